@@ -1,5 +1,5 @@
-// Bundles index.html and www/ into dist/. The wasm modules stay as wasm-bindgen wrote them, since
-// their threads load them by name; `scripts/build.mjs` places them and tells their names here.
+// Bundles index.html and www/ into dist/. The wasm modules are not bundled, because their threads load them by name.
+// `scripts/build.mjs` copies them and passes their names in HOTHOUSE_MODULES.
 import { defineConfig } from "vite";
 
 export default defineConfig(({ mode }) => ({

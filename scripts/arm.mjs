@@ -1,6 +1,6 @@
-// `npm test -- --only arm`: NEON, under an emulator. The tests of `math` for aarch64, and whole runs whose digests must equal those
-// of this machine's own instruction set. It runs where an emulator, a linker and Rust's target are at hand, and installs none of
-// them. With `--digests FILE` it writes the digests of the machine that it runs on, for an ARM one to be compared with another.
+// `npm test -- --only arm`: NEON under an emulator. Runs the tests of `math` for aarch64, and whole runs whose digests must equal
+// those of this machine's own instruction set. It requires an emulator, a linker and Rust's target, and installs none of them.
+// `--digests FILE` writes the digests of this machine, for comparison with another one.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digest, everyRun } from "./digests.mjs";
@@ -11,7 +11,7 @@ import { ask, main, options, sh, step, Trouble } from "./sh.mjs";
 const TARGET = "aarch64-unknown-linux-gnu";
 const LIBRARIES = "/usr/aarch64-linux-gnu";
 
-/** What is missing here, each with the way to get it. */
+/** Missing tools, each with its installation command. */
 async function missing() {
   const sysroot = await ask("rustc", ["--print", "sysroot"]);
   const std = join(sysroot, "lib/rustlib", TARGET, "lib");
@@ -26,7 +26,7 @@ async function missing() {
     .map(([, what]) => what);
 }
 
-/** The part of `npm test`: gives `{ passed, failed }`, and where it cannot run `{ skipped }` with the reason. */
+/** The part of `npm test`. Returns `{ passed, failed }`, or `{ skipped }` with the reason if it cannot run. */
 export async function arm() {
   if (process.arch === "arm64") return { passed: 0, failed: 0, skipped: "this is an ARM machine: its native tests are these" };
   const lacking = await missing();

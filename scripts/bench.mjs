@@ -1,7 +1,7 @@
-// `npm run bench -- core [--json]`: the figures of `hothouse bench core`, from a headless Chromium;
-// their names end in `_page`. Two more are the page's own: its size, and how soon it learns. And `npm run bench -- ROOM [--json]`:
-// those of `hothouse bench ROOM`, and what `scripts/rooms/ROOM.mjs` measures in the page. `--part PART` is one of these alone:
-// `module`, or one that the room's file names. `--profile` says instead where the time of a training step goes.
+// `npm run bench -- core [--json]` measures the figures of `hothouse bench core` in a headless Chromium (names end in `_page`), the
+// size of the page, and its time to the first training. `npm run bench -- ROOM [--json]` measures the figures of `hothouse bench
+// ROOM` and those of `scripts/rooms/ROOM.mjs`. `--part PART` selects `module` or a part from the room's file. `--profile` prints the
+// time of a training step by operation instead.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -16,7 +16,7 @@ import { MODULES } from "./wasm.mjs";
 const SUITES = ["core", ...ROOMS];
 const THREADS = 2;
 
-// A worker alone on an empty page, so that nothing is drawn while it measures.
+// The worker runs on an empty page, so that drawing does not disturb the measurement.
 const WORKER = `
   onmessage = async ({ data }) => {
     try {
@@ -54,7 +54,7 @@ async function measure(suite, profile, room, browser, dist, modules, give) {
   await server.close();
 }
 
-/** What a first visit loads, compressed as a static host would, and how soon a second one learns. */
+/** Compressed download size of a first visit, and time to the first training on a second visit. */
 async function visits(browser, dist, server, give) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -92,7 +92,7 @@ await main(import.meta.url, async () => {
     );
   const say = console.log;
   if (json) console.log = console.error; // only figures go to standard output
-  // The page learns in its first room.
+  // The page trains in its first room.
   const room = suite === "core" ? ROOMS[0] : suite;
   const { dist, modules } = await build({ only: MODULES.filter((name) => name.startsWith(`${room}/`)) });
   const give = (figure) => {

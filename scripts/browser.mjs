@@ -1,4 +1,4 @@
-// A headless Chromium for tests, benches and screenshots.
+// Headless Chromium for tests, benches and screenshots.
 import { chromium as find } from "./setup.mjs";
 
 export const ARGS = [
@@ -9,19 +9,19 @@ export const ARGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** WebGPU by a processor that pretends to be a GPU: it is there on every machine, and right for correctness. */
+/** WebGPU on a software adapter, which is available on every machine and computes correctly. */
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 export async function launch(args = []) {
   const { chromium } = await find();
-  // What tests do without a browser runs before the packages are installed.
+  // Loaded lazily: tests without a browser run before the packages are installed.
   const { chromium: playwright } = await import("playwright-core");
   return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
 }
 
 /**
- * Seconds until the page tells of something, from the start of loading, for one address after the other: each is a new tab of a visitor who
- * has been here before (a warm revisit: files and compiled module are kept), and what takes too long is infinite.
+ * Seconds from the start of loading to an event, for each address. Each address opens in a new tab as a warm revisit: files and
+ * compiled module are cached. A timeout counts as infinity.
  */
 export async function revisits(browser, server, hashes, kind, patienceMs) {
   const context = await browser.newContext();
@@ -30,7 +30,7 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
     await page.addInitScript(reached, kind);
     await page.goto(server.url + hash);
     const there = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
-    there.catch(() => {}); // closed before it was there
+    there.catch(() => {}); // closed before the event
     let timer;
     const late = new Promise((resolve) => (timer = setTimeout(resolve, patienceMs, Infinity)));
     const seconds = await Promise.race([there, late]);
@@ -45,16 +45,16 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
   return times;
 }
 
-/** In the page: a visitor who has been here before, whom no tour greets. */
+/** Runs in the page: marks a returning visitor, for whom no tour starts. */
 export function returning() {
   try {
     localStorage.setItem("hothouse.tour", "seen");
   } catch {
-    // a page without storage greets nobody
+    // no storage, no tour
   }
 }
 
-/** In the page: `reachedMs` is when the first event of a kind reaches it, from the start of loading. */
+/** Runs in the page: sets `reachedMs` to the time of the first event of a kind since the start of loading. */
 export function reached(kind) {
   globalThis.reachedMs = new Promise((resolve) => {
     let client;
@@ -63,7 +63,7 @@ export function reached(kind) {
       get: () => client,
       set: (value) => {
         client = value;
-        // after the page has its own listener, which the first events are for
+        // after the page's own listener, which receives the buffered events
         setTimeout(() => client.onEvent((event) => event.kind === kind && resolve(performance.now())));
       },
     });

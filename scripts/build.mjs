@@ -1,4 +1,4 @@
-// `npm run build`: the whole page in dist/, for any static host and any sub-path.
+// `npm run build`: builds the page into dist/, for any static host and any sub-path.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
@@ -6,12 +6,12 @@ import { npmPackages } from "./setup.mjs";
 import { flavours, wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
-/** Of what dist/ was built; outside it, since all of dist/ is for visitors. */
+/** Fingerprint of the sources of dist/. It is outside dist/, which contains only public files. */
 const stamp = join(root, "www/pkg/page-stamp");
 
 /**
- * Builds what changed; gives `{ dist, modules, module }`: the folder, where in it each wasm module is, and a function that
- * builds one that was left out by `only`, when a browser asks for a file of it.
+ * Builds changed parts. Returns `{ dist, modules, module }`: the folder, the path of each wasm module in it, and a function that
+ * builds a module outside `only` when a browser requests a file of it.
  */
 export async function build({ only } = {}) {
   await npmPackages();
@@ -24,8 +24,8 @@ export async function build({ only } = {}) {
     const texts = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs", "www"];
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !file.startsWith(join(root, "www/pkg")));
     const wanted = fingerprint([JSON.stringify(entries)], files);
-    const missing = Object.keys(modules).filter((name) => modules[name].stands && !existsSync(join(dist, entries[name])));
-    // What stands is left alone: somebody may be looking at it.
+    const missing = Object.keys(modules).filter((name) => modules[name].built && !existsSync(join(dist, entries[name])));
+    // An unchanged page is left as it is, because it may be open in a browser.
     if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(join(dist, "index.html"))) {
       missing.forEach(place);
       return missing.length ? `dist/, and there ${missing.join(" and ")}` : "unchanged";
@@ -34,31 +34,31 @@ export async function build({ only } = {}) {
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
-    for (const name of Object.keys(modules)) if (modules[name].stands) place(name);
+    for (const name of Object.keys(modules)) if (modules[name].built) place(name);
     writeServiceWorker(modules, places);
     writeFileSync(stamp, wanted);
     return "dist/";
   });
   const begun = {};
   const module = (path) => {
-    const name = Object.keys(places).find((name) => path.startsWith(`/${places[name]}/`) && !modules[name].stands);
+    const name = Object.keys(places).find((name) => path.startsWith(`/${places[name]}/`) && !modules[name].built);
     begun[name] ??= name && later(name, modules[name].hash).then(() => place(name));
     return begun[name];
   };
   return { dist, modules: entries, module };
 }
 
-/** A module that the page knows by its hash and that nobody needed until now. */
+/** Builds a module on its first request; the page refers to it by its hash. */
 async function later(name, hash) {
-  console.log(`\nA browser asks for the module '${name}', which is built now; the page waits for it.`);
+  console.log(`\nA browser requests the module '${name}'. Building it now; the page waits.`);
   const modules = await wasm({ only: [name] });
-  if (modules[name].hash !== hash) throw new Trouble("the sources have changed since the page was built", "end npm start and run it again");
+  if (modules[name].hash !== hash)
+    throw new Trouble("the sources have changed since the page was built", "stop npm start and run it again");
 }
 
 /**
- * Gives the service worker its build's name and the files to have ready: at once all but the wasm modules and what is one room's; and
- * later,
- * by flavour, the modules and files of all rooms, where all are built.
+ * Writes the service worker with the name of its build and the files to cache: immediately the common files without wasm modules;
+ * later the modules and files of all rooms, by flavour, if all are built.
  */
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");
@@ -71,7 +71,7 @@ function writeServiceWorker(modules, places) {
     Object.keys(flavours).map((flavour) => {
       const names = Object.keys(modules).filter((name) => name.endsWith(`/${flavour}`));
       const all =
-        names.every((name) => modules[name].stands) && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
+        names.every((name) => modules[name].built) && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
       return [flavour, all ? [...own, ...all] : null];
     }),
   );

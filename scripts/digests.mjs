@@ -1,5 +1,5 @@
-// A quick run of every variant of every room, and its digests natively: what parity compares between machines and modules. The
-// program lists the variants, so a new one is compared without a change here.
+// Short native runs of every variant of every room, and their digests, for the parity tests between machines and modules. The
+// program lists the variants, so that a new variant is included automatically.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,13 +8,13 @@ import { own, ROOMS } from "./rooms.mjs";
 import { sh, Trouble } from "./sh.mjs";
 
 export const SEED = 7;
-/** The first digest of a run, which is told every so many iterations. */
+/** Iteration of a run's first digest; further digests follow at this interval. */
 const FIRST = 16;
 
-/** All of them, each `{ room, variant, knobs }`. scripts/rooms/<room>.mjs says which knobs make its variants quick. */
+/** All variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs names knobs for short runs. */
 export async function everyRun(program) {
   const quick = Object.fromEntries(await own("digests"));
-  const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms, and what .*\n((?: +.*\n)+)/m) ?? [];
+  const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms and their variants.*\n((?: +.*\n)+)/m) ?? [];
   const variants = (room) => {
     const found = list?.replace(/\s+/g, " ").match(new RegExp(` ${room}: (.+?)\\. --steps`));
     if (!found) throw new Trouble(`hothouse train --help lists no variants of ${room}`, "see room_list in crates/cli/src/help.rs");
@@ -23,22 +23,22 @@ export async function everyRun(program) {
   return ROOMS.flatMap((room) => variants(room).map((variant) => ({ room, variant, knobs: quick[room]?.(variant) ?? {} })));
 }
 
-/** The first digest of a run, as `{ iteration, weights, arithmetic }`, by a program or by what emulates it. */
+/** First digest of a run, as `{ iteration, weights, arithmetic }`, from a program or its emulator. */
 export async function digest(command, { room, variant, knobs }, { isa, threads = 2 } = {}) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const args = ["train", room, "--variant", variant, "--seed", String(SEED), "--threads", String(threads), "--device", "cpu", ...set];
-  const found = await told(command, [...args, ...(isa ? ["--isa", isa] : [])], ({ kind }) => kind === "digest");
+  const found = await firstEvent(command, [...args, ...(isa ? ["--isa", isa] : [])], ({ kind }) => kind === "digest");
   if (found.iteration !== FIRST)
     throw new Trouble(
-      `${variant} told its first digest after ${found.iteration} iterations, not ${FIRST}`,
+      `${variant} reported its first digest after ${found.iteration} iterations, not ${FIRST}`,
       "see DIGEST_EVERY in crates/run/src/digest.rs",
     );
   return { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
-/** The first event for which `holds`; the program ends there. */
-function told([command, ...before], args, holds) {
-  const env = { ...process.env, XDG_CACHE_HOME: join(target, "cache") }; // its monitors are none that anybody watches
+/** Returns the first event for which `holds` is true, and ends the program. */
+function firstEvent([command, ...before], args, holds) {
+  const env = { ...process.env, XDG_CACHE_HOME: join(target, "cache") }; // keeps its monitors out of the user's cache
   const child = spawn(command, [...before, ...args, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   child.stderr.on("data", (chunk) => (said += chunk));
@@ -47,7 +47,7 @@ function told([command, ...before], args, holds) {
     child.on("close", (code, signal) =>
       reject(
         new Trouble(
-          `${command} ${args.join(" ")} ended (${signal ?? `exit status ${code}`}) before it told what was waited for:\n${said}`,
+          `${command} ${args.join(" ")} ended (${signal ?? `exit status ${code}`}) before it reported the expected event:\n${said}`,
           "run the command by hand",
         ),
       ),

@@ -1,9 +1,8 @@
-// `npm run mutants`: how many small faults in `worlds`, `learn` and `run` the tests catch. scripts/mutants finds where a fault could be;
-// a seeded sample of these is compiled into a copy of the sources, all at once, each behind a switch (`MUTANT=17`), so that a mutant
-// costs no compilation. Each test runs once to see which mutants it reaches; then each mutant meets those that reach it, the quick ones
-// first, until one fails. A failure counts only if the same tests pass without a fault. Results are kept in target/mutants, and the next
-// run
-// of the same sources goes on from there. scripts/mutants/survivors.json gives the reason for each mutant that no test catches.
+// `npm run mutants`: mutation testing of `worlds`, `learn` and `run`. scripts/mutants finds possible faults. A seeded sample of them
+// is compiled into a copy of the sources, each behind a switch (`MUTANT=17`), so that all need a single compilation. Each test runs
+// once to record the mutants that it reaches. Each mutant then runs the tests that reach it, fast ones first, until one fails. A
+// failure counts only if the same tests pass without a mutant. Results are kept in target/mutants; the next run of the same sources
+// continues from there. scripts/mutants/survivors.json contains the reason for each mutant that no test catches.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -15,19 +14,19 @@ import { filesUnder, fingerprint, main, options, root, sh, sideBySide, step, Tro
 let crates = ["worlds", "learn", "run"];
 const home = join(target, "mutants");
 const tree = join(home, "tree");
-/** Some do not compile. */
+/** Surplus of mutants, because some do not compile. */
 const SPARE = 1.15;
-/** A test that takes longer is not asked. */
+/** Slower tests are skipped. */
 const TEST_LIMIT_S = 120;
-/** What the tests that are asked about one mutant take in all, when nothing is wrong. */
+/** Total time limit, without a fault, of the tests for one mutant. */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
-/** An id that no mutant has: the switch is compiled in and read, and nothing is wrong. */
+/** Unused id: the switches are compiled in and read, but no mutant is on. */
 const NONE = String(2 ** 31);
-/** The share that the tests must catch. */
+/** Required share of caught mutants. */
 const SHARE = 0.85;
 
-/** Compiled into each crate: whether a mutant is on. Where `MUTANT` is `record`, those that are reached are written down. */
+/** Compiled into each crate: tests whether a mutant is on. With `MUTANT=record`, reached mutants are recorded. */
 const SWITCH = (count) => `
 #[doc(hidden)]
 pub mod mutants {
@@ -53,7 +52,7 @@ pub mod mutants {
 }
 `;
 
-/** All mutants that there could be, in an order that depends on the seed and on each one's own text alone. */
+/** All possible mutants, in an order that depends only on the seed and on each mutant's text. */
 async function candidates(seed) {
   const manifest = join(root, "scripts/mutants/Cargo.toml");
   await sh("cargo", ["build", "--release", "--manifest-path", manifest, "--target-dir", join(home, "finder")]);
@@ -79,7 +78,7 @@ async function candidates(seed) {
   return all.sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
-/** Faults that once went unseen: each has a test, and is written in scripts/mutants/named.json as an expression in place of another. */
+/** Faults that no test detected at first, now each with a test. scripts/mutants/named.json contains them as replaced expressions. */
 function named() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
     const source = readFileSync(join(root, file), "utf8");
@@ -105,7 +104,7 @@ function named() {
   });
 }
 
-/** The first of them that do not lie in each other. */
+/** First mutants that do not overlap. */
 function drawn(all, count) {
   const taken = [];
   for (const one of all) {
@@ -115,14 +114,14 @@ function drawn(all, count) {
   return taken;
 }
 
-/** Writes a file where it differs, so that cargo compiles what has changed alone. */
+/** Writes a file only if it differs, so that cargo compiles changed files only. */
 function write(path, content) {
   if (existsSync(path) && readFileSync(path).equals(content)) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
 }
 
-/** The copy, with these mutants in it; each is given the bytes that it takes there. */
+/** Writes the copy of the sources with these mutants, and stores each mutant's byte range. */
 function plant(mutants) {
   for (const file of [
     "Cargo.toml",
@@ -135,6 +134,7 @@ function plant(mutants) {
     "scripts",
     "www",
     "crates",
+    "examples",
     "tests",
   ].flatMap((part) => filesUnder(join(root, part)))) {
     const path = relative(root, file);
@@ -158,12 +158,12 @@ function plant(mutants) {
     if (crates.some((name) => path === `crates/${name}/src/lib.rs`)) put(Buffer.from(SWITCH(mutants.length)));
     write(join(tree, path), Buffer.concat(pieces));
   }
-  // What is unused where a mutant stands is no fault of the sources.
+  // Unused items next to a mutant are not faults of the sources.
   const manifest = join(tree, "Cargo.toml");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('unused = "deny"', 'unused = "allow"'));
 }
 
-/** Compiles the tests with as many of the mutants as compile, `count` at most; gives those and the files of tests. */
+/** Compiles the tests with up to `count` mutants that compile; returns these mutants and the test files. */
 async function compiled(mutants, count) {
   for (;;) {
     mutants.forEach((one, id) => (one.id = id));
@@ -191,7 +191,7 @@ async function compiled(mutants, count) {
   }
 }
 
-/** A command's outcome, whatever it is; one that takes too long is ended. */
+/** Outcome of a command, which is stopped after a time limit. */
 function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -209,15 +209,15 @@ function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
   });
 }
 
-/** One that wants ever more memory must not take the machine with it. */
+/** Memory limit, so that a runaway mutant does not exhaust the machine. */
 const MOST_KB = 8 << 20;
 const bounded = (file, args, more) =>
   heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
 
-/** Does `work` for each, as many at a time as there are processors. */
+/** Runs `work` for each item, with one worker per processor. */
 const each = (items, work) => sideBySide(availableParallelism(), items, work);
 
-/** Every test that passes, as `{ file, name, seconds, reaches }`; kept by what the mutants and the tests are. */
+/** All passing tests as `{ file, name, seconds, reaches }`, cached by mutants and tests. */
 async function tests(files, key) {
   const at = join(home, `reach-${key}.jsonl`);
   const known = new Map(lines(at).map((one) => [one.title, one]));
@@ -235,7 +235,7 @@ async function tests(files, key) {
       const run = (env) => bounded(test.file, ["--exact", test.name], { env, limitMs: TEST_LIMIT_S * 1000 });
       let { code } = await run({ MUTANT: RECORD, MUTANTS_REACHED: reached });
       const seconds = (performance.now() - began) / 1000;
-      // One that counts allocations may fail for what is written down alone.
+      // A test that counts allocations may fail because of the recording.
       if (code !== 0 && seconds < TEST_LIMIT_S) ({ code } = await run({ MUTANT: NONE }));
       const reaches = existsSync(reached) ? readFileSync(reached, "utf8").trim().split("\n").map(Number) : [];
       rmSync(reached, { force: true });
@@ -256,7 +256,7 @@ const lines = (path) =>
         .map((line) => JSON.parse(line))
     : [];
 
-/** Asks the tests that reach a mutant, the quick ones together and first; gives how it ended. */
+/** Runs the tests that reach a mutant, fast ones first and together; returns the outcome. */
 async function tried(one, all) {
   const asked = all.filter(({ reaches }) => reaches.includes(one.id)).sort((a, b) => a.seconds - b.seconds);
   if (!asked.length) return { outcome: "not reached" };
@@ -285,7 +285,7 @@ await main(import.meta.url, async () => {
   const given = options({
     count: "<mutants> [300]",
     seed: "<number> of the sample [1]",
-    minutes: "<minutes> after which no other mutant is begun; the next run goes on",
+    minutes: "<minutes> after which no further mutant is started; the next run continues",
     crates: "<names>: some of these, with their own tests alone [worlds,learn,run]",
     named: "the faults of scripts/mutants/named.json in place of a sample",
     list: "prints what the sample is and ends",
@@ -308,7 +308,7 @@ await main(import.meta.url, async () => {
     ({ mutants, files } = await compiled(mutants, count));
     return `${mutants.length} mutants`;
   });
-  // What depends on nothing but the sources.
+  // Depends only on the sources.
   const key = fingerprint(
     mutants.map(title),
     ["crates", "tests"].map((part) => join(root, part)),
@@ -344,25 +344,20 @@ await main(import.meta.url, async () => {
   const reasons = new Map(survivors().map(({ reason, ...one }) => [identity(one), reason]));
   console.log(`\nNot caught:`);
   for (const [one, { outcome, asked }] of left)
-    console.log(
-      `  ${outcome}${asked ? ` (${asked} asked)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason is listed"}`,
-    );
+    console.log(`  ${outcome}${asked ? ` (${asked} tests)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason listed"}`);
   const caught = results.size - left.length;
   const share = `${caught} of ${results.size} caught, ${((100 * caught) / results.size).toFixed(1)}%`;
-  console.log(`\n${share}${late ? `; ${mutants.length - results.size} not tried yet: run the same command again` : ""}`);
+  console.log(`\n${share}${late ? `; ${mutants.length - results.size}not run yet: run the same command again` : ""}`);
   if (!late && caught < (given.named ? 1 : SHARE) * results.size)
-    throw new Trouble(
-      `${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`,
-      "add a test for a fault that is listed above",
-    );
+    throw new Trouble(`${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`, "add a test for a fault listed above");
 });
 
-/** Mutants that no test catches, each with the reason. */
+/** Mutants that no test catches, with reasons. */
 function survivors() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
 }
 
-/** Names a mutant by its file, its change and the text of its line, so that the name stays when the line moves. */
+/** Identifies a mutant by file, change and text of its line, so that the name survives a moved line. */
 function identity({ file, what, text, within }) {
   return [file, what, text.replace(/\s+/g, " "), within].join(" ");
 }

@@ -1,19 +1,18 @@
-// The native program and the native tests, from one build: `cargo test` and this program have the same features, so that nothing
-// is compiled twice.
+// The native program and the native tests from a single build: both have the same features, so that nothing is compiled twice.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
-/** Files of tests side by side. Most of a test waits now and then: for a process, for a lock, for its last thread. */
+/** Test files run in parallel. Most tests wait at times: for a process, a lock or their last thread. */
 const AT_ONCE = 2;
-/** The longest takes some minutes; one that hangs must fail. */
+/** Time limit of a test file. The longest takes some minutes. */
 const PATIENCE_MS = 2_400_000;
 
 /**
- * Builds `hothouse` and the library of the Python package as the tests have them; gives the program's path. It is asked for together with
- * the program's tests: without any, cargo leaves out what tests ask of the dependencies, and compiles half of them anew for that.
+ * Builds `hothouse` and the library of the Python package in the profile of the tests; returns the program's path. The program's
+ * tests are built too: without them, cargo would resolve other features and recompile half of the dependencies.
  */
 export async function program() {
   const args = ["build", ...SELECTION, "--bin", "hothouse", "--lib", "--test", "cli"];
@@ -21,7 +20,7 @@ export async function program() {
   return join(target, "release/hothouse");
 }
 
-/** Every native test, or with `ignored` those that take minutes; gives `{ passed, failed, skips }`. */
+/** Runs the native tests, or with `ignored` the slow ones; returns `{ passed, failed, skips }`. */
 export async function nativeTests({ ignored = false } = {}) {
   let files;
   await step("native tests compiled", async () => {
@@ -29,7 +28,7 @@ export async function nativeTests({ ignored = false } = {}) {
     files = testFiles(out);
     return `${files.length} files`;
   });
-  // Those that took longest the last time begin, so that none of them runs alone in the end; on a fresh machine the largest.
+  // The slowest of the last run start first, so that none runs alone at the end. Without an earlier run, the largest start first.
   const timesAt = join(target, "test-seconds.json");
   let seconds = {};
   try {
@@ -54,7 +53,7 @@ export async function nativeTests({ ignored = false } = {}) {
         if (!(error instanceof Trouble)) throw error;
         failures.push(title);
         const counts = counted(error.output ?? "");
-        add({ ...counts, failed: Math.max(1, counts.failed) }, title); // a process that died reported none
+        add({ ...counts, failed: Math.max(1, counts.failed) }, title); // a crashed process reports no failures
         return "FAILED";
       }
     });
@@ -77,7 +76,7 @@ export async function nativeTests({ ignored = false } = {}) {
   return total;
 }
 
-/** The files of tests that cargo says it built, as `{ title, name, crate, executable, folder }`. */
+/** Test files built by cargo, as `{ title, name, crate, executable, folder }`. */
 export function testFiles(messages) {
   return messages
     .split("\n")
@@ -91,7 +90,7 @@ export function testFiles(messages) {
     });
 }
 
-/** What cargo's runner says it ran, and the names of what it did not run: tests that said so (`testkit::skip`), and ignored ones. */
+/** Counts from the output of cargo's test runner, and the names of skipped (`testkit::skip`) and ignored tests. */
 export function counted(output) {
   const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
   const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);

@@ -1,16 +1,16 @@
-// `npm test -- --only python`: the Python package and its tests, in an environment of its own. The package is put together from its
-// sources and the native library that the workspace builds, so that nothing is compiled for it but what it adds. What is not there
-// (Python, its package of environments, the network) is said, and then the part is skipped.
+// `npm test -- --only python`: the Python package and its tests, in a separate environment. The package consists of its sources and
+// the native library of the workspace, so that only its own crate is compiled. The part is skipped, with the reason, if Python, its
+// `venv` module or the network is missing.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 
-/** What the tests need beside the package; theirs are the versions that the tests were written with. */
+/** Packages required by the tests, in the versions that the tests were written for. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
-/** Wanted for some tests, and not to be had on every machine. */
+/** Packages for some tests; not available on every machine. */
 const WANTS = ["box2d", "ray[tune]>=2.40"];
-/** It needs PyTorch, whose usual build for Linux takes 5.5 GB with its libraries for GPUs: it is installed where the disk has room. */
+/** Requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. Installed only if the disk has enough space. */
 const LARGE = ["stable-baselines3"];
 const LARGE_BYTES = 12e9;
 const AT_LEAST = [3, 10];
@@ -21,7 +21,7 @@ export const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
 const STAMP = join(home, "ready.json");
 const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
 
-/** The part of `npm test`: gives `{ passed, failed, skips }`, and where it cannot run `{ skipped }` with the reason and the next step. */
+/** The part of `npm test`. Returns `{ passed, failed, skips }`, or `{ skipped }` with reason and next step if it cannot run. */
 export async function pythonTests() {
   const lacking = await environment();
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
@@ -30,7 +30,7 @@ export async function pythonTests() {
   await step("Python's library", () => void assemble(stage));
   const env = { PYTHONPATH: stage, HOTHOUSE: hothouse, MPLBACKEND: "Agg", XDG_CACHE_HOME: join(home, "cache") };
   const tests = join(root, "tests/python");
-  // Ray leaves threads and handlers of signals behind, so its tests have a process of their own.
+  // Ray leaves threads and signal handlers behind, so its tests run in a separate process.
   const cluster = join(tests, "test_ray.py");
   const total = { passed: 0, failed: 0, skips: [] };
   for (const files of [[tests, `--ignore=${cluster}`], [cluster]]) {
@@ -42,7 +42,7 @@ export async function pythonTests() {
     );
     const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
     total.passed += count("passed");
-    // A line may stand for several tests of a file: `SKIPPED [2] tests/python/test_envs.py:92: why`.
+    // A line may count several tests of a file: `SKIPPED [2] tests/python/test_envs.py:92: why`.
     for (const [, times, where] of out.matchAll(/^SKIPPED \[(\d+)\] (.+)$/gm)) total.skips.push(...Array(Number(times)).fill(where));
     total.failed += count("failed") + count("error") || (count("passed") || count("skipped") ? 0 : 1);
   }
@@ -50,7 +50,7 @@ export async function pythonTests() {
 }
 
 let made;
-/** Makes the environment, once; gives what is missing, in words, where it cannot. It mostly waits for the network and the disk. */
+/** Creates the environment once; returns a message if something is missing. Mostly limited by network and disk. */
 export const environment = () => (made ??= make());
 
 async function make() {
@@ -83,16 +83,16 @@ async function make() {
   return lacking;
 }
 
-/** What the environment was made for, and the packages that were wanted and could be installed. */
+/** Versions for which the environment was created, and its optional packages. */
 function installed() {
   try {
     return JSON.parse(readFileSync(STAMP, "utf8"));
   } catch {
-    return { has: [] }; // there is none, or one of an earlier form
+    return { has: [] }; // no record, or one of an older format
   }
 }
 
-/** The package in a folder, as an installer would lay it down, with the library that was built last. */
+/** Copies the package into a folder as an installer would, with the latest library. */
 export function assemble(stage) {
   const sources = join(root, "crates/python/python/hothouse");
   rmSync(stage, { recursive: true, force: true });

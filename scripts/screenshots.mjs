@@ -1,31 +1,48 @@
-// `npm run screenshots`: the README's picture in docs/, and in test-results/ the page as a desktop
-// and a phone show it, light and dark: early in a run, once it is solved, what trains, and what each room has to show.
+// `npm run screenshots`: README's pictures in docs/pictures/, one per room and colour scheme. Then, in test-results/, the page on a
+// desktop and a phone, light and dark: early in a run, after it is solved, the device switch, and the pictures of each room. With
+// `-- --readme` only README's.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GPU_ARGS, launch, returning } from "./browser.mjs";
 import { build } from "./build.mjs";
-import { own } from "./rooms.mjs";
-import { main, root, step } from "./sh.mjs";
+import { own, ROOMS } from "./rooms.mjs";
+import { main, options, root, step } from "./sh.mjs";
 import { serve } from "./serve.mjs";
 
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const EARLY_MS = 1500;
 const PATIENCE_MS = 60_000;
+/** Training time before a picture for README, and its JPEG quality: all pictures together stay below 1 MB. */
+const README_MS = 40_000;
+const QUALITY = 72;
 
 await main(import.meta.url, async () => {
+  const given = options({ readme: "README's pictures only" });
   const { dist } = await build();
   const server = await serve(dist);
   const browser = await launch();
-  const [docs, results] = ["docs", "test-results"].map((name) => join(root, name));
-  for (const folder of [docs, results]) mkdirSync(folder, { recursive: true });
-  const open = async (viewport, colorScheme, at = "") => {
-    const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 2 });
+  const [pictures, results] = ["docs/pictures", "test-results"].map((name) => join(root, name));
+  for (const folder of [pictures, results]) mkdirSync(folder, { recursive: true });
+  const open = async (viewport, colorScheme, at = "", deviceScaleFactor = 2) => {
+    const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor });
     await page.addInitScript(returning);
     await page.goto(server.url + at);
     await page.waitForFunction(() => globalThis.hothouse);
     return page;
   };
   const shoot = (page, folder, name, fullPage = false) => page.screenshot({ path: join(folder, `${name}.png`), fullPage });
+  for (const room of ROOMS)
+    for (const colorScheme of ["light", "dark"])
+      await step(`README, ${room}, ${colorScheme}`, async () => {
+        const page = await open(SCREENS.desktop, colorScheme, `#/${room}`, 1);
+        await page.waitForTimeout(README_MS);
+        await page.screenshot({ path: join(pictures, `${room}-${colorScheme}.jpg`), type: "jpeg", quality: QUALITY });
+        await page.close();
+      });
+  if (given.readme) {
+    await browser.close();
+    return server.close();
+  }
   for (const [screen, viewport] of Object.entries(SCREENS))
     for (const colorScheme of ["light", "dark"])
       await step(`${screen}, ${colorScheme}`, async () => {
@@ -37,13 +54,12 @@ await main(import.meta.url, async () => {
         await page.waitForTimeout(EARLY_MS);
         await shoot(page, results, `${screen}-${colorScheme}`);
         await shoot(page, results, `${screen}-${colorScheme}-whole`, true);
-        if (screen === "desktop" && colorScheme === "light") await shoot(page, docs, "page");
         await page.close();
       });
   for (const [, screenshots] of await own("screenshots"))
     await screenshots({ screens: SCREENS, open, shoot: (page, name, fullPage) => shoot(page, results, name, fullPage) });
   await browser.close();
-  // The room's switch between processor and GPU, after its GPU was lost.
+  // The switch between CPU and GPU after the loss of the GPU.
   const withGpu = await launch(GPU_ARGS);
   for (const [screen, viewport] of Object.entries(SCREENS))
     await step(`what trains, ${screen}`, async () => {

@@ -1,4 +1,4 @@
-// A static server for loopback: the built page, with the headers that let it use threads and that keep others out.
+// Static loopback server for the built page, with headers for cross-origin isolation and for security.
 import { constants, readFileSync } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -25,17 +25,17 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** The policy that the page declares of itself, which as a header holds in its workers too; and no page may frame this one. */
+/** The page's own content security policy. As a header it also applies to workers. Framing is forbidden. */
 function policy(folder) {
   try {
     const [, declared] = readFileSync(join(folder, "index.html"), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
     return { "Content-Security-Policy": `${declared}; frame-ancestors 'none'` };
   } catch {
-    return {}; // what tests serve beside the page
+    return {}; // other files served by tests
   }
 }
 
-/** The path that is asked for; an address that cannot be read asks for nothing that is here. */
+/** Requested path; undefined for an invalid address. */
 function pathOf(address) {
   try {
     return decodeURIComponent(new URL(address, "http://loopback").pathname);
@@ -45,22 +45,22 @@ function pathOf(address) {
 }
 
 /**
- * The names under which a browser on this machine knows the server. Under any other, a page of somebody else would have made its own
- * name point here, and would be one origin with this one.
+ * Host names of this server for a local browser. Any other name could be a DNS rebinding attack, in which a foreign page shares
+ * the origin of this server.
  */
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Not what took the file's place meanwhile: a link is not followed, and nothing is waited for. (Windows has neither.) */
+/** Flags that refuse a link and never block, if the file is replaced meanwhile. (Windows supports neither.) */
 const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** A regular file of a folder opened for reading, with its length; or nothing, also where a link leads out of the folder. */
+/** Opens a regular file in a folder and returns it with its length; undefined if missing or if a link leads out of the folder. */
 async function opened(folder, path) {
   try {
     const [root, real] = await Promise.all([realpath(folder), realpath(path)]);
     if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
     const stat = await lstat(real);
     if (stat.isDirectory()) return await opened(folder, join(real, "index.html"));
-    if (!stat.isFile()) return undefined; // a pipe would be waited for, a device may do anything
+    if (!stat.isFile()) return undefined; // a pipe would block, a device may do anything
     const handle = await open(real, AS_IT_IS);
     const now = await handle.stat();
     if (now.isFile()) return { handle, size: now.size };
@@ -71,10 +71,9 @@ async function opened(folder, path) {
 }
 
 /**
- * Serves `folder` and gives `{ url, port, moved, close }`. A port in use is passed over for the
- * next free one (`moved`). `isolated: false` is a host that sends no headers; `base` a sub-path;
- * `extra` texts by path, beside the files; `missing` may make a file that is not there, or not; `hosts` are names beside loopback's
- * that a browser may ask for.
+ * Serves `folder`; returns `{ url, port, moved, close }`. If the port is in use, the next free one is taken (`moved`). With
+ * `isolated: false` the isolation headers are omitted. `base` is a sub-path, `extra` contains additional texts by path, `missing`
+ * may create a missing file, and `hosts` are allowed host names besides loopback.
  */
 export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {}, hosts = [] } = {}) {
   const always = isolated ? { ...HEADERS, ...policy(folder) } : {};
@@ -84,7 +83,7 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
       response.writeHead(status, { "Content-Type": "text/plain", ...always, ...headers }).end(`${text}\n`);
     const host = (request.headers.host ?? "").toLowerCase().replace(/:\d*$/, "");
     if (!names.includes(host)) return refuse(421, `This server does not go by that name. To allow it: npm start -- --host <name>`);
-    if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "There is nothing but reading here.", { Allow: "GET, HEAD" });
+    if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Only GET and HEAD are supported.", { Allow: "GET, HEAD" });
     const path = pathOf(request.url);
     const inside = path.startsWith(base) ? normalize(`/${path.slice(base.length)}`) : null;
     if (inside !== null && Object.hasOwn(extra, inside)) {
@@ -97,15 +96,15 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
       await missing(inside);
       found = await opened(folder, file);
     }
-    if (!found) return refuse(404, "There is nothing here.");
+    if (!found) return refuse(404, "Not found.");
     const type = TYPES[extname(inside.endsWith("/") ? "index.html" : inside)] ?? "application/octet-stream";
     const headers = { "Content-Type": type, "Content-Length": found.size };
-    // names under assets/ and wasm/ carry a hash of what is in them
+    // names under assets/ and wasm/ contain a hash of the content
     headers["Cache-Control"] = /^\/(assets|wasm)\//.test(inside) ? "max-age=31536000, immutable" : "no-cache";
     response.writeHead(200, { ...headers, ...always });
     const stream = found.handle.createReadStream();
     if (request.method === "HEAD") stream.destroy(), response.end();
-    else pipeline(stream, response, () => {}); // whoever leaves in the middle takes the file's descriptor along
+    else pipeline(stream, response, () => {}); // closes the file if the client disconnects
   };
   const server = createServer((request, response) =>
     answer(request, response).catch((error) => {

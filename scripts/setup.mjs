@@ -1,5 +1,5 @@
-// What a machine needs to build and test Hothouse: looked for first, fetched only where missing.
-// It never changes the default toolchain and installs its own tools under ~/.cache/hothouse.
+// Tools to build and test Hothouse. Existing tools are used; missing ones are installed under ~/.cache/hothouse. The default
+// toolchain is never changed.
 import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export async function rust() {
   await step("Rust", async () => {
     const version = await ask("rustc", ["--version"]);
     if (!version || !(await ask("cargo", ["--version"])))
-      throw new Trouble("there is no Rust here", "install it from https://rustup.rs, open a new terminal, run the same command again");
+      throw new Trouble("Rust is not installed", "install it from https://rustup.rs, open a new terminal, run the same command again");
     const [, major, minor] = version.match(/(\d+)\.(\d+)/).map(Number);
     if (major < RUST_AT_LEAST[0] || (major === RUST_AT_LEAST[0] && minor < RUST_AT_LEAST[1]))
       throw new Trouble(`${version} is older than ${RUST_AT_LEAST.join(".")}`, "rustup update stable");
@@ -34,7 +34,7 @@ export async function rust() {
   });
 }
 
-/** What a toolchain has: the source of std (for threads), and a std built for wasm (without). */
+/** Contents of a toolchain: the source of std (for threads), and std for wasm (without threads). */
 async function inspect(toolchain) {
   const env = toolchain ? { RUSTUP_TOOLCHAIN: toolchain } : {};
   const sysroot = await ask("rustc", ["--print", "sysroot"], { env });
@@ -49,8 +49,8 @@ async function inspect(toolchain) {
 }
 
 /**
- * The toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads need std built from source with
- * atomics. Route 1 is rustup's own target and source; route 2 Debian's packages beside rustup.
+ * Toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std built from source with atomics. Route 1 uses
+ * rustup's target and source; route 2 uses Debian's packages beside rustup.
  */
 export async function wasmToolchain() {
   let route;
@@ -85,14 +85,14 @@ export async function wasmToolchain() {
   return route;
 }
 
-/** As root: directly, or through sudo where that asks no password. */
+/** Runs as root: directly, or through sudo without a password. */
 async function root_sh(command) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const [program, ...args] = process.getuid() === 0 ? command : ["sudo", "-n", ...command];
   await sh(program, args, { env, next: `${OFFLINE}; or as root: ${command.join(" ")}` });
 }
 
-/** Our own tool around wasm-bindgen's library (scripts/bindgen), compiled once for each version of it; gives its path. */
+/** Builds scripts/bindgen, a tool around wasm-bindgen's library, once per version; returns its path. */
 export async function bindgen() {
   const folder = join(root, "scripts/bindgen");
   const program = join(
@@ -107,7 +107,7 @@ export async function bindgen() {
     const target = join(tools, "build");
     const args = ["build", "--release", "--locked", "--manifest-path", join(folder, "Cargo.toml"), "--target-dir", target];
     await sh("cargo", args, { next: OFFLINE });
-    // Copied under another name and renamed, so that who looks for it at the same time finds all of it or nothing.
+    // Copied and then renamed, so that a concurrent process never finds a partial file.
     copyFileSync(join(target, "release/bindgen"), `${program}.${process.pid}`);
     renameSync(`${program}.${process.pid}`, program);
     return `compiled, kept in ${tools}`;
@@ -115,9 +115,9 @@ export async function bindgen() {
   return program;
 }
 
-/** What the native tests of the GPU run on: any driver there is, or on Linux one that is a processor pretending. */
+/** Driver for the native GPU tests: any installed driver, or a software driver on Linux. */
 export async function vulkan() {
-  if (process.platform !== "linux") return; // Metal and DirectX come with their systems
+  if (process.platform !== "linux") return; // Metal and DirectX are part of the system
   const folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
   const drivers = () =>
     [process.env.VK_DRIVER_FILES, process.env.VK_ICD_FILENAMES]
@@ -140,7 +140,7 @@ export async function vulkan() {
   });
 }
 
-/** Where Chromium and its driver are: `{ chromium, driver }`. */
+/** Paths of Chromium and its driver: `{ chromium, driver }`. */
 export async function chromium() {
   const places = {
     chromium: [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
@@ -163,15 +163,18 @@ export async function chromium() {
       found = await find();
     }
     if (!found.chromium || !found.driver)
-      throw new Trouble("there is no Chromium with its driver here", "install both, or name them: CHROMIUM=… CHROMEDRIVER=… npm test");
+      throw new Trouble(
+        "Chromium with its driver is not installed",
+        "install both, or set their paths: CHROMIUM=… CHROMEDRIVER=… npm test",
+      );
     return `${found.chromium}, installed`;
   });
   return found;
 }
 
 /**
- * The engines beside Chromium, for `scripts/webdriver.mjs`: for each what opens it, or `{ missing }`, the reason why it cannot be
- * opened here. Unlike Chromium they are not needed: without them their tests are skipped, and named.
+ * Browser engines besides Chromium, for `scripts/webdriver.mjs`: an opener for each, or `{ missing }` with the reason. They are
+ * optional; tests of a missing engine are skipped and listed.
  */
 export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);
@@ -214,7 +217,7 @@ export async function engines() {
           await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", ...packages]);
           lacks = await lacking();
         } catch (error) {
-          if (!(error instanceof Trouble)) throw error; // told below
+          if (!(error instanceof Trouble)) throw error; // reported below
         }
       if (!lacks.length) return "installed";
       found[name] = { missing: `there is no ${lacks.join(", no ")} here; install ${packages.join(" and ")}` };

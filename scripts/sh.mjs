@@ -1,5 +1,4 @@
-// What every script here shares: steps that say what they do and how long it took, commands, and
-// trouble that ends with the next step. It knows nothing of wasm, pages or tests.
+// Common parts of the scripts: timed steps, commands, and errors with a next step.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 
-/** A failure that a person can act on: what happened, and the next step. */
+/** An error with a next step for the user. */
 export class Trouble extends Error {
   constructor(text, next) {
     super(text);
@@ -16,11 +15,11 @@ export class Trouble extends Error {
   }
 }
 
-/** Runs `work` and prints how long it took; `work` may return a word on the outcome. */
+/** Runs `work` and prints its duration; `work` may return a short outcome. */
 export async function step(title, work) {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s`;
-  // a quick step needs one line only
+  // a quick step prints a single line
   const slow = setTimeout(() => console.log(`       …  ${title}`), 2000);
   try {
     const outcome = await work();
@@ -35,8 +34,8 @@ export async function step(title, work) {
 }
 
 /**
- * Runs a command in the repository's root and gives its output. `show` passes the output through
- * as it comes; otherwise it is shown only when the command fails. One that takes longer than `limitMs` is ended, and has failed.
+ * Runs a command in the repository's root and returns its output. With `show` the output is printed immediately; otherwise only on
+ * failure. A command that exceeds `limitMs` is stopped and fails.
  */
 export function sh(command, args, { env = {}, show = false, cwd = root, next, limitMs } = {}) {
   return new Promise((resolve, reject) => {
@@ -63,7 +62,7 @@ export function sh(command, args, { env = {}, show = false, cwd = root, next, li
   });
 }
 
-/** The output of a command, or null where it cannot be had. */
+/** Output of a command, or null if it fails. */
 export async function ask(command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -78,7 +77,7 @@ export async function ask(command, args, options = {}) {
   });
 }
 
-/** Does `work` for each item, for `count` of them at a time. */
+/** Runs `work` for each item, `count` at a time. */
 export async function sideBySide(count, items, work) {
   const queue = [...items];
   const one = async () => {
@@ -87,7 +86,7 @@ export async function sideBySide(count, items, work) {
   await Promise.all(Array.from({ length: count }, one));
 }
 
-/** Files under a folder (or one file), sorted, so that hashes of them are stable. */
+/** Files under a folder (or a single file), sorted for stable hashes. */
 export function filesUnder(path) {
   try {
     return readdirSync(path, { withFileTypes: true })
@@ -99,7 +98,7 @@ export function filesUnder(path) {
   }
 }
 
-/** A short hash of texts and of files' contents. */
+/** Short hash of texts and file contents. */
 export function fingerprint(texts, paths = []) {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(`${text}\0`);
@@ -107,7 +106,7 @@ export function fingerprint(texts, paths = []) {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** `--flag` and `--name value` from the command line; anything else is refused by name. */
+/** Parses `--flag` and `--name value` from the command line; rejects unknown arguments. */
 export function options(known) {
   const given = {};
   const args = process.argv.slice(2);
@@ -124,7 +123,7 @@ export function options(known) {
   return given;
 }
 
-/** Runs `work` when this module is the command, and ends with the next step where it fails. */
+/** Runs `work` if this module is the command; a failure prints the next step. */
 export async function main(url, work) {
   if (!process.argv[1] || url !== pathToFileURL(process.argv[1]).href) return;
   try {

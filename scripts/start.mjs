@@ -1,4 +1,4 @@
-// `npm start`: everything from a fresh clone to the page in a browser.
+// `npm start`: from a fresh clone to the page in a browser.
 import { spawn } from "node:child_process";
 import { main, options, Trouble } from "./sh.mjs";
 import { build } from "./build.mjs";
@@ -16,8 +16,8 @@ await main(import.meta.url, async () => {
   const hosts = (given.host ?? process.env.HOTHOUSE_HOSTS ?? "").split(",").filter(Boolean);
   const asked = Number(given.port ?? PORT);
   if (!Number.isInteger(asked) || asked < 0 || asked > 65535)
-    throw new Trouble(`${given.port} is not a port`, "choose one from 1024 to 65535");
-  // The page waits for the module that its browser takes: most take the first, the others are built for whoever asks.
+    throw new Trouble(`${given.port} is not a port`, "choose a port from 1024 to 65535");
+  // Most browsers take the first module, which is built now. Other modules are built on request.
   const { dist, module } = await build({ only: [FIRST] });
   const missing = async (path) => {
     try {
@@ -28,11 +28,11 @@ await main(import.meta.url, async () => {
   };
   const server = await serve(dist, { port: asked, missing, hosts });
   if (server.moved) console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
-  console.log(`\nHothouse: ${server.url}\nCtrl-C ends it.`);
+  console.log(`\nHothouse: ${server.url}\nPress Ctrl-C to stop.`);
   if (!given["no-open"]) openBrowser(server.url);
 });
 
-/** Opens the page where there is a desktop; elsewhere the printed address is enough. */
+/** Opens the page on a desktop; without one, the printed address is enough. */
 function openBrowser(url) {
   const [command, ...args] =
     process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["cmd", "/c", "start", url] : ["xdg-open", url];

@@ -1,4 +1,4 @@
-// `npm test`: sets up what is missing, then runs everything there is, part by part.
+// `npm test`: installs missing tools, then runs all parts of the tests.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask, filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
@@ -10,15 +10,13 @@ import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
 /**
- * In this order, each with what it does. `run` gives `{ passed, failed }`, with `skipped` where it could not run here, or `skips`, which of
- * its tests
- * could not and why, and `unsure`, which passed only when they ran again; or nothing where it either holds or throws, which counts as one.
- * Those `onDemand` run only
- * where they are asked for.
+ * Parts in order. `run` returns `{ passed, failed }`, with `skipped` if the part cannot run, `skips` for skipped tests with reasons,
+ * and `unsure` for tests that passed only in a second run. A part that returns nothing counts as one passed test unless it throws.
+ * Parts with `onDemand` run only when named.
  */
-const parts = {
+export const parts = {
   format: {
-    does: "cargo fmt and Biome would change nothing, and no line is too long",
+    does: "formatting by cargo fmt and Biome, and line lengths",
     run: async () => {
       await npmPackages();
       await sh("npx", ["--no-install", "biome", "format", "."], { next: "npx biome format --write ." });
@@ -28,8 +26,8 @@ const parts = {
     },
   },
   lints: {
-    does: "clippy over all crates and their tests, Biome over the page, scripts and tests",
-    // In the profile of the tests, which share its build scripts and macros.
+    does: "clippy for all crates and tests, Biome for page, scripts and tests",
+    // In the test profile, to share build scripts and macros with the tests.
     run: async () => {
       await npmPackages();
       await sh("npx", ["--no-install", "biome", "lint", "--error-on-warnings", "."], { next: "npx biome lint --write ." });
@@ -37,13 +35,14 @@ const parts = {
     },
   },
   types: {
-    does: "the page's TypeScript, and that scripts and tests find what they import",
+    does: "types of the page, and imports of scripts and tests",
     run: async () => {
       await npmPackages();
       await sh("npx", ["--no-install", "tsc", "--noEmit"]);
       await imports();
     },
   },
+  docs: { does: "cargo doc without warnings; links, names, word limits and commands of the documents", run: documents },
   native: {
     does: "every crate's tests on this machine, the GPU's on a software adapter",
     run: async () => {
@@ -51,26 +50,26 @@ const parts = {
       return nativeTests();
     },
   },
-  python: { does: "the Python package, in an environment of its own", run: pythonTests },
+  python: { does: "the Python package, in a separate environment", run: pythonTests },
   wasm: { does: "the core crates' tests in Chromium", run: () => wasmTests() },
   page: { does: "the built page in Chromium", run: () => browserTests("tests/web") },
-  browsers: { does: "every room in Firefox and WebKitGTK, where they are", run: otherEngines },
-  parity: { does: "one digest natively and in every module of the page", run: () => browserTests("tests/parity") },
-  arm: { does: "NEON under an emulator, where there is one", run: arm },
+  browsers: { does: "every room in Firefox and WebKitGTK, if installed", run: otherEngines },
+  parity: { does: "equal digests natively and in every module of the page", run: () => browserTests("tests/parity") },
+  arm: { does: "NEON under an emulator, if installed", run: arm },
   ignored: { does: "native tests that take minutes", run: () => nativeTests({ ignored: true }), onDemand: true },
-  miri: { does: "math's kernels under Miri: the portable set, where what is unsafe is the same in all sets", run: miri, onDemand: true },
+  miri: { does: "math's portable kernels under Miri; the unsafe code is the same in all sets", run: miri, onDemand: true },
 };
 
 /**
- * Miri finds reads and writes out of bounds, and references that end one another. It has no vectors, so kernels run on the portable set;
- * `math`'s tests make their shapes small for it, and what is large or counts threads is left out.
+ * Miri detects out-of-bounds accesses and aliasing violations. It does not support vector instructions, so kernels run on the
+ * portable set. `math`'s tests use small shapes under Miri and skip large cases and thread counts.
  */
 async function miri() {
   if ((await ask("cargo", ["+nightly", "miri", "--version"])) === null)
     return { passed: 0, failed: 0, skipped: "there is no Miri here (rustup toolchain install nightly --component miri,rust-src)" };
   const modules = ["kernels::", "packed::", "logic::", "graded::"];
   const large = ["large", "longer_than_a_share", "every_test_runs_on"].flatMap((name) => ["--skip", name]);
-  // Proptest looks for a folder of its own.
+  // Proptest searches for its own folder.
   const env = { MIRIFLAGS: "-Zmiri-disable-isolation" };
   return counted(
     await sh("cargo", ["+nightly", "miri", "test", "-p", "math", "--no-default-features", "--test", "math", "--", ...modules, ...large], {
@@ -80,11 +79,11 @@ async function miri() {
   );
 }
 
-/** Characters in a line of any source but Python's. Formatters leave comments and strings as long as they are. */
+/** Line limit of all sources except Python. Formatters do not break comments and strings. */
 const WIDTH = 140;
 
 function narrowLines() {
-  const files = ["crates", "www", "scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
+  const files = ["crates", "examples", "www", "scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
   const long = files
     .filter((file) => /\.(rs|wgsl|ts|css|mjs)$/.test(file) && !/\/www\/pkg\/|\/protocol\.ts$/.test(file))
     .flatMap((file) =>
@@ -95,17 +94,26 @@ function narrowLines() {
   if (long.length) throw new Trouble(long.join("\n"), `break these lines at ${WIDTH} characters`);
 }
 
-/** Fails where a script or a test names an export that there is not. */
+/** Fails if a script or a test imports a missing export. */
 async function imports() {
   const { build } = await import("vite");
   const input = ["scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder))).filter((file) => file.endsWith(".mjs"));
   await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
 }
 
-/** A file of tests of the page takes some minutes on a slow machine; one that hangs must not take the others with it. */
-const PATIENCE_MS = 900_000;
+/** `cargo doc` counts as one check. It has the features and the profile of the tests, so that little is compiled for it. */
+async function documents() {
+  const rustdoc = { RUSTDOCFLAGS: "-D warnings", CARGO_TARGET_DIR: target };
+  await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
+  await program();
+  const { passed, ...rest } = await nodeTests(["tests/docs/docs.test.mjs"]);
+  return { ...rest, passed: passed + 1 };
+}
 
-/** A folder of Node tests that drive the built page, and where they need it the native program. */
+/** Time limit of a test file of the page, which takes some minutes on a slow machine. */
+const LIMIT_MS = 900_000;
+
+/** Runs a folder of Node tests that drive the built page and the native program. */
 async function browserTests(folder) {
   await rust();
   await build();
@@ -114,10 +122,10 @@ async function browserTests(folder) {
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs"));
   const first = await nodeTests([`--test-concurrency=2`, ...files]);
   if (!first.failed || first.failing.length > FEW) return first;
-  // On a busy machine a browser can stand still for longer than a test waits. What fails by itself too is a fault; what does not is named.
+  // On a busy machine a browser may stall beyond a test's time limit. Each failed test runs again alone: a second failure is a fault.
   const unsure = [];
   for (const { file, name } of first.failing) {
-    console.log(`       …  once more, by itself: ${name}`);
+    console.log(`       …  again, alone: ${name}`);
     const pattern = `^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$`;
     const again = await nodeTests([`--test-name-pattern=${pattern}`, join(root, file)]);
     if (again.passed && !again.failed) unsure.push(name);
@@ -125,37 +133,35 @@ async function browserTests(folder) {
   const { faults, ...counts } = afterAgain(first, unsure, !!process.env.HOTHOUSE_STRICT);
   for (const name of faults)
     console.log(
-      `       FAILED: '${name}' passed only when it ran again. Remove what it races with, or name it with the reason in EXCUSED ` +
+      `       FAILED: '${name}' passed only in its second run. Remove the race, or add it with the reason to EXCUSED ` +
         `(scripts/test.mjs)`,
     );
   return counts;
 }
 
-/** Tests that may pass on a second try alone, each with its reason. */
+/** Tests that may pass only in a second run, with reasons. */
 export const EXCUSED = {};
 
-/**
- * What counts once failures ran again, by themselves. Under `strict`, which the workflow sets, only tests on a list may have failed before.
- */
+/** Counts after the second run of failed tests. With `strict`, set by the workflow, only tests on the list may fail in their first run. */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));
   const spared = unsure.length - faults.length;
   return { ...rest, passed: passed + spared, failed: failed - spared, unsure, faults };
 }
 
-/** The engines beside Chromium, those that this machine has. */
+/** Tests in the installed engines besides Chromium. */
 async function otherEngines() {
   const missing = Object.values(await engines()).map(({ missing }) => missing);
   if (missing.every(Boolean)) return { passed: 0, failed: 0, skipped: missing.join("; ") };
   return browserTests("tests/browsers");
 }
 
-/** As many failures as a busy machine may account for. */
+/** Largest number of failures that a busy machine may explain. */
 const FEW = 3;
 
-/** Gives `{ passed, failed, failing }`, of which the last are files and names of tests. */
+/** Returns `{ passed, failed, failing }`; `failing` contains file and name of each failed test. */
 async function nodeTests(args) {
-  const out = await sh("node", ["--test", `--test-timeout=${PATIENCE_MS}`, "--test-reporter=spec", ...args], {
+  const out = await sh("node", ["--test", `--test-timeout=${LIMIT_MS}`, "--test-reporter=spec", ...args], {
     env: { CARGO_TARGET_DIR: target },
     show: true,
   }).catch((trouble) => {
@@ -173,12 +179,12 @@ await main(import.meta.url, async () => {
   const given = options({ only: `<parts>: some of ${Object.keys(parts).join(",")}` });
   const chosen = given.only?.split(",") ?? Object.keys(parts).filter((name) => !parts[name].onDemand);
   for (const name of chosen)
-    if (!(name in parts)) throw new Trouble(`there is no part called '${name}'`, `choose from ${Object.keys(parts).join(", ")}`);
+    if (!(name in parts)) throw new Trouble(`there is no part '${name}'`, `choose from ${Object.keys(parts).join(", ")}`);
   const began = performance.now();
-  console.log(`Parts, one after the other; all of them run, whatever fails:`);
+  console.log(`Parts (all run, even after a failure):`);
   for (const name of chosen) console.log(`  ${name.padEnd(8)} ${parts[name].does}`);
   await rust();
-  // It is made while others compile; what goes wrong is said where it is needed.
+  // Created while other parts compile; the part that uses it reports failures.
   if (chosen.includes("python")) environment().catch(() => {});
   const total = { passed: 0, failed: 0 };
   const rows = [];
@@ -217,6 +223,6 @@ await main(import.meta.url, async () => {
   console.log(`${total.passed} passed, ${total.failed} failed${skipped ? `, ${skipped} skipped` : ""}`);
   const failed = rows.filter(([, , result]) => result.failed).map(([name]) => name);
   if (!failed.length) return;
-  console.log(`Next: what failed stands above; npm test -- --only ${failed.join(",")} runs it again`);
+  console.log(`Next: see the failures above; npm test -- --only ${failed.join(",")} runs it again`);
   process.exit(1);
 });

@@ -1,5 +1,5 @@
-// The core crates' own tests, in Chromium, in the module that has SIMD but no threads. It does what `wasm-pack test --headless
-// --chrome` does with the same tests, but compiles no tool of its own for it, builds all crates at once and runs two files side by side.
+// Tests of the core crates in Chromium, with SIMD and without threads. Like `wasm-pack test --headless --chrome`, but without
+// compiling a tool, with a single build of all crates, and with two files in parallel.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { availableParallelism } from "node:os";
@@ -11,10 +11,10 @@ import { main, root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 import { cargoSettings, flavours } from "./wasm.mjs";
 
 const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
-/** A file has all tests of a crate, or half of them, and the machine may have other things to do. */
+/** Time limit of a test file, generous for a busy machine; a file contains all or half of a crate's tests. */
 const PATIENCE_MS = 1_800_000;
 
-// What `wasm-bindgen-test` asks of the place it runs in: three functions of the worker, and the exports that are tests.
+// Environment for `wasm-bindgen-test`: three functions of the worker, and the exported tests.
 const WORKER = `
   import init, * as tests from "./tests.js";
   globalThis.__wbg_test_invoke = (f) => f();
@@ -33,7 +33,7 @@ const WORKER = `
   }`;
 const PAGE = `<!doctype html><title>tests</title>`;
 
-/** Runs the tests of some crates; gives `{ passed, failed }`. */
+/** Runs the tests of some crates; returns `{ passed, failed }`. */
 export async function wasmTests(crates = CRATES) {
   await npmPackages();
   const route = await wasmToolchain();
@@ -85,11 +85,11 @@ export async function wasmTests(crates = CRATES) {
   return total;
 }
 
-/** Files whose tests are all native have none among their exports, and wasm-bindgen nothing to hold on to. */
+/** Selects the files that export tests. Files with native tests only cannot be processed by wasm-bindgen. */
 const hasTests = (path) =>
   WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(path))).some(({ name }) => name.startsWith("__wbgt_"));
 
-/** Runs one file of tests in a worker of a page of its own. A worker that dies counts as one that failed. */
+/** Runs a test file in a worker on a separate page. A crashed worker counts as one failure. */
 async function inBrowser(browser, folder) {
   const server = await serve(folder, { extra: { "/index.html": PAGE, "/worker.js": WORKER } });
   const page = await browser.newPage();

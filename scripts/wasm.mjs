@@ -1,5 +1,5 @@
-// The wasm modules, from the fastest to the one that runs in every supported browser. The page takes the first that its
-// browser can run; all do the same run, and within one arithmetic to the same bit.
+// Builds the wasm modules, from the fastest to the one that runs in every supported browser. The page takes the first module that
+// its browser supports. Runs are equal in all modules, bit for bit within one arithmetic.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
@@ -10,13 +10,13 @@ import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 const TARGET = "wasm32-unknown-unknown";
 const MAX_MEMORY = 1 << 30;
 
-// The scheduler keeps the kernels' own order of instructions: they are written in the order they should run.
+// Keeps instructions in source order: the order in the kernels is deliberate.
 const common = ["-Cpanic=abort", "-Cllvm-args=-pre-RA-sched=source"];
 const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memory"]
   .concat(["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base"].map((symbol) => `--export=${symbol}`))
   .map((argument) => `-Clink-arg=${argument}`);
 
-/** What only speaks to the browser and to files is built small; what computes is built fast. */
+/** Crates for browser and file access, optimised for size; all others are optimised for speed. */
 const SMALL = [
   ...["bench", "gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde"],
   ...["safetensors", "js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
@@ -27,19 +27,19 @@ export const flavours = {
   "threads-simd128": { threads: true, features: "+simd128" },
   simd128: { threads: false, features: "+simd128" },
 };
-/** A module is a room in a flavour. */
+/** Modules: each room in each flavour. */
 export const MODULES = ROOMS.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
-/** What Chromium takes, and so most browsers, of the room that opens: built before `npm start` serves the page. */
+/** The module that Chromium, and so most browsers, loads for the first room. Built before `npm start` serves the page. */
 export const FIRST_FLAVOUR = "threads-relaxed";
 export const FIRST = `${ROOMS[0]}/${FIRST_FLAVOUR}`;
 
-/** Flags and arguments for cargo, for one flavour on one route to std. */
+/** Cargo flags and arguments for a flavour and a route to std. */
 export function cargoSettings({ threads, features }, route) {
   const enabled = [threads && "+atomics,+bulk-memory,+mutable-globals", features].filter(Boolean).join(",");
   const rustflags = [
     ...route.rustflags,
     ...common,
-    // A panic names a file; which folder of the builder's it lay in is nobody's business.
+    // Panics contain file names; the folders of the build machine are removed from them.
     `--remap-path-prefix=${route.sysroot}/lib/rustlib/src/rust=rust`,
     `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}/registry/src=crates`,
     ...(enabled ? [`-Ctarget-feature=${enabled}`] : []),
@@ -53,9 +53,9 @@ export function cargoSettings({ threads, features }, route) {
 }
 
 /**
- * Builds those modules of `only` that changed; gives for every module its folder, its hash and whether it stands. Rooms share
- * all crates but the last, so that another room takes seconds. `of` is the package that they are made from, with the folder of
- * its sources, where it is not the page's: the tests have one with a room of their own.
+ * Builds the changed modules of `only`. Returns for every module its folder, its hash and whether it is built. Rooms share all
+ * crates but the last, so that another room takes seconds. `of` names another package with its source folder; the tests have one
+ * with a room of their own.
  */
 export async function wasm({ only = MODULES, of } = {}) {
   const { name: crate, folder, into } = of ?? { name: "web", folder: "crates/web", into: "www/pkg" };
@@ -77,11 +77,11 @@ export async function wasm({ only = MODULES, of } = {}) {
     const stamp = join(out, "stamp");
     const features = [flavours[flavour].threads && "threads", !of && room].filter(Boolean);
     const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
-    const stands = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
+    const built = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     if (only.includes(name))
       await step(`wasm ${of ? `${crate}/${flavour}` : name}`, async () => {
-        if (stands()) return "unchanged";
-        // A folder for each flavour: in one, cargo would build all crates again whenever the flags change.
+        if (built()) return "unchanged";
+        // A folder for each flavour: in a common one, cargo would rebuild all crates after a change of flags.
         const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm", flavour);
         const args = ["build", "--release", "--lib", "-p", crate, ...SMALL, ...settings.args, "--features", features.join()];
         await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
@@ -92,19 +92,16 @@ export async function wasm({ only = MODULES, of } = {}) {
         writeFileSync(stamp, hash);
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
       });
-    modules[name] = { folder: out, hash, stands: stands() };
+    modules[name] = { folder: out, hash, built: built() };
   };
-  // The last crate and the bindings of a room keep one core busy, so two flavours are built side by side.
+  // The last crate and the bindings of a room use a single core, so two flavours are built in parallel.
   await sideBySide(2, Object.keys(flavours), async (flavour) => {
     for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
   });
   return modules;
 }
 
-/**
- * The pool's threads import the module by the path of its folder, which only bundlers resolve; a
- * page that serves the files as they are needs the file's name.
- */
+/** Replaces the folder path, by which the pool's threads import the module, by the file name. Only bundlers resolve folder paths. */
 function bindThreads(out) {
   const snippets = join(out, "snippets");
   if (!existsSync(snippets)) return;

@@ -1,5 +1,5 @@
-// Firefox and WebKitGTK, driven by the commands of WebDriver. Firefox takes them on a socket of its own (Marionette), WebKit's
-// driver takes them over HTTP; the page sees the same clicks and keys. Chromium is driven by Playwright (scripts/browser.mjs).
+// Drives Firefox and WebKitGTK by WebDriver commands: Firefox through its socket (Marionette), WebKit through a driver with HTTP.
+// Playwright drives Chromium (scripts/browser.mjs).
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -10,7 +10,7 @@ import { inflateSync } from "node:zlib";
 const START_MS = 60_000;
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
-/** A session's commands: Marionette's name, and the method and path over HTTP. */
+/** Commands of a session: Marionette's name, and the method and path over HTTP. */
 const COMMANDS = {
   go: ["Navigate", "POST", "url"],
   reload: ["Refresh", "POST", "refresh"],
@@ -23,7 +23,7 @@ const COMMANDS = {
   size: ["SetWindowRect", "POST", "window/rect"],
 };
 
-/** What `made` gives, once it gives something; it is tried until the process has ended or too long has passed. */
+/** Calls `made` until it returns a result; gives up when the process ends or after a time limit. */
 async function soon(what, child, made) {
   for (const began = performance.now(); performance.now() - began < START_MS; ) {
     const found = await made();
@@ -34,7 +34,7 @@ async function soon(what, child, made) {
   throw new Error(`${what} did not start: ${child.said.trim().slice(-2000) || `nothing within ${START_MS / 1000} s`}`);
 }
 
-/** A process whose last words are kept; `close` ends it and all that it started. */
+/** A process with its recorded output; `close` ends it and its children. */
 function started(command, args, env) {
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
   child.said = "";
@@ -52,7 +52,7 @@ function started(command, args, env) {
   return child;
 }
 
-/** Firefox without a window, in a profile of its own. */
+/** Headless Firefox with a separate profile. */
 export async function firefox({ firefox: program }) {
   const home = mkdtempSync(join(tmpdir(), "hothouse-firefox-"));
   const profile = join(home, "profile");
@@ -79,7 +79,7 @@ export async function firefox({ firefox: program }) {
   }
 }
 
-/** Marionette's socket: each message is its length in bytes, a colon, and JSON. Gives the function that sends a command. */
+/** Marionette's socket. Each message is its length in bytes, a colon, and JSON. Returns a function that sends a command. */
 async function marionette(port) {
   const socket = connect(port, "127.0.0.1");
   const waiting = new Map();
@@ -121,7 +121,7 @@ async function marionette(port) {
     });
 }
 
-/** WebKitGTK's MiniBrowser, on a screen that only it sees. */
+/** WebKitGTK's MiniBrowser on a virtual screen. */
 export async function webkit({ driver, browser, xvfb }, options = {}) {
   const home = mkdtempSync(join(tmpdir(), "hothouse-webkit-"));
   const screen = started(xvfb, ["-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp"]);
@@ -179,11 +179,11 @@ const freePort = () =>
     });
   });
 
-/** The few things that a test does with a page: `tab(await firefox(…), limitMs)`. */
+/** A page with the operations that tests need: `tab(await firefox(…), limitMs)`. */
 export async function tab({ name, version, command, close }, limitMs) {
   await command("timeouts", { script: limitMs, pageLoad: limitMs });
   await command("size", { width: 1280, height: 900 });
-  /** Runs a function in the page with arguments that JSON can carry, or elements of the page; gives what it gives. */
+  /** Runs a function in the page and returns its result. Arguments are JSON values or elements of the page. */
   const run = async (work, ...args) => {
     const script = `const done = arguments[arguments.length - 1];
       Promise.resolve().then(() => (${work})(...[...arguments].slice(0, -1))).then(
@@ -194,7 +194,7 @@ export async function tab({ name, version, command, close }, limitMs) {
     if (error) throw new Error(`${error}\nin ${work}`);
     return element ?? JSON.parse(value);
   };
-  /** Waits until a function of the page gives something true, and gives that. */
+  /** Waits until a function in the page returns a truthy value, and returns it. */
   const until = async (work, ...args) => {
     for (const began = performance.now(); performance.now() - began < limitMs; ) {
       const value = await run(work, ...args);
@@ -203,7 +203,7 @@ export async function tab({ name, version, command, close }, limitMs) {
     }
     throw new Error(`never so: ${work} ${JSON.stringify(args)}`);
   };
-  /** The first element that CSS finds, with this text or label where one is named, once it can be used; it is brought into sight. */
+  /** Finds the first usable element for a CSS selector, with a text or label if given, and scrolls it into view. */
   const find = (css, text) =>
     until(
       (css, text) => {
@@ -223,7 +223,7 @@ export async function tab({ name, version, command, close }, limitMs) {
     run,
     until,
     go: (url) => command("go", { url }),
-    /** Returns once the old document is gone: an engine may answer before that. */
+    /** Returns after the old document is unloaded; an engine may answer earlier. */
     reload: async () => {
       await run(() => (globalThis.isOld = true));
       await command("reload");
@@ -232,13 +232,13 @@ export async function tab({ name, version, command, close }, limitMs) {
     find,
     click: async (css, text) => command("click", { id: (await find(css, text))[ELEMENT] }),
     keys: async (css, keys) => command("keys", { id: (await find(css))[ELEMENT], text: keys }),
-    /** A key of the keyboard, by its WebDriver code, that is held down while `work` goes on. */
+    /** Holds a key, given by its WebDriver code, while `work` runs. */
     hold: async (key, work) => {
       await command("act", { actions: [{ type: "key", id: "keys", actions: [{ type: "keyDown", value: key }] }] });
       await work();
       await command("act", { actions: [{ type: "key", id: "keys", actions: [{ type: "keyUp", value: key }] }] });
     },
-    /** The mouse is pressed at a share of an element's width and height, pulled to another, and let go. */
+    /** Drags the mouse between two points, given as shares of an element's width and height. */
     pull: async (css, ...shares) => {
       const box = await find(css).then((element) => run((one) => one.getBoundingClientRect(), element));
       const moves = shares.map(([x, y]) => ({
@@ -251,12 +251,12 @@ export async function tab({ name, version, command, close }, limitMs) {
       const actions = [first, { type: "pointerDown", button: 0 }, ...rest, { type: "pointerUp", button: 0 }];
       await command("act", { actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
     },
-    /** What the window shows, as a PNG. */
+    /** Screenshot of the window as PNG. */
     picture: async () => Buffer.from(await command("picture"), "base64"),
   };
 }
 
-/** The pixels of a PNG as browsers write them: `{ width, height, at(x, y) }`, of which the last gives red, green and blue as one number. */
+/** Decodes a PNG from a browser: `{ width, height, at(x, y) }`; `at` returns red, green and blue as one number. */
 export function pixels(png) {
   const [width, height, depth, colour, , , interlaced] = [png.readUInt32BE(16), png.readUInt32BE(20), ...png.subarray(24, 29)];
   const channels = { 2: 3, 6: 4 }[colour];
@@ -273,7 +273,7 @@ export function pixels(png) {
       const left = x < channels ? 0 : out[y * row + x - channels];
       const up = y === 0 ? 0 : out[(y - 1) * row + x];
       const corner = x < channels || y === 0 ? 0 : out[(y - 1) * row + x - channels];
-      // The third of these is the distance from left + up - corner to the corner.
+      // The third value is the distance from left + up - corner to the corner.
       const [a, b, c] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
       const nearest = a <= b && a <= c ? left : b <= c ? up : corner;
       const from = filter === 0 ? 0 : filter === 1 ? left : filter === 2 ? up : filter === 3 ? (left + up) >> 1 : nearest;

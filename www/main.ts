@@ -1,7 +1,7 @@
-// The page's start: header, theme, and one room around one run. Of several rooms one is open; another is loaded when it is
-// asked for. When the run crashes, the page says what happened and offers the way back.
+// Start of the page: header, theme, and one open room with one run. Other rooms are loaded when the visitor opens them. After a
+// crash the page shows a report and offers to continue.
 
-import "./stand-ins";
+import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
@@ -19,21 +19,21 @@ import { Page } from "./parts/page";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
-import { onBlankCanvas } from "./stand-ins";
+import { onBlankCanvas } from "./fallbacks";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
-/** What a visit needs comes first. */
+/** Delay before offline caching, so that the visit's own files load first. */
 const KEEP_MS = 10_000;
 
-/** What is opened, where it says no other in the room that the address names. */
-type Opening = Omit<Options, "room"> & { room?: string };
+/** Options of a room to open; `room` defaults to the current room. */
+type OpenOptions = Omit<Options, "room"> & { room?: string };
 
-const around = { notices: new Notices(), announcer: new Announcer(), open: (options: Opening) => void open(options) };
-const { notices, announcer } = around;
+const context = { notices: new Notices(), announcer: new Announcer(), open: (options: OpenOptions) => void open(options) };
+const { notices, announcer } = context;
 
 const tools = document.querySelector<HTMLElement>("#tools")!;
-const place = document.querySelector<HTMLElement>("#room")!;
+const container = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
 const keys = h("button.quiet", { "aria-label": "Help", title: "Help (?)" }, "?");
 
@@ -42,82 +42,82 @@ declare global {
   var hothouse: Client | undefined;
 }
 
-/** As the header has them; a module may have one more. */
+/** Rooms in the header. A module may add one. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: capital(id) }));
 let page: Page | undefined;
-/** The room that is open or about to be. */
-let here = "";
+/** The open room, or the one that is loading. */
+let currentRoom = "";
 let badge: Badge | undefined;
-/** Counts what was opened, so that a room that comes late is closed again. */
+/** Counts `open` calls. A room that finishes loading after a later call is closed. */
 let openings = 0;
 
 for (const { id, store } of ROOMS) if (store) places.set(id, store);
 startTheme();
 tools.append(themeButton(), keys);
-place.before(notices.element);
+container.before(notices.element);
 document.body.append(announcer.element);
 keys.addEventListener("click", () => page?.help());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
-  // The address belongs to links that carry a run.
+  // The address is reserved for links to runs.
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
 addEventListener("hashchange", () => {
-  const asked = roomOf(location.hash);
-  if (asked !== here) void enter(asked, location.hash);
-  // Where only the variant changes, as by the way back, the page takes it up and keeps what it has.
+  const requested = roomOf(location.hash);
+  if (requested !== currentRoom) void enter(requested, location.hash);
+  // If only the variant changes, as with the browser's back button, the open page handles the link.
   else if (!page?.follow(location.hash)) void open({ link: location.hash });
 });
 onBlankCanvas(() =>
   notices.show(
     "warning",
-    "This browser gives the page no canvas to draw on",
-    "Figures and tables are there all the same. For the pictures, close other tabs or use another browser.",
+    "This browser provides no canvas to draw on",
+    "Numbers and tables still work. For pictures, close other tabs or use another browser.",
   ),
 );
-here = roomOf(location.hash);
+currentRoom = roomOf(location.hash);
 void begin();
 setTimeout(() => void readyOffline(), KEEP_MS);
 
-/** Has every room there without a network too, unless the visitor spares data, and says so. */
+/** Caches every room for offline use and shows a note, unless the browser asks for reduced data use. */
 async function readyOffline(): Promise<void> {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return;
   const module = globalThis.hothouse?.backend.module as Module | undefined;
   if (!module) return void setTimeout(() => void readyOffline(), KEEP_MS);
-  if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: every room opens without a network.";
+  if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
-/** `#/backgammon?…`; whatever names no room is of the first. */
+/** Room of a link such as `#/backgammon?…`, or the first room. */
 function roomOf(link: string): string {
   const name = /^#\/?([^?/]+)/.exec(link)?.[1];
   return rooms.find(({ id }) => id === name)?.id ?? rooms[0]!.id;
 }
 
 function writeRooms(): void {
-  nav.replaceChildren(...rooms.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === here && "page" }, title)));
-  // On a narrow page they scroll.
+  nav.replaceChildren(...rooms.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === currentRoom && "page" }, title)));
+  // On a narrow page the list scrolls.
   const open = nav.querySelector<HTMLElement>("[aria-current]");
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
-/** A page that is loaded again goes on with the run of its address; any other begins it. */
+/** Opens the run of the address. After a reload, continues its saved run. */
 async function begin(): Promise<void> {
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   const link = location.hash;
-  const again = navigation?.type === "reload" || navigation?.type === "back_forward";
+  const reloaded = navigation?.type === "reload" || navigation?.type === "back_forward";
   const opening = openings;
-  const runs = again ? await loadVisit(here).catch(() => []) : [];
-  if (opening !== openings) return; // the visitor has gone elsewhere
+  const runs = reloaded ? await loadVisit(currentRoom).catch(() => []) : [];
+  if (opening !== openings) return; // the visitor has opened another room
   const kept = runs.find(({ address }) => address === link.replace(/&digest=[^&]*/, ""));
   await open({ link, checkpoint: kept?.bytes });
 }
 
-/** Another room: the run of the one before is kept to come back to. */
+/** Opens another room. The run of the previous room stays saved. */
 async function enter(next: string, link: string): Promise<void> {
-  here = next;
+  currentRoom = next;
   const entering = ++openings;
-  // The bare name, or the address that it had, asks for the run that was left; any other for a run of its own.
+  // A link without settings, or the address of a saved run, continues that run. Any other link starts a new run.
   const runs = [...keptRuns(next), ...(await loadVisit(next).catch(() => []))];
   if (entering !== openings) return;
   const run = runs.find(({ address }) => !link.includes("?") || link === address);
@@ -136,31 +136,31 @@ function leave(): void {
   forget();
 }
 
-/** Opens a run in place of the one that is open, which is kept: `undoes` it where that was its purpose. */
-async function open(options: Opening, undoes = false): Promise<void> {
+/** Replaces the open run, which is saved. `undoing` omits the undo notice. */
+async function open(options: OpenOptions, undoing = false): Promise<void> {
   const opening = ++openings;
   const leaving = page;
   forget();
   notices.clear();
   writeRooms();
-  place.replaceChildren(h("p.starting", "Starting."));
+  container.replaceChildren(h("p.starting", "Starting…"));
   const left = await leaving?.depart();
   if (opening !== openings) return;
   let client: Client;
   let opened: Page;
   try {
-    // A file may be of another room than the address.
-    const room = ROOMS.find(({ id }) => id === (options.room ?? here)) ?? ROOMS[0]!;
+    // A file may contain a run of another room.
+    const room = ROOMS.find(({ id }) => id === (options.room ?? currentRoom)) ?? ROOMS[0]!;
     const expected = room.load?.();
-    expected?.catch(() => {}); // told below
+    expected?.catch(() => {}); // awaited below
     client = await connect({ device: rememberedDevice(), ...options, room: room.id });
-    const brings = client.room.id === room.id ? await expected : undefined;
+    const loaded = client.room.id === room.id ? await expected : undefined;
     if (opening !== openings) return client.close();
-    here = client.room.id;
+    currentRoom = client.room.id;
     rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
-    // The sheets of rooms that were opened stay; each rule of theirs is for the room of this class.
-    document.body.className = `room-${here}`;
-    opened = new Page(client, around, brings?.brings);
+    // Style sheets of opened rooms stay loaded; this class selects the rules of the current room.
+    document.body.className = `room-${currentRoom}`;
+    opened = new Page(client, context, loaded?.extension);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: textOf(error), autosave: null }, undefined);
     return;
@@ -172,21 +172,21 @@ async function open(options: Opening, undoes = false): Promise<void> {
   client.onEvent(({ kind }) => (kind === "device" || kind === "began") && own === badge && own.show(client.device));
   tools.prepend(badge.button);
   keys.hidden = false;
-  place.replaceChildren(opened.element);
-  // Now that the room listens: whoever listens first is told what happened before.
+  container.replaceChildren(opened.element);
+  // Set after the room has added its listeners, because earlier events are replayed to the first listener only.
   globalThis.hothouse = client;
-  // What this room brought, too, for when there is no network.
+  // Also caches the files of this room for offline use.
   keep(performance.getEntriesByType("resource").map(({ name }) => name));
   const before = leaving?.client.room.id;
-  // Between two rooms one goes by their names.
-  if (left && before && !undoes && (before === here || options.room)) {
+  // No notice after a change of rooms: the header leads back.
+  if (left && before && !undoing && (before === currentRoom || options.room)) {
     notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes }, true));
   }
   client.onSilence((silence) => {
     if (page !== opened) return;
     if (!silence) return notices.withdraw(SILENT);
     const { text, autosave } = silence;
-    notices.show("error", SILENT, `${text}. The browser may have ended it, as where memory is short. Wait, or restart`, {
+    notices.show("error", SILENT, `${text}. The browser may have stopped it to free memory. Wait, or restart`, {
       label: autosave ? "Restart from the last autosave" : "Restart the run",
       run: () => {
         leave();
@@ -201,9 +201,9 @@ async function open(options: Opening, undoes = false): Promise<void> {
   });
 }
 
-const SILENT = "Training may have ended";
+const SILENT = "Training may have stopped";
 
-/** In place of the room: what happened, and the steps one can take. */
+/** Replaces the room with a crash report and the available actions. */
 function showCrash(title: string, crash: Crash, from: Client | undefined): void {
   notices.clear();
   const report = [
@@ -223,16 +223,16 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
   });
   const { autosave } = crash;
   const again = autosave
-    ? h("button.strong", { onclick: () => void open({ checkpoint: autosave }) }, "Go on from the last autosave")
+    ? h("button.strong", { onclick: () => void open({ checkpoint: autosave }) }, "Continue from the last autosave")
     : h("button.strong", { onclick: () => void open({ link: location.hash }) }, "Try again");
-  place.replaceChildren(
+  container.replaceChildren(
     h("main.crash", { id: "main", tabindex: -1 }, [
       h("h1", title),
       h("div", { role: "alert" }, [
         h("p", [
           autosave
-            ? "Nothing before the last autosave is lost. Go on from it, or start a new run; the report helps whoever looks for the cause."
-            : "Try again, or start a new run; the report helps whoever looks for the cause.",
+            ? "Progress up to the last autosave is safe. Continue from it, or start a new run. Please add the report to a bug report."
+            : "Try again, or start a new run. Please add the report to a bug report.",
         ]),
       ]),
       h("div.row", again, h("button", { onclick: () => startAnew() }, "New run"), copied),
@@ -243,6 +243,6 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
 }
 
 function startAnew(): void {
-  history.replaceState(null, "", `${location.pathname}${location.search}${here === rooms[0]!.id ? "" : `#/${here}`}`);
+  history.replaceState(null, "", `${location.pathname}${location.search}${currentRoom === rooms[0]!.id ? "" : `#/${currentRoom}`}`);
   void open({ link: location.hash });
 }

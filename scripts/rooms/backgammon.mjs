@@ -1,19 +1,19 @@
-// What the scripts do for backgammon alone.
+// Backgammon's parts of the scripts.
 import { counted } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
 const TAUGHT_S = 60;
-/** An agent is shown after so much training. */
+/** Training time before a screenshot. */
 const LOOK_MS = 24_000;
 const SETTLE_MS = 3000;
 
-/** Knobs with which a variant's run is quick, where digests are compared. */
+/** Knobs for short runs, where digests are compared. */
 export const digests = (variant) =>
   variant === "strong"
     ? { games: 16, hidden: 16, batch: 128 }
     : { tables: 2, games: 4, batch: 16, evals: 2, round_batches: 12, minibatch: 32, replay: 512 };
 
-/** Lets an agent teach itself for a minute of training; then its next games against the baselines count. */
+/** Trains an agent for a minute and reports its next test games against the baselines. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/backgammon?seed=101&v=2`);
@@ -34,7 +34,7 @@ export async function bench(browser, server, give) {
   await page.close();
 }
 
-/** The board, a game with a hint, and the whole page. */
+/** Screenshots of the board, a game with a hint, and the whole page. */
 export async function screenshots({ screens, open, shoot }) {
   for (const [screen, viewport] of Object.entries(screens))
     for (const colorScheme of ["light", "dark"])
@@ -42,9 +42,9 @@ export async function screenshots({ screens, open, shoot }) {
         const page = await open(viewport, colorScheme, "#/backgammon");
         await page.waitForTimeout(LOOK_MS);
         await shoot(page, `${screen}-${colorScheme}-backgammon`);
-        // A position analysed and a hint asked for, so that the whole page has something to show.
+        // Analyses a position and requests a hint, so that every part of the page has content.
         await page.getByRole("button", { name: "Analyse", exact: true }).click();
-        await page.getByText("Play it", { exact: true }).click();
+        await page.getByText("Play the agent", { exact: true }).click();
         await page.getByRole("button", { name: "Roll", exact: true }).click();
         await page.waitForTimeout(SETTLE_MS);
         await shoot(page, `${screen}-${colorScheme}-backgammon-play`);

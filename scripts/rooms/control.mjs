@@ -1,21 +1,21 @@
-// What the scripts do for control alone.
+// Control's parts of the scripts.
 import { revisits } from "../browser.mjs";
 import { counted, measured } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
-/** Those on which no preset was tuned. */
+/** Seeds on which no preset was tuned. */
 const SEEDS = [101, 102, 103, 104, 105];
 const SOLVE_PATIENCE_MS = 120_000;
-/** An environment is shown after so much training. */
+/** Training time before a screenshot. */
 const LOOK_MS = 12_000;
 
-/** Knobs with which a variant's run is quick, where digests are compared: in one, numbers are squashed; in one, a trunk is shared. */
+/** Knobs for short runs, where digests are compared. One variant squashes its actions; one shares the trunk. */
 export const digests = (variant) => ({
   ...{ envs: 128, rollout_steps: 16, hidden: 32 },
   ...{ "Pendulum-v1": { squash: 1 }, "Acrobot-v1": { shared: 1, tanh: 0 } }[variant],
 });
 
-/** Waits until a visitor's run is solved, for one seed after the other, as the native figure times the whole program. */
+/** Time from loading to the solved run for each seed; the native figure includes the whole program likewise. */
 export async function bench(browser, server, give) {
   const times = await revisits(
     browser,
@@ -28,7 +28,7 @@ export async function bench(browser, server, give) {
   give(counted("control.ppo.cartpole.solved_of_5_page", times.filter(Number.isFinite).length, "seeds"));
 }
 
-/** Each environment. */
+/** Screenshots of each environment. */
 export async function screenshots({ screens, open, shoot }) {
   const [screen] = Object.values(screens);
   const any = await open(screen, "light", "#/control");
@@ -38,7 +38,7 @@ export async function screenshots({ screens, open, shoot }) {
     await step(id, async () => {
       for (const [screen, viewport] of Object.entries(screens)) {
         const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?variant=${id}&v=2`);
-        // Each layer of the state plane by turns.
+        // Each layer of the state plane in turn.
         for (let layer = 0; layer < k % 3; layer++) await page.keyboard.press("v");
         await page.waitForTimeout(LOOK_MS);
         await shoot(page, `${screen}-${id}`);

@@ -1,12 +1,12 @@
-// What the scripts do for the cube alone.
+// The cube's parts of the scripts.
 import { counted, measured } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
-/** An agent is shown after so much training. */
+/** Training time before a screenshot. */
 const LOOK_MS = 30_000;
 const SETTLE_MS = 4000;
 
-/** Knobs with which a variant's run is quick, where digests are compared. */
+/** Knobs for short runs, where digests are compared. */
 export const digests = (variant) => ({
   hidden: "32-16",
   ...(variant.includes("dqn")
@@ -15,9 +15,8 @@ export const digests = (variant) => ({
 });
 
 /**
- * What a bench teaches and tries: as many states of each distance, from 1 to the longest, where those are known, and scrambles where not.
- * The
- * solved cube is none of them.
+ * Benches by variant: training seconds, longest distance and number of tried states. With known distances, the states are spread
+ * evenly over distances from 1 to `longest`; otherwise they are scrambles. The solved cube is excluded.
  */
 const TAUGHT = {
   "2x2x2": { s: 60, longest: 14, tried: 20 },
@@ -25,7 +24,7 @@ const TAUGHT = {
 };
 export const parts = Object.keys(TAUGHT);
 
-/** Lets an agent learn for some time; then a beam search with its network solves states that it has not been taught. */
+/** Trains an agent, then solves states with a beam search that uses its network. */
 export async function bench(browser, server, give, part) {
   for (const [variant, taught] of Object.entries(TAUGHT))
     if (!part || part === variant) await teach(browser, server, give, variant, taught);
@@ -36,14 +35,14 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
   await page.goto(`${server.url}#/cube?variant=${variant}&seed=101&v=2`);
   await page.waitForFunction(() => globalThis.hothouse);
   await page.waitForFunction((least) => hothouse.progress?.train_s >= least, s, { timeout: 0 });
-  // There is one search at a time, and the agent's own tries would take the place of these.
-  await page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
+  // Only one search runs at a time; the agent's automatic tries would replace these searches.
+  await page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
   const found = await page.evaluate(
     async ({ longest, tried }) => {
       hothouse.command({ kind: "pause" });
       const { method } = hothouse.variant.about;
-      let told = () => {};
-      hothouse.onEvent((event) => event.kind === "room" && told(event.event));
+      let report = () => {};
+      hothouse.onEvent((event) => event.kind === "room" && report(event.event));
       const questions = [];
       for (let seed = 0; seed < tried; seed++)
         if (longest) for (let distance = 1; distance <= longest; distance++) questions.push({ ask: "draw", distance, seed });
@@ -62,8 +61,8 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
         const { facelets, distance } = await hothouse.ask(question);
         const began = performance.now();
         let view = await hothouse.ask({ ask: "solve", facelets, method });
-        if (!view.done) view = await new Promise((end) => (told = (now) => now.number === view.number && now.done && end(now)));
-        if (view.facelets !== facelets) throw new Error("another search took its place");
+        if (!view.done) view = await new Promise((end) => (report = (now) => now.number === view.number && now.done && end(now)));
+        if (view.facelets !== facelets) throw new Error("replaced by another search");
         count.ms.push(performance.now() - began);
         count.widened += view.width > method.width;
         if (!view.solution) continue;
@@ -89,7 +88,7 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
   await page.close();
 }
 
-/** The agent trying by itself, a state solved with methods side by side, and the whole page; and the 3x3x3. */
+/** Screenshots of the agent's tries, a comparison of search methods, the whole page, and the 3x3x3. */
 export async function screenshots({ screens, open, shoot }) {
   for (const [screen, viewport] of Object.entries(screens))
     for (const colorScheme of ["light", "dark"])
@@ -97,15 +96,15 @@ export async function screenshots({ screens, open, shoot }) {
         const page = await open(viewport, colorScheme, "#/cube");
         await page.waitForTimeout(LOOK_MS);
         await shoot(page, `${screen}-${colorScheme}-cube`);
-        await page.getByLabel("By distance").fill("11");
-        await page.getByRole("button", { name: "Draw a state" }).click();
+        await page.getByLabel("Distance", { exact: true }).fill("11");
+        await page.getByRole("button", { name: "Random position" }).click();
         await page.waitForTimeout(SETTLE_MS);
         await page.getByRole("button", { name: "Compare on this state" }).click();
         await page
           .getByText(/\d of \d methods solved it/)
           .first()
           .waitFor();
-        await page.getByRole("button", { name: "Begin with the cube above" }).click();
+        await page.getByRole("button", { name: "Start from the cube above" }).click();
         await page.getByRole("button", { name: "Solve it" }).first().click();
         await page.waitForTimeout(SETTLE_MS);
         await shoot(page, `${screen}-${colorScheme}-cube-whole`, true);

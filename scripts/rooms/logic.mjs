@@ -1,21 +1,21 @@
-// What the scripts do for logic alone.
+// Logic's parts of the scripts.
 import { revisits } from "../browser.mjs";
 import { counted, measured } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
-/** Those on which no preset was tuned. */
+/** Seeds on which no preset was tuned. */
 const SEEDS = [101, 102, 103, 104, 105];
 const PATIENCE_MS = 120_000;
-/** Gates are shown while they settle, and when many have. */
+/** Times of the screenshots: while gates settle, and after many have. */
 const EARLY_MS = 4000;
 const LATE_MS = 40_000;
 const SETTLE_MS = 3000;
 
-/** Knobs with which a variant's run is quick, where digests are compared. */
+/** Knobs for short runs, where digests are compared. */
 export const digests = (variant) =>
   ["life", "rule"].includes(variant) ? { population: 2, batch: 2, updates: 2 } : { population: 2, batch: 1, updates: 1, steps: 6 };
 
-/** How soon a visitor sees a circuit that gets all of its test right, for one seed after the other: from the start of loading. */
+/** Time from the start of loading to a circuit without errors in its test, for each seed. */
 export async function bench(browser, server, give) {
   for (const variant of ["life", "checkerboard"]) {
     const hashes = SEEDS.map((seed) => `#/logic?variant=${variant}&seed=${seed}&v=2`);
@@ -25,7 +25,7 @@ export async function bench(browser, server, give) {
   }
 }
 
-/** The checkerboard early, and late with a circuit; Life on a big grid; and the experiments in colours and with most gates. */
+/** Screenshots of the checkerboard early and late, Life on a big grid, and the experiments with colours and with most gates. */
 export async function screenshots({ screens, open, shoot }) {
   for (const [screen, viewport] of Object.entries(screens))
     for (const colorScheme of ["light", "dark"])

@@ -1,20 +1,20 @@
-// What the scripts do for words alone.
+// Words' parts of the scripts.
 import { counted } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
-/** A visitor's page is looked at after so much training. */
+/** Training time before the measurement. */
 const LEARNED_S = 60;
 const EARLY_MS = 4000;
 const LATE_MS = 45_000;
 const SETTLE_MS = 4000;
 
-/** Knobs with which a variant's run is quick, where digests are compared. */
+/** Knobs for short runs, where digests are compared. */
 export const digests = () => ({
   ...{ width: 32, layers: 2, heads: 2, context: 16, batch: 4, micro: 2, steps: 2, warmup: 2 },
   ...{ characters: 20_000, vocab: 300, sample: 8 },
 });
 
-/** What a visitor's page comes to, drawing all the while: how fast it trains, and how far above the floor it is by then. */
+/** Measures the training speed of a visible page, and its loss above the floor after a fixed time. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/words?variant=char&seed=101&v=2`);
@@ -32,7 +32,7 @@ export async function bench(browser, server, give) {
   await page.close();
 }
 
-/** Babble and sentences, a text with its surprise and with a head's attention, a text written; the whole page; and a larger model. */
+/** Screenshots of early and late samples, surprise, attention, generated text, the whole page, and a larger model. */
 export async function screenshots({ screens, open, shoot }) {
   for (const [screen, viewport] of Object.entries(screens))
     for (const colorScheme of ["light", "dark"])

@@ -1,5 +1,5 @@
-// What every room has to do in an engine beside Chromium: the same run as the native program, a file and a link that bring it back,
-// a page that goes on when it is loaded again, somebody who plays, and pictures on which something is drawn and moves.
+// Tests of every room in an engine besides Chromium: the same run as the native program, restoring by file and link, reload, play,
+// and pictures that are drawn and move.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -11,21 +11,21 @@ import { root } from "../../scripts/sh.mjs";
 import { pixels, tab } from "../../scripts/webdriver.mjs";
 import { dist, hothouse } from "../web/fixture.mjs";
 
-/** For a person to look at: what each engine showed. */
+/** Folder of screenshots for manual inspection. */
 const PICTURES = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "browsers");
 const WAIT_MS = 120_000;
 const SOON_MS = 20_000;
 const SEED = 7;
-/** Of a picture that is blank all pixels have one colour; and of a chart that has axes alone none has the colour of its curve. */
+/** Thresholds for drawn pictures: a blank picture has a single colour, and an empty chart no pixels in the curve's colour. */
 const LEAST = { colours: 4, share: 0.003, curve: 20 };
-/** How far each channel of a curve's pixel may be from that colour. */
+/** Tolerance per channel for the colour of a curve. */
 const NEAR = 16;
 const ARROW_RIGHT = "\ue014";
 
 const text = (page, css, words) =>
   page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
 
-/** Each room with a small run, where to look, which of these pictures move while it trains, and how it is played. */
+/** For each room: a small run, parts of the page, parts that move during training, and a game. */
 export const ROOMS = {
   control: {
     variant: "CartPole-v1",
@@ -48,15 +48,15 @@ export const ROOMS = {
     pictures: [".table .board", ".considered"],
     moving: [".table .board"],
     async play(page) {
-      await page.click("label", "Play it");
+      await page.click("label", "Play the agent");
       await page.click(".setup button", "New match");
       const offered = (name) =>
         page.run(
           (name) => [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && one.textContent === name),
           name,
         );
-      const judged = () => page.run(() => /number \d+ of|best of|no other/.test(document.querySelector(".verdict").textContent));
-      // Whoever begins: dice are thrown when it is the visitor's turn, and checkers moved while any can be.
+      const judged = () => page.run(() => /ranks \d+ of|[Bb]est of|only move/.test(document.querySelector(".verdict").textContent));
+      // Either side may start. Rolls on the visitor's turn and moves while there is a legal move.
       for (const began = performance.now(); !(await judged()); ) {
         assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
         for (const name of ["Roll", "Confirm"])
@@ -79,15 +79,15 @@ export const ROOMS = {
     moving: [".cube-picture canvas"],
     async play(page) {
       await page.run(() => {
-        const field = [...document.querySelectorAll("label")].find((one) => one.textContent.startsWith("By distance")).control;
+        const field = [...document.querySelectorAll("label")].find((one) => one.textContent.startsWith("Distance")).control;
         field.value = "4";
         field.dispatchEvent(new Event("input", { bubbles: true }));
       });
-      await page.click("button", "Draw a state");
+      await page.click("button", "Random position");
       await text(page, ".cube-status", "; 4 moves from solved");
       await page.click("button", "Solve it");
       await page.until(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
-      // The last layer turns for a moment.
+      // The last layer is still turning.
       await page.until(() => document.querySelector(".cube-picture").dataset.facelets === "UUUURRRRFFFFDDDDLLLLBBBB");
     },
   },
@@ -100,7 +100,7 @@ export const ROOMS = {
       const cells = () => page.run(() => document.querySelector(".grid-canvas canvas").toDataURL());
       await page.run(async () => {
         document.querySelector(".grid-player button").click();
-        // A step that was under way is answered before this question.
+        // A step in progress is answered before this question.
         await hothouse.ask({ ask: "automaton" });
         for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
       });
@@ -108,7 +108,7 @@ export const ROOMS = {
       const whole = await cells();
       await page.pull(".grid-canvas canvas", [0.3, 0.3], [0.5, 0.5], [0.7, 0.5]);
       await page.until((whole) => document.querySelector(".grid-canvas canvas").toDataURL() !== whole, whole);
-      // What the hand did, and no step of the automaton.
+      // The change is from the pointer, not from a step of the automaton.
       assert.equal(await page.run(() => document.querySelector(".grid-pane").dataset.step), step);
       await page.run(() => document.querySelector(".grid-player button").click());
       await page.until((step) => document.querySelector(".grid-pane").dataset.step !== step, step);
@@ -122,13 +122,13 @@ export const ROOMS = {
     async play(page) {
       await page.until(() => document.querySelector(".reading textarea:not([disabled])"));
       await page.click(".writing button", "Write");
-      await text(page, ".writing", "\\d+ tokens, .* It has the length that you asked for\\.");
+      await text(page, ".writing", "\\d+ tokens, .* Length limit reached\\.");
       assert.ok((await page.run(() => document.querySelector(".output .tokens").textContent)).length > 20);
     },
   },
 };
 
-/** The digest of the native program at an iteration, and its arithmetic. */
+/** Digest and arithmetic of the native program at an iteration. */
 async function native(room, { variant, knobs }, digest, count) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const isa = digest.arithmetic === "unfused" ? ["--isa", "portable"] : [];
@@ -151,15 +151,15 @@ async function native(room, { variant, knobs }, digest, count) {
   return found && { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
-/** Where the run of a checkpoint stands: what the page reads of its run's progress may be a little older than a save. */
+/** Iteration of a checkpoint; the page's own progress may be slightly older than a save. */
 function iterationOf(checkpoint) {
   const header = JSON.parse(checkpoint.subarray(8, 8 + Number(checkpoint.readBigUInt64LE())).toString());
   return JSON.parse(header.__metadata__.hothouse).progress.iteration;
 }
 
-/** Opens an address of a room, and waits until its run is in the page. */
+/** Opens an address of a room and waits for its run. */
 async function visit(page, server, at) {
-  await page.go("about:blank"); // so that an address that differs in its hash alone is loaded too
+  await page.go("about:blank"); // so that an address with only another hash is loaded too
   await page.go(server.url + at);
   await enter(page, /#\/(\w+)/.exec(at)[1]);
 }
@@ -170,8 +170,8 @@ async function enter(page, room) {
 const isNear = (one, other) => [16, 8, 0].every((shift) => Math.abs(((one >> shift) & 255) - ((other >> shift) & 255)) <= NEAR);
 
 /**
- * Looks at a part of the page: its pixels in sight, how many these are, how many colours they have, the share that has not the
- * commonest, and how many have the colour of a chart's curve.
+ * Visible pixels of a part of the page: their number, their number of colours, the share outside the most common colour, and the
+ * number in the colour of a chart's curve.
  */
 async function looked(page, part, name) {
   await page.find(part);
@@ -206,8 +206,8 @@ async function looked(page, part, name) {
 }
 
 /**
- * Each part of the page shows something, soon: a grid may begin with nothing on it, and a chart until its first test. Gives the pixels of
- * each.
+ * Waits until each part of the page shows something; a grid may start empty, and a chart is empty until its first test. Returns the
+ * pixels of each part.
  */
 async function inspect(page, room, parts) {
   mkdirSync(PICTURES, { recursive: true });
@@ -222,16 +222,16 @@ async function inspect(page, room, parts) {
     for (const began = performance.now(); !found || (!shows(found) && performance.now() - began < patienceMs); )
       found = await looked(page, part, name);
     const { seen, all, colours, share, curve } = found;
-    const told =
+    const contents =
       `${all} pixels in sight and ${colours} colours, ${(100 * share).toFixed(2)}% of it differ from the commonest, and ` +
       `${curve} pixels have the colour of a curve`;
-    assert.ok(shows(found), `${name}: ${part} has ${told}`);
+    assert.ok(shows(found), `${name}: ${part} has ${contents}`);
     pictures.set(part, seen);
   }
   return pictures;
 }
 
-/** Each of these parts becomes another picture than it was while the run trains. */
+/** Waits until each of these parts changes during training. */
 async function move(page, room, parts, pictures) {
   for (const [k, part] of parts.entries()) {
     const name = `${page.name}-${room}-moved-${k + 1}.png`;
@@ -241,14 +241,14 @@ async function move(page, room, parts, pictures) {
       const isAsLarge = seen.length === was.length;
       if (isAsLarge && seen.some((colour, at) => colour !== was[at])) break;
       if (!isAsLarge) was = seen;
-      assert.ok(performance.now() - began < WAIT_MS, `${name}: ${part} shows what it showed ${WAIT_MS / 1000} s before`);
+      assert.ok(performance.now() - began < WAIT_MS, `${name}: ${part} did not change within ${WAIT_MS / 1000} s`);
     }
   }
 }
 
 /**
- * The tests of an engine. `open` gives its session, `missing` says why there is none here; `module` is what it must train with, and
- * `rooms` those that are tested, all if not given.
+ * Tests of an engine. `open` starts a session, `missing` is the reason if the engine is not available, `module` is the expected
+ * module, and `rooms` are the tested rooms (default: all).
  */
 export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS) }) {
   const skip = missing && `${title}: ${missing}`;
@@ -259,7 +259,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
     server = await serve(dist);
     page = await tab(await open(), WAIT_MS);
     console.log(`${title}: version ${page.version}`);
-    // A visitor who has been here before, whom no tour greets.
+    // A returning visitor, for whom no tour starts.
     await page.go(server.url);
     await page.run(() => localStorage.setItem("hothouse.tour", "seen"));
   });
@@ -268,23 +268,23 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
     await server?.close();
   });
 
-  test(`${title}: every room of the page is tested`, () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
+  test(`${title}tests every room of the page`, () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
 
   for (const room of rooms) {
     const run = ROOMS[room];
     const knobs = Object.entries(run.knobs).map(([name, value]) => `&${name}=${value}`);
     const at = `#/${room}?variant=${run.variant}&seed=${SEED}${knobs.join("")}&v=2`;
 
-    test(`${title}, ${room}: its run is the native program's, and a link does it again`, { skip }, async () => {
+    test(`${title}, ${room}: the run equals the native program's, and a link reproduces it`, { skip }, async () => {
       await visit(page, server, `?device=cpu${at}`);
       const inUse = await page.run(() => ({ ...hothouse.backend, why: hothouse.backend.why.join(" ") }));
       assert.equal(inUse.module, module, inUse.why);
-      // A module with threads has two or more, where there are as many cores; the other has one.
+      // A module with threads has at least two if there are as many cores; the other module has one.
       const hasThreads = module.startsWith("threads");
       const { threads } = inUse;
       assert.ok(hasThreads ? threads >= Math.min(2, availableParallelism()) : threads === 1, `${threads} threads: ${inUse.why}`);
       const badge = await page.until(() => document.querySelector(".badge .long")?.textContent);
-      assert.ok(badge.startsWith(threads === 1 ? "one thread," : `${threads} threads,`), badge);
+      assert.ok(badge === (threads === 1 ? "CPU, 1 thread" : `CPU, ${threads} threads`), badge);
       const { digest, count, link } = await page.run(
         () =>
           new Promise((resolve) =>
@@ -302,7 +302,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       await page.until(() => /Reproduced: after \d+ \w+ the weights are those of the link/.test(document.body.textContent));
     });
 
-    test(`${title}, ${room}: a file and a page that is loaded again go on with the run`, { skip }, async () => {
+    test(`${title}, ${room}: a file and a reload continue the run`, { skip }, async () => {
       await visit(page, server, `?device=cpu${at}`);
       const bytes = await page.run(async () => {
         await new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && event.progress.iteration >= 3 && resolve()));
@@ -316,7 +316,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       writeFileSync(file, Buffer.from(bytes, "base64"));
       const iteration = iterationOf(readFileSync(file));
       assert.ok(iteration >= 3, `saved at ${iteration}`);
-      // The native program reads it, and so does the page, in place of another run.
+      // Both the native program and the page read the file.
       const [line] = (await hothouse(["resume", file, "--steps", "1", "--json"])).slice(-1);
       assert.equal(JSON.parse(line).progress.iteration, iteration, line);
       await page.run(() => hothouse.onEvent((event) => event.kind === "began" && (window.began = event.progress.iteration)));
@@ -333,7 +333,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
         document.dispatchEvent(new Event("visibilitychange"));
         delete document.hidden;
         await stored;
-        // A reload opens the run of the address, which follows the run with a delay.
+        // A reload opens the run of the address, which is updated with a delay.
         const { address } = await hothouse.shared();
         while (location.hash !== address) await new Promise((resolve) => setTimeout(resolve, 20));
         return hothouse.progress.iteration;
@@ -347,7 +347,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       assert.ok(after > iteration, `it began at ${after}, and was at ${iteration}`);
     });
 
-    test(`${title}, ${room}: it is played, and its pictures show something`, { skip }, async () => {
+    test(`${title}, ${room}: the room can be played, and its pictures are drawn`, { skip }, async () => {
       await visit(page, server, `?device=cpu${at}`);
       await page.run(() => {
         window.faults = [];

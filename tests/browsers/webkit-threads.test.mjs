@@ -1,4 +1,4 @@
-// Two rooms in WebKitGTK with the option of its JavaScript engine by which workers share memory: they have threads.
+// Two rooms in WebKitGTK with threads, by the option of its JavaScript engine that enables shared memory.
 import { engines } from "../../scripts/setup.mjs";
 import { webkit } from "../../scripts/webdriver.mjs";
 import { engine } from "./rooms.mjs";

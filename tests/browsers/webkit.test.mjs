@@ -1,5 +1,5 @@
-// Every room in WebKitGTK as it comes, on one thread: it shares no memory between workers. With the option of its JavaScript
-// engine that Safari sets on an isolated page it does, and then it has threads.
+// Every room in WebKitGTK with its default settings, on one thread, because its workers cannot share memory. Safari sets the option
+// that enables shared memory on isolated pages, and has threads.
 import { engines } from "../../scripts/setup.mjs";
 import { webkit } from "../../scripts/webdriver.mjs";
 import { engine } from "./rooms.mjs";

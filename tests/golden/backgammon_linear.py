@@ -4,7 +4,7 @@
     (writes backgammon_linear.txt beside itself)
 
 pubeval.c is OpenBSD's games/backgammon/backgammon/pubeval.c, in the public domain, revision 1.1; a C compiler builds it here
-with stand-ins for the two headers that it wants. The positions are those of worlds_backgammon.txt with their counts, each
+with fallbacks for the two headers that it wants. The positions are those of worlds_backgammon.txt with their counts, each
 taken as what a move has left, seen by who moved. The lines of the file:
 
     ID RACE SCORE    a position id, whether the weights for races were asked for (0 or 1), and the score

@@ -1,5 +1,5 @@
-// One run, one digest, for every variant of every room: for any number of threads, and between native and wasm wherever the
-// arithmetic is the same (fused, or unfused). Nothing is promised between the two arithmetics.
+// Equal digests for every variant of every room: for any number of threads, and between native and wasm with the same arithmetic
+// (fused or unfused). Digests of the two arithmetics differ.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ const program = join(target, "release/hothouse");
 const here = house();
 const all = await everyRun(program);
 
-/** The first digest of each run by variant, all in one page of a module. */
+/** First digest of each run by variant, in a single page of a module. */
 async function paged(room, runs, module, threads) {
   const init = `Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => ${threads} })`;
   const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/${room}`, init });
@@ -22,7 +22,7 @@ async function paged(room, runs, module, threads) {
   assert.equal(inUse.threads, threads);
   const found = new Map();
   for (const { variant, knobs } of runs) {
-    const told = await page.evaluate(
+    const event = await page.evaluate(
       (config) =>
         new Promise((resolve, reject) => {
           let begun = false;
@@ -36,13 +36,13 @@ async function paged(room, runs, module, threads) {
         }),
       { version: 2, room, variant, seed: SEED, knobs },
     );
-    found.set(variant, { iteration: told.iteration, weights: told.weights, arithmetic: told.arithmetic });
+    found.set(variant, { iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic });
   }
   await page.context().close();
   return found;
 }
 
-/** Holds each run's digest in each of these modules, by one thread or two, to the native one that `expected` gives for its arithmetic. */
+/** Compares each run's digest, in each module and with one or two threads, to the native digest of the same arithmetic. */
 async function same(t, room, modules, expected) {
   const runs = all.filter((run) => run.room === room);
   assert.ok(runs.length > 0, `the program has no ${room}`);
@@ -56,10 +56,10 @@ async function same(t, room, modules, expected) {
     });
 }
 
-/** By one thread, which two have to equal. */
+/** Digest with one thread; checks that two threads give the same. */
 async function native(run, isa) {
   const [one, two] = [await digest([program], run, { isa, threads: 1 }), await digest([program], run, { isa, threads: 2 })];
-  assert.deepEqual(two, one, "natively, by two threads and by one");
+  assert.deepEqual(two, one, "natively, with two threads and with one");
   return one;
 }
 
@@ -87,7 +87,7 @@ for (const room of ROOMS) {
     await same(t, room, modules, async (run, arithmetic) => {
       if (!known.has(run)) known.set(run, await native(run));
       const best = known.get(run);
-      // Chromium, which these pages are in, fuses wherever the processor does: a module that does not has lost it.
+      // Chromium fuses if the processor does; otherwise the module has lost its fused instructions.
       if (best.arithmetic === "fused") assert.equal(arithmetic, "fused", "the relaxed module's arithmetic where native code fuses");
       return arithmetic === best.arithmetic ? best : native(run, "portable");
     });

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-pytest.importorskip("ray", reason="pip install 'hothouse[ray]'")
+pytest.importorskip("ray", reason="pip install 'hothouse-rl[ray]'")
 
 import hothouse
 import ray
@@ -116,10 +116,10 @@ def test_workers_the_learner_and_a_node_may_die(cluster, tmp_path):
 
     saved = tmp_path / "run.safetensors"
     steps = 64 * 100
-    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, told=look)
+    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, report=look)
     while ruin.is_alive() or not ended[0]:
         steps += 64 * 100
-        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, told=look)
+        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, report=look)
     ruin.join()
     assert killed == ["_play", "_Learner", "_play", "node"]
     assert trained.run.digest == alone(steps).digest
@@ -139,7 +139,7 @@ def test_a_run_on_the_cluster_can_be_watched(cluster, tmp_path):
 
 def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
     for room, variant in [("control", None), ("cube", None), ("cube", "2x2x2-dqn")]:
-        with pytest.raises(ValueError, match="does all of its work itself.*Train it on one machine"):
+        with pytest.raises(ValueError, match="cannot share its work.*Train it on one machine"):
             train(room, variant, steps=1000, address=cluster.address)
     given = ["cube", "--variant", "3x3x3", "--steps", "1000"]
     other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", *given], capture_output=True, text=True)
@@ -149,8 +149,8 @@ def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
     with pytest.raises(TypeError, match="Give steps= or seconds="):
         train("backgammon")
     other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", "--address", "127.0.0.1:9"], capture_output=True, text=True)
-    assert other.returncode == 1 and "nobody answers at 127.0.0.1:9" in other.stderr and "ray start --head" in other.stderr
-    for given, said in [(["--workers", "x"], "write a number"), (["--set", "wings=2"], "Try one of: lr"), (["--steps", "0"], "whole number from 1")]:
+    assert other.returncode == 1 and "no answer from 127.0.0.1:9" in other.stderr and "ray start --head" in other.stderr
+    for given, said in [(["--workers", "x"], "write a number"), (["--set", "wings=2"], "Try one of: lr"), (["--steps", "0"], "whole number of at least 1")]:
         other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", *given], capture_output=True, text=True)
         assert other.returncode != 0 and said in other.stderr, other.stderr
 
@@ -191,7 +191,7 @@ def test_a_trial_pauses_resumes_and_forks_exactly(tmp_path):
     plain = hothouse.Run.restore(tmp_path / "run.safetensors").set(lr=1e-3).advance(steps=64 * 1024)
     assert plain.digest == forked.run.digest and forked.run.progress["env_steps"] == trial.run.progress["env_steps"] > at
     other = Trainable(config | {"envs": 128})
-    with pytest.raises(ValueError, match="envs cannot change while a run goes on.*Mutate live knobs"):
+    with pytest.raises(ValueError, match="envs cannot change during a run.*Mutate only live knobs"):
         other.load_checkpoint(str(tmp_path))
     result = forked.train()
     assert result["digest"] == forked.run.digest and result["env_steps"] > at and "mean_return" in result

@@ -1,10 +1,8 @@
 """Runs: the terminal's digest and checkpoints, columns, policies, Ctrl-C, and what is refused."""
 
-import importlib.util
 import json
 import os
 import pathlib
-import re
 import signal
 import stat
 import subprocess
@@ -458,15 +456,3 @@ def test_a_fork_is_told():
     )
     out = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
     assert out.returncode == 0, out.stderr
-
-
-def test_the_examples_of_the_readme_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (pathlib.Path(__file__).parents[2] / "crates/python/README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert len(blocks) >= 4
-    names = {}
-    for block in blocks:
-        if "ray" in block and importlib.util.find_spec("ray") is None:
-            continue
-        exec(compile(block, "README.md", "exec"), names)

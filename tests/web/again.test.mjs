@@ -1,9 +1,9 @@
-// What a part of `npm test` makes of tests that failed and passed when they ran again.
+// Counts of `npm test` after a second run of failed tests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { afterAgain } from "../../scripts/test.mjs";
 
-test("a test that passes only on a second try has failed where no person looks, unless it is on a list", () => {
+test("a test that passes only in its second run fails under strict, unless it is listed", () => {
   const first = { passed: 10, failed: 3, failing: [] };
   const counts = (...rest) => {
     const { passed, failed, unsure } = afterAgain(first, ["a", "b"], ...rest);

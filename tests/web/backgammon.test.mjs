@@ -1,5 +1,5 @@
-// The backgammon room: an agent that learns at once, a table that is played by pointer, keys and in writing, positions
-// analysed, runs in and out. How strong the agent becomes is for other tests.
+// The backgammon room: training, play by pointer, keys and text, analysis of positions, saving and loading. Other tests measure the
+// agent's strength.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,32 +9,32 @@ import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./room
 
 const here = house();
 
-/** A small run: its rounds and its games against the baselines take little. */
+/** A small run with short rounds and few games against the baselines. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = entrance(here, "backgammon", SMALL);
-/** The next event of a kind, or the one after so many games. */
+/** Next event of a kind, or the first one after a number of games. */
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
 const event = async (page, kind, games) => (await ahead(page, kind, games))();
 const button = (page, name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
 const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
-/** The person's turn: dice to throw, checkers to move, or nothing that can be moved. */
+/** Waits for the visitor's turn: dice to roll, checkers to move, or no legal move. */
 const ownTurn = (page) =>
   page.waitForFunction(
     () =>
       [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && /^(Roll|Confirm)$/.test(one.textContent)) ||
       document.querySelector(".table .board-places .open"),
   );
-/** Plays one against somebody who answers at once. */
+/** Starts a match against an opponent without delays. */
 async function sit(page, against = "random moves") {
-  await page.getByText("Play it", { exact: true }).click();
+  await page.getByText("Play the agent", { exact: true }).click();
   await page.getByLabel("Against").selectOption({ label: against });
   await page.locator(".setup").getByLabel("Look-ahead").selectOption("0");
   await page.getByRole("button", { name: "New match" }).first().click();
   await button(page, "Roll").waitFor();
 }
-/** Moves, until nothing is left to move. */
+/** Moves until no move is left. */
 async function playOut(page) {
   while (await places(page, "open").count()) {
     await places(page, "open").first().click();
@@ -42,13 +42,13 @@ async function playOut(page) {
     await ownTurn(page);
   }
 }
-/** Presses a button of the table if it is there at this moment: the table may move on by itself. */
+/** Presses a button of the table if it is visible; the table may advance on its own. */
 const press = (page, name) =>
   page.evaluate(
     (name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(),
     name,
   );
-/** Throws, until there is something to move. */
+/** Rolls until there is a legal move. */
 async function roll(page, how = () => press(page, "Roll")) {
   for (;;) {
     await ownTurn(page);
@@ -59,7 +59,7 @@ async function roll(page, how = () => press(page, "Roll")) {
   }
 }
 
-test("it learns before any click, is judged, and plays itself in sight", async () => {
+test("the agent trains without a click, is tested, and plays visible games", async () => {
   const page = await enter();
   const judging = await ahead(page, "test");
   const first = await event(page, "metrics");
@@ -71,7 +71,7 @@ test("it learns before any click, is judged, and plays itself in sight", async (
   await page.waitForFunction(() =>
     /random .* pubeval .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")),
   );
-  // What it considers, with the tree one level on.
+  // The candidate moves, with the tree one level deeper.
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
   await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
   assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");
@@ -81,7 +81,7 @@ test("it learns before any click, is judged, and plays itself in sight", async (
   await leave(page);
 });
 
-test("at the table move entry, hint and verdict are above the bar, without scrolling", async () => {
+test("move entry, hint and verdict at the table are visible without scrolling", async () => {
   const page = await enter({ context: { viewport: { width: 1440, height: 900 } } });
   await sit(page);
   await roll(page);
@@ -104,7 +104,7 @@ test("at the table move entry, hint and verdict are above the bar, without scrol
   await button(page, "Confirm").click();
   await reads(page, ".verdict", /^Your last move/);
   await above(".table .verdict");
-  // What the other side answers to a double stands on the board and stays there.
+  // The opponent's answer to a double stays visible on the board.
   await button(page, "Double").click();
   await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
   await reads(page, ".table-status", /takes: the cube is at 2/);
@@ -112,10 +112,10 @@ test("at the table move entry, hint and verdict are above the bar, without scrol
   await page.context().close();
 });
 
-test("a game is played by pointer, by keys and in writing; what cannot be played is refused", async () => {
+test("a game accepts moves by pointer, keys and text, and refuses illegal moves", async () => {
   const page = await enter();
   await sit(page);
-  // By pointer: a step and back, then all of them.
+  // By pointer: a step and its undo, then the whole move.
   await roll(page);
   const names = () =>
     page
@@ -133,8 +133,8 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   assert.deepEqual(await names(), before);
   await playOut(page);
   await button(page, "Confirm").click();
-  await reads(page, ".verdict", /number \d+ of|best of|no other/);
-  // By keys alone.
+  await reads(page, ".verdict", /ranks \d+ of|[Bb]est of|only move/);
+  // By keys only.
   await page.locator("h1").click();
   await roll(page, () => page.keyboard.press("d"));
   await page.keyboard.press("b");
@@ -147,14 +147,14 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   while (await places(page, "open").count()) {
     await page.keyboard.press("b");
     await page.keyboard.press("Enter");
-    assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /taken up$/);
+    assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /picked up$/);
     await page.keyboard.press("Enter");
     await ownTurn(page);
   }
   await page.keyboard.press("d");
-  // In writing, by a hint.
+  // By text, from a hint.
   await roll(page);
-  const written = page.getByLabel("Or write the move");
+  const written = page.getByLabel("Or type the move");
   await written.fill("31/2");
   await written.press("Enter");
   await page.waitForFunction(() => document.querySelector(".table > .error").textContent.length > 20);
@@ -165,7 +165,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   await written.fill(best);
   await written.press("Enter");
   await button(page, "Confirm").click();
-  await reads(page, ".verdict", /The best of|no other/);
+  await reads(page, ".verdict", /Best of|only move/);
   await page.getByRole("button", { name: "Moves of this game" }).click();
   assert.ok((await page.locator(".moves li").count()) >= 5);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
@@ -173,11 +173,11 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   await leave(page);
 });
 
-test("what was being shown does not go on at a table one sits down at", async () => {
+test("a new match stops the animation of the watched game", async () => {
   const page = await enter();
   for (let round = 0; round < 3; round++) {
-    // The dice of a watched move lie there, and its checkers are about to go.
-    await page.getByText("Watch it play itself", { exact: true }).click();
+    // The dice of a watched move are shown and its checkers are about to move.
+    await page.getByText("Watch self-play", { exact: true }).click();
     const seen = await page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -187,9 +187,9 @@ test("what was being shown does not go on at a table one sits down at", async ()
           new MutationObserver((_, heard) => {
             if (!/ with \d-\d$/.test(heading.textContent)) return;
             heard.disconnect();
-            [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play it").click();
+            [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play the agent").click();
             const seen = [];
-            // From when the new table lies there on, before anybody has thrown.
+            // From the start of the new match, before the first roll.
             new MutationObserver(() => {
               if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
               if (seen.length === 0) setTimeout(() => resolve([...new Set(seen)]), 2500);
@@ -210,24 +210,24 @@ test("what was being shown does not go on at a table one sits down at", async ()
   await leave(page);
 });
 
-test("the agent as it was after a minute can be played once that has passed", async () => {
-  // The worker's clock goes faster, so that a minute is over sooner; what is kept then is the agent of that moment.
+test("the agent after one minute becomes available as an opponent", async () => {
+  // The worker's clock runs faster, so that a minute passes sooner.
   const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
   const page = await enter({ init, context: { bypassCSP: true } });
   const kept = await aheadWhere(page, "room", "({ event }) => event.kind === 'frozen'");
-  const choice = page.getByLabel("Against").locator("option", { hasText: "the agent after 1 minute" });
-  assert.equal(await choice.textContent(), "the agent after 1 minute (not reached yet)");
+  const choice = page.getByLabel("Against").locator("option", { hasText: "agent after 1 minute" });
+  assert.equal(await choice.textContent(), "agent after 1 minute (not reached yet)");
   assert.ok(await choice.isDisabled());
   const { minutes, progress } = (await kept()).event;
   assert.deepEqual([minutes, progress.train_s >= 60 && progress.counts[0] > 0], [1, true]);
-  await sit(page, "the agent after 1 minute");
+  await sit(page, "agent after 1 minute");
   assert.equal(await page.locator(".seat.theirs strong").textContent(), "The agent at 1 min");
   await page.getByRole("button", { name: "Moves of this game" }).click();
   const theirs = page.locator(".moves li", { hasText: "agent at 1 min" });
   await roll(page);
   const before = await theirs.count();
   await playOut(page);
-  // It plays whether or not the board is in sight.
+  // It also plays while the board is off-screen.
   const below = () =>
     page.evaluate(
       () =>
@@ -246,7 +246,7 @@ test("the agent as it was after a minute can be played once that has passed", as
   await leave(page);
 });
 
-test("any position is analysed by its id, and faults are told beside the box", async () => {
+test("a position id is analysed, and errors appear beside the field", async () => {
   const page = await enter();
   await event(page, "metrics");
   const id = page.getByLabel(/^Position id/);
@@ -254,7 +254,7 @@ test("any position is analysed by its id, and faults are told beside the box", a
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
   await id.fill("4HPwATDgc/ABMA");
   await dice.fill("3 1");
-  // Without a search all stand in one group.
+  // Without a search all moves are in one group.
   await page.locator(".analysis-form").getByLabel("Look-ahead").selectOption("0");
   await ask.click();
   const rows = page.locator(".analysis .candidates tbody tr");
@@ -287,7 +287,7 @@ test("any position is analysed by its id, and faults are told beside the box", a
   await leave(page);
 });
 
-test("a search groups moves by how far it looked, in the hint as in the analysis", async () => {
+test("moves are grouped by search depth in the hint and in the analysis", async () => {
   const page = await enter();
   await event(page, "metrics");
   await page.locator(".analysis-form").getByLabel("Look-ahead").selectOption("100");
@@ -304,7 +304,7 @@ test("a search groups moves by how far it looked, in the hint as in the analysis
   const check = (all) => {
     assert.equal(all[0].ply, "1-ply, all 21 rolls");
     for (const { ply, equities, errors, marked } of all) {
-      // What was not searched has no error; the others' add up to what is shown.
+      // Moves without a search have no error. The other errors match the shown equities.
       for (const [k, error] of errors.entries()) {
         if (/not searched/.test(ply)) assert.equal(error, "–");
         else assert.ok(Math.abs(equities[0] - equities[k] - Number(error)) < 0.0016, `${ply}: ${equities[0]} ${equities[k]} ${error}`);
@@ -323,7 +323,7 @@ test("a search groups moves by how far it looked, in the hint as in the analysis
   await button(page, "Hint").click();
   await page.getByText("Hint for you").first().waitFor();
   check(await groups(".considered"));
-  // Arrows of a hint begin and end on the board, also where one checker moves twice.
+  // Arrows of a hint start and end on the board, also if one checker moves twice.
   const ends = await page.locator(".table .arrows path").evaluateAll((all) =>
     all.map((path) =>
       path
@@ -337,7 +337,7 @@ test("a search groups moves by how far it looked, in the hint as in the analysis
   await leave(page);
 });
 
-test("a match id is read as what it says, the cube is decided on, and a refused position leaves nothing behind", async () => {
+test("a match id sets score and cube, cube decisions are analysed, and a refused position shows no result", async () => {
   const page = await enter();
   await event(page, "metrics");
   const id = page.getByLabel(/^Position id/);
@@ -348,12 +348,12 @@ test("a match id is read as what it says, the cube is decided on, and a refused 
   await reads(page, ".analysis .stakes", /Jacoby/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "", "before the roll");
   const table = page.locator(".analysis .cube-table");
-  assert.match(await stakes(), /^Money play, the cube at 1 in the middle/);
+  assert.match(await stakes(), /^Money play, cube at 1 in the middle/);
   assert.deepEqual(await table.locator("tbody th").allTextContents(), ["No double", "Double, take", "Double, pass"]);
   assert.match(await table.locator("tbody tr").last().textContent(), /\+1\.000/);
   await id.fill("XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10");
   await ask.click();
-  await reads(page, ".analysis .stakes", /Match to 7: who rolls has 2, the other 1, the cube at 2 with who rolls/);
+  await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned by the player on roll/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
   assert.ok((await page.locator(".analysis .candidates tbody tr").count()) > 5);
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
@@ -364,13 +364,13 @@ test("a match id is read as what it says, the cube is decided on, and a refused 
   await leave(page);
 });
 
-test("a position is made in the editor by pointer and keys, and its link opens on it", async () => {
+test("the editor sets up a position by pointer and keys, and its link opens that position", async () => {
   const page = await enter();
   await event(page, "metrics");
   await page.getByRole("button", { name: "Edit the position" }).click();
   const editor = page.getByRole("group", { name: "Position editor" });
-  const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-said").textContent.includes(words), words);
-  await said("This position is valid");
+  const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-message").textContent.includes(words), words);
+  await said("Valid position");
   await editor.getByRole("button", { name: "Empty board" }).click();
   await said("borne off all");
   assert.ok(await editor.getByRole("button", { name: "Apply" }).isDisabled());
@@ -380,18 +380,18 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Delete");
-  await editor.getByLabel("Put down").selectOption("checkers of the other");
+  await editor.getByLabel("Checkers to place").selectOption("opponent");
   await point(20).click();
-  await said("This position is valid. Who rolls: 3 checkers on the board, 12 off, 16 pips; the other: 1, 14 off, 5 pips.");
+  await said("Valid position. On roll: 3 checkers on the board, 12 off, 16 pips; opponent: 1, 14 off, 5 pips.");
   await editor.getByLabel("Match to").fill("5");
-  await editor.getByLabel("Points of who rolls").fill("5");
+  await editor.getByLabel("Score, on roll").fill("5");
   await said("fewer points");
-  await editor.getByLabel("Points of who rolls").fill("4");
+  await editor.getByLabel("Score, on roll").fill("4");
   await editor.getByLabel("Crawford game").check();
   await editor.getByLabel("Dice").fill("2 1");
-  await said("This position is valid");
+  await said("Valid position");
   await editor.getByRole("button", { name: "Apply" }).click();
-  await reads(page, ".analysis .stakes", /Match to 5: who rolls has 4, the other 0, the Crawford game/);
+  await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
   const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
@@ -405,37 +405,37 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await leave(bad);
 });
 
-test("a game is stepped through by buttons, keys and its curve, with errors judged", async () => {
+test("a replay is controlled by buttons, keys and the curve, and judges errors", async () => {
   const page = await enter();
   await event(page, "metrics");
-  await page.getByText("Watch it play itself", { exact: true }).click();
+  await page.getByText("Watch self-play", { exact: true }).click();
   await page.waitForFunction(() => document.querySelectorAll(".moves li").length >= 6);
   await page.getByRole("button", { name: "Pause the game" }).click();
-  await page.getByRole("button", { name: "Step through this game" }).click();
-  const told = (start) => page.waitForFunction((start) => document.querySelector(".replay-told").textContent.startsWith(start), start);
+  await page.getByRole("button", { name: "Replay this game" }).click();
+  const showsMove = (start) => page.waitForFunction((start) => document.querySelector(".replay-text").textContent.startsWith(start), start);
   const moves = await page.locator(".moves li").count();
   await page.getByRole("button", { name: /^First move/ }).click();
-  await told(`1 of `);
-  await reads(page, ".replay-told", /Equity [+−]\d/);
+  await showsMove(`1 of `);
+  await reads(page, ".replay-text", /Equity [+−]\d/);
   await page.locator(".replay").focus();
   await page.keyboard.press("ArrowRight");
-  await told("2 of ");
+  await showsMove("2 of ");
   await page.keyboard.press("End");
-  await page.waitForFunction((moves) => Number(document.querySelector(".replay-told").textContent.split(" ")[0]) >= moves, moves);
+  await page.waitForFunction((moves) => Number(document.querySelector(".replay-text").textContent.split(" ")[0]) >= moves, moves);
   await page.keyboard.press("Home");
-  await told("1 of ");
+  await showsMove("1 of ");
   await page.waitForFunction(
     () =>
       /0\.\d{4} a move over/.test(document.querySelector(".replay-rates").textContent) &&
-      !/still to be judged/.test(document.querySelector(".replay-rates").textContent),
+      !/left to judge/.test(document.querySelector(".replay-rates").textContent),
   );
   const box = await page.locator(".replay-graph").boundingBox();
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await page.waitForFunction(() => !document.querySelector(".replay-told").textContent.startsWith("1 of "));
+  await page.waitForFunction(() => !document.querySelector(".replay-text").textContent.startsWith("1 of "));
   await leave(page);
 });
 
-test("a run is saved and loaded, and waits while another room is open", async () => {
+test("a run is saved and loaded, and pauses while another room is open", async () => {
   const page = await enter();
   await event(page, "metrics", 100);
   const bytes = await saved(page);
@@ -449,7 +449,7 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   await page.locator(".environments canvas").waitFor();
   await page.goBack();
   await lab(page, "backgammon");
-  // It may have begun before one could listen.
+  // The run may have begun before the listener was added.
   const next = await ahead(page, "metrics");
   await page.evaluate(() => hothouse.command({ kind: "step" }));
   const back = await next();
@@ -457,7 +457,7 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   await leave(page);
 });
 
-test("a run saved in the page goes on natively, and the reverse", async () => {
+test("a run saved in the page continues natively, and the reverse", async () => {
   const dir = folder();
   const page = await enter();
   await eventWhere(page, "metrics", "({ progress }) => progress.games >= 64");
@@ -476,14 +476,14 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   await page.context().close();
 });
 
-test("it is accessible in both themes, and fits a phone", async () => {
+test("the room passes axe in both themes and fits a phone", async () => {
   for (const { colorScheme, viewport } of SCREENS) {
     const hasTouch = viewport.width < 400;
     const page = await enter({ context: { colorScheme, viewport, hasTouch } });
     await sit(page);
     await roll(page);
     if (hasTouch) {
-      // A finger that lands beside a checker that can move, where none can, has taken it up.
+      // A touch beside a movable checker selects that checker.
       await page.locator(".table .board.playable").scrollIntoViewIfNeeded();
       const beside = await page.evaluate(() => {
         const open = (place) => document.querySelector(`.table .board-places .open[data-place="${place}"]`);
@@ -492,12 +492,12 @@ test("it is accessible in both themes, and fits a phone", async () => {
             ({ dataset: { place } }) => place > 6 && place <= 12 && !open(Number(place) - 1),
           ) ?? open(6);
         const { left, right, top, bottom } = found.getBoundingClientRect();
-        // In the lower row the next point to the left is the one with the next number.
+        // In the lower row, point numbers increase to the left.
         return { place: found.dataset.place, x: open(Number(found.dataset.place) + 1) ? right + 4 : left - 4, y: (top + bottom) / 2 };
       });
       await page.touchscreen.tap(beside.x, beside.y);
       await page.waitForFunction(
-        (place) => /taken up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
+        (place) => /picked up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
         beside.place,
       );
       await page.keyboard.press("Escape");
@@ -512,7 +512,7 @@ test("it is accessible in both themes, and fits a phone", async () => {
     await accessible(page, "dialog[open]");
     await page.keyboard.press("Escape");
     await fits(page);
-    // The board of a game that is stepped through is hidden meanwhile.
+    // The board of a replay is hidden meanwhile.
     const places = page.locator(".table .board-places button:visible");
     assert.ok((await places.count()) >= 24);
     await large(places, "width");

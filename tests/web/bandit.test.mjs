@@ -1,5 +1,4 @@
-// A room that the page has no pictures for: it lives in the tests alone (tests/bandit), and the parts that every room has
-// show it.
+// A room without pictures, defined only for the tests (tests/bandit). The common parts of the page show it.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +15,7 @@ let server;
 before(async () => {
   const of = { name: "bandit", folder: "tests/bandit", into: "target/bandit-page" };
   const modules = await wasm({ only: [FIRST], of });
-  // The page as it is, with that module in the place of its own.
+  // The built page with the module of this room.
   const page = folder();
   cpSync(dist, page, { recursive: true });
   const [place] = readdirSync(join(page, "wasm", ROOMS[0])).filter((name) => name.startsWith(FIRST_FLAVOUR));
@@ -31,15 +30,15 @@ const enter = async (at, settings) => {
   return page;
 };
 
-test("it trains, is tested, saved and loaded, with curves, tables and CSV, and stands in the header", async () => {
+test("a room without pictures trains, tests, saves and loads, with curves, tables and CSV, and is in the header", async () => {
   const page = await enter("#/bandit?seed=3");
   const { pulls_per_s, progress } = await event(page, "metrics");
   assert.ok(pulls_per_s > 0 && progress.pulls > 0);
   await event(page, "test");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
   await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
-  await page.getByRole("button", { name: "How it learns as a table" }).click();
-  assert.ok((await page.getByRole("region", { name: "How it learns as a table" }).getByRole("rowheader").count()) > 1);
+  await page.getByRole("button", { name: "Training metrics as a table" }).click();
+  assert.ok((await page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader").count()) > 1);
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Curves as CSV" }).click()]);
   const [head, first] = readFileSync(await csv.path(), "utf8").split("\n");
@@ -53,7 +52,7 @@ test("it trains, is tested, saved and loaded, with curves, tables and CSV, and s
   await page.context().close();
 });
 
-test("a knob that is a choice changes while it learns, one that is a text waits for a new run; links carry both", async () => {
+test("a choice knob changes live, a text knob applies to a new run; links contain both", async () => {
   const page = await enter(`#/bandit?payouts=${encodeURIComponent("0.1 0.7")}&baseline=none`);
   await event(page, "metrics");
   const [baseline, payouts] = [page.getByLabel("Baseline", { exact: true }), page.getByLabel("Payouts", { exact: true })];
@@ -64,61 +63,61 @@ test("a knob that is a choice changes while it learns, one that is a text waits 
   assert.deepEqual([knob, from, to], ["baseline", "none", "mean"]);
   await payouts.fill("0.3 0.4 0.5");
   await payouts.press("Enter");
-  await page.getByText("One change waits for a new run").waitFor();
+  await page.getByText("One change applies to a new run").waitFor();
   const began = await ahead(page, "began");
-  await page.getByRole("button", { name: "New run to apply" }).click();
+  await page.getByRole("button", { name: "Start new run" }).click();
   const { knobs } = await began();
   assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
   assert.match(decodeURIComponent(await page.evaluate(() => hothouse.shared().then(({ link }) => link))), /payouts=0\.3 0\.4 0\.5/);
   await payouts.fill("one");
   await payouts.press("Enter");
-  await page.getByRole("button", { name: "New run to apply" }).click();
+  await page.getByRole("button", { name: "Start new run" }).click();
   await notice(page, /Write them as in 0.2 0.9/);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("data is brought as a file or as text, is learned from, and is asked for where a link or a run names it", async () => {
+test("user data is accepted as a file or as text, and requested by links and runs that refer to it", async () => {
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
-  /** What is said to `bring`; nothing where it is taken. */
-  const bring = (text, name) =>
+  /** Passes data to the page; returns the error message, or empty text on success. */
+  const provide = (text, name) =>
     page.evaluate(
       async ([text, name]) =>
-        hothouse.bring(name ? new File([text], name) : text).then(
+        hothouse.provideData(name ? new File([text], name) : text).then(
           () => "",
           (error) => error.message,
         ),
       [text, name],
     );
   assert.equal(await page.evaluate(() => hothouse.room.data.label), "Payouts");
-  assert.equal(await bring("0.1 0.9 0.3 0.4 0.2", "five.txt"), "");
+  assert.equal(await provide("0.1 0.9 0.3 0.4 0.2", "five.txt"), "");
   assert.equal(await arms(), 5);
   const link = await page.evaluate(() => hothouse.shared().then(({ link }) => link));
   assert.match(link, /&data=[0-9a-f]{16}\.19\.five\.txt&/);
-  // Beginning again needs no file.
+  // A new run does not need the file again.
   const began = await ahead(page, "began");
   await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
   assert.equal((await began()).config.data.name, "five.txt");
   assert.equal(await arms(), 5);
-  assert.equal(await bring("0.1 0.9 0.3 0.4", undefined), "");
+  assert.equal(await provide("0.1 0.9 0.3 0.4", undefined), "");
   assert.equal(await arms(), 4);
-  // What is refused leaves the run as it was; what is too large is not even read.
-  assert.match(await bring("one"), /0\.2 0\.9/);
+  // Refused data leaves the run unchanged; an oversized file is not read.
+  assert.match(await provide("one"), /0\.2 0\.9/);
   const read = await page.evaluate(async () => {
     const file = new File(["0.1 0.2"], "huge.txt");
     let read = false;
     Object.defineProperty(file, "size", { value: 2 ** 30 });
     file.arrayBuffer = () => ((read = true), Promise.resolve(new ArrayBuffer(0)));
-    return [await hothouse.bring(file).catch((error) => error.message), read];
+    return [await hothouse.provideData(file).catch((error) => error.message), read];
   });
   assert.match(read[0], /huge\.txt has 1024 MB.*natively/);
   assert.equal(read[1], false);
   assert.equal(await arms(), 4);
-  // A file beyond what a save holds is asked for again, and so is what a link names.
+  // Data that is too large for a save, or referred to by a link, is requested again.
   const large = await page.evaluate(async () => {
-    await hothouse.bring(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
+    await hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
     return Array.from(await hothouse.save());
   });
   await page.evaluate(() =>
@@ -126,10 +125,10 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   );
   await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), large);
   await notice(page, /large\.txt .* was not given/);
-  assert.match(await bring("0.1 0.2", "other.txt"), /Bring exactly that file/);
+  assert.match(await provide("0.1 0.2", "other.txt"), /Provide exactly that file/);
   const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
   const restored = await ahead(page, "began");
-  assert.equal(await bring(text, "renamed.txt"), "");
+  assert.equal(await provide(text, "renamed.txt"), "");
   assert.ok((await restored()).history.length > 0);
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -138,19 +137,19 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   await notice(other, /five\.txt .* was not given/);
   const policy = () => other.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
   assert.equal(await policy(), 3);
-  const wrong = await other.evaluate(() => hothouse.bring(new File(["0.5 0.5"], "five.txt")).catch((error) => error.message));
-  assert.match(wrong, /Bring exactly that file/);
-  await other.evaluate(() => hothouse.bring(new File(["0.1 0.9 0.3 0.4 0.2"], "my five.txt")));
+  const wrong = await other.evaluate(() => hothouse.provideData(new File(["0.5 0.5"], "five.txt")).catch((error) => error.message));
+  assert.match(wrong, /Provide exactly that file/);
+  await other.evaluate(() => hothouse.provideData(new File(["0.1 0.9 0.3 0.4 0.2"], "my five.txt")));
   assert.equal(await policy(), 5);
   assert.deepEqual(other.said, []);
   await other.context().close();
 });
 
-test("a run whose data a save does not hold waits for it after a reload, and what trains meanwhile takes its place nowhere", async () => {
+test("a run without its data waits for it after a reload, and the fallback run does not overwrite its save", async () => {
   const page = await enter("#/bandit");
   const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
-  const bring = () => page.evaluate((text) => hothouse.bring(new File([text], "large.txt")), text);
-  await bring();
+  const provide = () => page.evaluate((text) => hothouse.provideData(new File([text], "large.txt")), text);
+  await provide();
   await event(page, "metrics", 3);
   await kept(page, STORE);
   const visit = await stored(page, { store: STORE });
@@ -159,7 +158,7 @@ test("a run whose data a save does not hold waits for it after a reload, and wha
   await page.reload();
   await lab(page, "bandit");
   await notice(page, /large\.txt .* was not given/);
-  // It trains on, is saved to both its places, and is another visit's.
+  // The fallback run trains, is saved twice, and belongs to another visit.
   for (const places of [1, 2]) {
     await kept(page, STORE);
     await stored(page, { store: STORE, after: visit, places });
@@ -168,18 +167,18 @@ test("a run whose data a save does not hold waits for it after a reload, and wha
   await page.reload();
   await lab(page, "bandit");
   await notice(page, /large\.txt .* was not given/);
-  const told = await ahead(page, "notice");
-  await page.getByRole("button", { name: "Go on from the visit before" }).click();
-  assert.match((await told()).text, /large\.txt/);
+  const noticed = await ahead(page, "notice");
+  await page.getByRole("button", { name: "Continue the visit before" }).click();
+  assert.match((await noticed()).text, /large\.txt/);
   const began = await ahead(page, "began");
-  await bring();
+  await provide();
   const { config, history } = await began();
   assert.ok(config.data.name === "large.txt" && history.length >= 3, JSON.stringify(config));
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("a run of another room that is dropped here is opened in its own", async () => {
+test("a dropped run of another room opens in its own room", async () => {
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));

@@ -1,4 +1,4 @@
-// What the control room does with its environments: switching, drawing, taking the controls, sweeping.
+// Environments of the control room: switching, drawing, manual control, sweeps.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -9,13 +9,13 @@ const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 const SMALL = "#/control?envs=64&v=2";
 
-/** The next run that begins in an environment; ask before causing it. */
+/** Next run that begins in an environment; call before the action that starts it. */
 const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const environments = (page) => page.evaluate(() => hothouse.room.variants.map(({ about }) => about));
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
 
-/** How much is drawn on a canvas: the share of its pixels that differ from the commonest. */
+/** Share of a canvas's pixels that differ from the most common colour. */
 const drawn = (page, selector) =>
   page.evaluate((selector) => {
     const canvas = document.querySelector(selector);
@@ -37,7 +37,7 @@ async function isDrawn(page, canvas, name) {
 /** Waits until a test's mean return is at least this. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
 
-test("the state plane's table has every column in sight, on a desk and on a phone", async () => {
+test("the table of the state plane fits a desktop and a phone", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   await page.getByRole("button", { name: "State plane as a table" }).click();
@@ -54,24 +54,24 @@ test("the state plane's table has every column in sight, on a desk and on a phon
   await page.context().close();
 });
 
-test("whoever takes a lander's controls has the pad in sight", async () => {
+test("manual control of the lander keeps the pad in view", async () => {
   const page = await visit(here, {
     at: "#/control?variant=LunarLander-v3&envs=64&v=2",
     context: { viewport: { width: 1440, height: 900 } },
   });
   await page.getByRole("button", { name: "Take the controls" }).click();
   await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
-  // The pad is in the middle, and the ground below it is at the lower edge.
+  // The pad is in the middle; the ground below it is at the lower edge.
   const ground = () =>
     page.evaluate(() => {
       const canvas = document.querySelector(".stage-field canvas");
       return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height - 4, 1, 1).data[3];
     });
-  assert.ok((await ground()) > 0, "nothing is drawn where the ground under the pad should be");
+  assert.ok((await ground()) > 0, "the ground under the pad is not drawn");
   await page.context().close();
 });
 
-test("every environment can be switched to, is drawn, has its own words, and trains", async () => {
+test("every environment can be selected, is drawn, has its own texts, and trains", async () => {
   const page = await visit(here);
   const all = await environments(page);
   assert.ok(all.length >= 5, `${all.length} environments`);
@@ -96,7 +96,7 @@ test("every environment can be switched to, is drawn, has its own words, and tra
   await page.context().close();
 });
 
-test("thousands are drawn at once for whoever asks, and the choice is kept", async () => {
+test("thousands of environments are drawn on request, and the choice is remembered", async () => {
   const page = await visit(here);
   await event(page, "metrics");
   const all = page.locator(".environments label", { hasText: "all" });
@@ -112,7 +112,7 @@ test("thousands are drawn at once for whoever asks, and the choice is kept", asy
   await page.context().close();
 });
 
-test("the key e goes on to the next environment, and the way back in the browser's history to the one before", async () => {
+test("the key e selects the next environment, and the back button the previous one", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const [, second] = await environments(page);
@@ -126,7 +126,7 @@ test("the key e goes on to the next environment, and the way back in the browser
   await page.context().close();
 });
 
-test("a link opens its environment, which learns to do better than it began", async () => {
+test("a link opens its environment, and training improves the return", async () => {
   const page = await visit(here, { at: "#/control?variant=Acrobot-v1&seed=2&v=2" });
   const first = await event(page, "test");
   const better = await reaches(page, Math.max(-200, first.mean_return + 1));
@@ -134,7 +134,7 @@ test("a link opens its environment, which learns to do better than it began", as
   await page.context().close();
 });
 
-test("the policy's and the value's picture change as it learns; the plane can be read by keys", async () => {
+test("the pictures of policy and value change during training; keys read the plane", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const picture = () =>
@@ -157,7 +157,7 @@ test("the policy's and the value's picture change as it learns; the plane can be
   await plane.focus();
   await page.keyboard.press("ArrowRight");
   await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
-  // Paused, so that a picture changes by its layer alone.
+  // Paused, so that only the layer changes the picture.
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.evaluate(() => {
     const looks = [];
@@ -178,15 +178,15 @@ test("the policy's and the value's picture change as it learns; the plane can be
   await page.context().close();
 });
 
-test("whoever takes the controls plays a round against the agent by keys, and hears how it went", async () => {
+test("a round against the agent is played by keys, and its result is announced", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
-  // Beside a return so far, the best is one of episodes that have ended.
-  await page.getByText("Best finished episode", { exact: true }).waitFor();
+  // The best return is taken from finished episodes.
+  await page.getByText("Best episode", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
   await page.getByText("Round 1: begins with your first move").waitFor();
-  // Nothing moves before the visitor does.
+  // Nothing moves before the visitor's first action.
   const steps = () =>
     page.evaluate(async () => {
       const { player, rival } = await hothouse.ask({ ask: "touch", touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: 1 } });
@@ -208,7 +208,7 @@ test("whoever takes the controls plays a round against the agent by keys, and he
   await page.context().close();
 });
 
-test("where an action is a number, the arrow keys and the pointer steer", async () => {
+test("arrow keys and pointer control continuous actions", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
   await page.evaluate(() => {
@@ -237,7 +237,7 @@ test("where an action is a number, the arrow keys and the pointer steer", async 
   await page.context().close();
 });
 
-test("a small sweep runs to its end beside a paused run, which goes on after it; a value can be used", async () => {
+test("a small sweep finishes, the paused run resumes, and a value can be used", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 2);
   await page.getByLabel("Values", { exact: true }).selectOption("3");
@@ -260,7 +260,7 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
   );
   assert.ok(cells.every(({ progress, curve }) => progress.counts[0] >= 100_000 && curve.length > 1));
   assert.ok(await resumed());
-  await page.getByText(/^Done: \d of 3 learners solved it/).waitFor();
+  await page.getByText(/^Done: \d of 3 runs solved it/).waitFor();
   assert.equal(await page.locator(".sweep-grid li").count(), 3);
   assert.match(
     await page.getByRole("textbox", { name: "Sweep command" }).textContent(),
@@ -275,7 +275,7 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
   await page.context().close();
 });
 
-test("a sweep can be stopped, and the run goes on", async () => {
+test("a sweep can be stopped, and the run resumes", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 2);
   const paused = await ahead(page, "running");
@@ -283,11 +283,11 @@ test("a sweep can be stopped, and the run goes on", async () => {
   assert.equal((await paused()).running, false);
   const { iteration } = await page.evaluate(() => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))));
   assert.ok(iteration >= 0);
-  // A run begun meanwhile waits as well, says why, and goes on after it.
+  // A run started meanwhile is paused, gives the reason, and resumes after the sweep.
   const anew = await ahead(page, "began");
   await page.keyboard.press("r");
   assert.equal((await anew()).progress.iteration, 0);
-  await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
+  await page.getByText("Paused until the sweep ends.").waitFor();
   const resumed = await ahead(page, "metrics");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await resumed();
@@ -295,7 +295,7 @@ test("a sweep can be stopped, and the run goes on", async () => {
   await page.context().close();
 });
 
-test("axe finds nothing in any environment (light on a desk, dark on a phone), and nothing sticks out", async () => {
+test("every environment passes axe (desktop light, phone dark) and fits the screen", async () => {
   const page = await visit(here);
   await page.addScriptTag({ path: axe });
   for (const { id } of await environments(page)) {
@@ -320,7 +320,7 @@ test("axe finds nothing in any environment (light on a desk, dark on a phone), a
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(over <= 0, `${id}: ${over} pixels wider than the screen`);
     }
-    assert.equal(legends.size, 1, "colours are told in one order");
+    assert.equal(legends.size, 1, "the legend lists colours in one order");
   }
   await page.context().close();
 });

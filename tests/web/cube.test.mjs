@@ -1,5 +1,5 @@
-// The cube's room: an agent that learns at once and tries scrambles by itself, a cube that keys, hands and writing turn as the rules
-// do, solutions in sight, methods side by side, and a cube of one's own. How well the agent learns is for other tests.
+// The cube room: training and automatic tries, turns by keys, pointer and text, solutions, comparison of methods, and custom cubes.
+// Other tests measure how well the agent learns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ahead, event, house } from "./fixture.mjs";
@@ -7,14 +7,14 @@ import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS 
 
 const here = house();
 
-/** A small network: its steps and the test of all states take little. */
+/** A small network, with short steps and a short test of all states. */
 const SMALL = "#/cube?hidden=32-16&walk=14&v=2";
 const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
 const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
-/** The visitor takes the cube, so that nothing moves by itself. */
-const still = (page) => page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
-/** The stickers that the page shows, in the order URFDLB. */
+/** Stops the automatic tries. */
+const still = (page) => page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
+/** Displayed stickers in the order URFDLB. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
 const showing = (page, words) => reads(page, ".cube-status", new RegExp(words));
 const write = async (page, moves) => {
@@ -29,13 +29,13 @@ const fresh = async (page) => {
   assert.equal(await shown(page), SOLVED);
 };
 
-test("it learns before any click, is tested on every state, and tries scrambles by itself", async () => {
+test("the agent trains without a click, is tested on every state, and tries scrambles automatically", async () => {
   const page = await enter();
   const tested = await ahead(page, "test");
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
   assert.ok(later.progress.states > first.progress.states && later.states_per_s > 0 && later.loss > 0);
-  await showing(page, "^It tries by itself: .*it needs \\d+");
+  await showing(page, "^Auto-play: .*agent \\d+ moves?");
   const row = await tested();
   assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
   await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
@@ -48,15 +48,15 @@ test("it learns before any click, is tested on every state, and tries scrambles 
     .allTextContents();
   assert.deepEqual([cells[0], cells.at(-1)], ["14", "276"]);
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
-  // A second test stands before the outline of the first.
+  // A second test is drawn over the outline of the first.
   await event(page, "test", row.progress.iteration + 1);
   await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
-  assert.match(await page.locator(".lead").textContent(), /^(Solved at [^;]+; now [0-9.]+%. )?Looking one move ahead it solves/);
+  assert.match(await page.locator(".lead").textContent(), /^(Solved at [^;]+; now [0-9.]+%. )?After .*: the newest test solved/);
   assert.equal(await page.locator("h1").textContent(), "An agent that learns to solve the 2x2x2");
   await leave(page);
 });
 
-test("keys, buttons, writing and undo turn the cube as the rules do", async () => {
+test("keys, buttons, text and undo turn the cube correctly", async () => {
   const page = await enter();
   await still(page);
   await fresh(page);
@@ -66,7 +66,7 @@ test("keys, buttons, writing and undo turn the cube as the rules do", async () =
   for (const key of ["r", "u", "Shift+F", "d", "Shift+L", "b", "b"]) await page.keyboard.press(key);
   const turned = async (moves) => (await ask(page, { ask: "turn", facelets: SOLVED, moves })).facelets;
   assert.equal(await shown(page), await turned("R U F' D L' B B"));
-  // The run went on: r on the cube is no new run.
+  // The run continued: r on the cube does not start a new run.
   assert.ok((await page.evaluate(() => hothouse.progress.train_s)) > 0);
   await page.keyboard.press("Backspace");
   await page.keyboard.press("z");
@@ -81,18 +81,18 @@ test("keys, buttons, writing and undo turn the cube as the rules do", async () =
   await reads(page, ".cube-pane .error", /turns the whole cube/);
   assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
   assert.equal(await shown(page), before);
-  // What the agent thinks of it is shown, with what is known.
-  await reads(page, ".thought", /^Optimal is \d+, the agent thinks [\d.]+\.$/);
+  // The agent's estimate is shown with the known distance.
+  await reads(page, ".thought", /^Shortest: \d+\. Agent's estimate: [\d.]+\.$/);
   assert.equal(await page.locator(".actions tbody tr").count(), 6);
   assert.equal(await page.locator(".actions tr.best").count(), 1);
-  // Keys in a field are the field's.
+  // Keys in a field do not turn the cube.
   await page.locator(".writing-moves input").focus();
   await page.keyboard.press("u");
   assert.equal(await shown(page), before);
   await leave(page);
 });
 
-test("a sticker that is pulled takes its layer along, by mouse and by touch; beside the cube the view turns", async () => {
+test("dragging a sticker turns its layer, by mouse and by touch; dragging beside the cube turns the view", async () => {
   const page = await enter({ context: { hasTouch: true } });
   await still(page);
   await fresh(page);
@@ -107,7 +107,7 @@ test("a sticker that is pulled takes its layer along, by mouse and by touch; bes
     await page.waitForTimeout(200);
     await page.mouse.up();
   };
-  /** Of all quarter turns, those that lead here. */
+  /** Quarter turns that lead to this state. */
   const turns = async () => {
     const state = await shown(page);
     const found = [];
@@ -115,7 +115,7 @@ test("a sticker that is pulled takes its layer along, by mouse and by touch; bes
       if ((await ask(page, { ask: "turn", facelets: SOLVED, moves: move })).facelets === state) found.push(move);
     return found;
   };
-  // The front lies left of the middle and below it; its right column pulled up is R.
+  // The front is left of the centre and below it; dragging its right column up is R.
   const unit = Math.min(box.width / 3.9, box.height / 3.75);
   const sticker = [x - 0.12 * unit, y + 0.28 * unit];
   await pull(sticker, [sticker[0], sticker[1] - 1.3 * unit]);
@@ -123,16 +123,16 @@ test("a sticker that is pulled takes its layer along, by mouse and by touch; bes
   await fresh(page);
   await pull(sticker, [sticker[0] + 1.3 * unit, sticker[1] + 0.5 * unit]);
   assert.deepEqual(await turns(), ["U'"]);
-  // A short pull snaps back.
+  // A short drag snaps back.
   await fresh(page);
   await pull(sticker, [sticker[0], sticker[1] - 0.2 * unit]);
   assert.equal(await shown(page), SOLVED);
-  // Beside it, the view turns and the cube stays as it is.
+  // A drag beside the cube turns the view only.
   await pull([box.x + 12, box.y + 12], [box.x + 212, box.y + 30]);
   assert.equal(await shown(page), SOLVED);
   await page.getByRole("button", { name: "Reset view" }).click();
   await page.waitForTimeout(700);
-  // The same by a finger.
+  // The same by touch.
   const cdp = await page.context().newCDPSession(page);
   const touch = (type, points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
   const scrolled = await page.evaluate(() => scrollY);
@@ -146,21 +146,21 @@ test("a sticker that is pulled takes its layer along, by mouse and by touch; bes
   await leave(page);
 });
 
-test("it is scrambled by moves and by distance, solved in sight, and methods are compared", async () => {
+test("the cube is scrambled by moves and by distance, solved visibly, and methods are compared", async () => {
   const page = await enter();
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "Scrambled by 12 moves; \\d+ moves? from solved");
-  assert.ok(!(await page.getByRole("switch", { name: "It tries by itself" }).isChecked()));
+  assert.ok(!(await page.getByRole("switch", { name: "Auto-play" }).isChecked()));
   const draw = async (distance) => {
-    await page.getByLabel("By distance").fill(`${distance}`);
-    await page.getByRole("button", { name: "Draw a state" }).click();
+    await page.getByLabel("Distance", { exact: true }).fill(`${distance}`);
+    await page.getByRole("button", { name: "Random position" }).click();
     await showing(page, `; ${distance} moves from solved`);
   };
   await draw(9);
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.getByLabel("Method", { exact: true }).selectOption("exact");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "^Optimal is 9");
+  await showing(page, "^Shortest: 9 moves");
   assert.equal(await page.locator(".solution-moves li").count(), 9);
   await page.getByLabel("Speed", { exact: true }).selectOption({ label: "fast" });
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
@@ -168,14 +168,12 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   // Step by step, and back to the scramble.
   await page.getByRole("button", { name: "One move back" }).click();
   assert.notEqual(await shown(page), SOLVED);
-  await page.getByRole("button", { name: "One move on" }).click();
+  await page.getByRole("button", { name: "One move forward" }).click();
   assert.equal(await shown(page), SOLVED);
   await page.getByRole("button", { name: "Back to the scramble" }).click();
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.waitForFunction(() =>
-    /after 0 moves of 9, the agent thinks [\d.]+ are left, 9 are optimal/.test(
-      document.querySelector(".values-plot").getAttribute("aria-label"),
-    ),
+    /after 0 moves of 9, agent's estimate [\d.]+, shortest 9/.test(document.querySelector(".values-plot").getAttribute("aria-label")),
   );
   await page.getByRole("button", { name: "Compare on this state" }).click();
   await page
@@ -187,13 +185,13 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.getByRole("button", { name: "Watch the solution of Exact table" }).click();
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
-  // A search that cannot get there says how far it came and what to try.
+  // A failed search reports its depth and a next step.
   await draw(14);
   await page.getByLabel("Method", { exact: true }).selectOption("beam");
   await page.locator(".solving").getByLabel("Width").selectOption("1024");
-  await page.locator(".solving").getByLabel("Most nodes").selectOption("1000");
+  await page.locator(".solving").getByLabel("Node limit").selectOption("1000");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "found no solution");
+  await showing(page, "no solution found");
   assert.match(
     await page.locator(".cube-pane .error").textContent(),
     /limit of nodes, \d+ moves ahead, with \d+ nodes generated.*wider beam or more nodes/,
@@ -201,12 +199,12 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await leave(page);
 });
 
-test("a cube of one's own is painted and written; what is no cube says why, and nothing breaks", async () => {
+test("a custom cube is painted and typed; an invalid cube shows the reason", async () => {
   const page = await enter();
   const verdict = (words) => reads(page, ".own-verdict", new RegExp(words));
   await verdict("solved cube");
   const cell = (name) => page.locator(".net").getByRole("button", { name: new RegExp(`^${name},`) });
-  // One sticker too many of a colour.
+  // One sticker of a colour too many.
   await page.locator(".palette label").nth(1).click();
   await cell("U1").click();
   await verdict("occurs 5 times");
@@ -214,7 +212,7 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
   await page.waitForTimeout(500);
   assert.ok(await page.locator(".own-verdict.wrong").count());
-  // By keys: back to what it was.
+  // By keys: back to the previous state.
   await cell("U1").focus();
   await page.keyboard.press("u");
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U2,/);
@@ -234,24 +232,24 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   await verdict("24 stickers, found 8");
   await read("R U Q");
   await verdict("is not a move");
-  // Colours by their own letters, as the same state by moves.
+  // Colour letters give the same state as moves.
   await read("R U R' U'");
-  await verdict("This is a cube. Optimal is 4");
+  await verdict("Valid cube. Shortest: 4");
   const painted = () => page.locator(".net button").evaluateAll((all) => all.map((one) => one.textContent).join(""));
   const state = await painted();
   assert.equal(state, (await ask(page, { ask: "turn", facelets: SOLVED, moves: "R U R' U'" })).facelets);
   await read(state.replaceAll(/./g, (face) => ({ U: "w", R: "r", F: "g", D: "y", L: "o", B: "b" })[face]));
-  await verdict("This is a cube. Optimal is 4");
+  await verdict("Valid cube. Shortest: 4");
   assert.equal(await painted(), state);
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click();
-  await showing(page, "Optimal is 4, the agent needs \\d+|agent");
+  await showing(page, "Solved in \\d+ moves?\\. Shortest: 4");
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
   await event(page, "metrics");
   await leave(page);
 });
 
-test("of a learner that plays, curriculum and replay are shown on demand", async () => {
+test("curriculum and replay of a playing learner are shown on demand", async () => {
   const page = await enter({ at: "#/cube?variant=2x2x2-dqn-later&v=2" });
   await event(page, "metrics");
   await still(page);
@@ -264,7 +262,7 @@ test("of a learner that plays, curriculum and replay are shown on demand", async
   await page.waitForTimeout(1500);
   assert.equal(await asked(), 0);
   await page.getByRole("button", { name: "Look inside" }).click();
-  await page.getByText(/It has come to scrambles of \d+ moves?, of which it solves/).waitFor();
+  await page.getByText(/Current scrambles: \d+ moves?, \d.*% solved/).waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".transitions tbody tr").length === 6);
   assert.match(await page.locator(".transitions tbody tr").first().locator("td").last().textContent(), /^R −?[\d.]+R' −?[\d.]+U /);
   assert.match(await page.locator(".inside .bars-field").last().getAttribute("aria-label"), /from .*: \d+%/);
@@ -276,20 +274,20 @@ test("of a learner that plays, curriculum and replay are shown on demand", async
   const before = await asked();
   await page.waitForTimeout(1500);
   assert.ok((await asked()) <= before + 1);
-  // Others have none.
+  // Other learners have none.
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
   await page.waitForFunction(() => document.querySelector(".inside-band").hidden);
   await leave(page);
 });
 
-test("learners are set side by side from one seed", async () => {
+test("a sweep compares learners with the same seed", async () => {
   const page = await enter();
   await still(page);
   const sweep = page.locator(".sweep");
   assert.equal(await sweep.getByLabel("Knob").locator("option").first().textContent(), "Learner");
   assert.equal(await sweep.getByLabel("Knob").inputValue(), "variant");
   await sweep.getByLabel("Seeds each").selectOption("1");
-  // More than they come to while this looks.
+  // More than is reached during this test.
   await sweep.getByLabel("States each").selectOption("10000000");
   assert.match(
     await sweep.locator(".copy code").textContent(),
@@ -309,7 +307,7 @@ test("learners are set side by side from one seed", async () => {
   await leave(page);
 });
 
-test("a link opens the 3x3x3, whose middle layers and long searches can be had, and ended", async () => {
+test("a link opens the 3x3x3, with middle layers and long searches that can be stopped", async () => {
   const page = await enter({ at: "#/cube?variant=3x3x3&hidden=64-32&blocks=0&batch=96&v=2" });
   await event(page, "metrics");
   assert.equal(await page.locator(".worlds [aria-current]").textContent(), "3x3x3");
@@ -321,7 +319,7 @@ test("a link opens the 3x3x3, whose middle layers and long searches can be had, 
   const solved = Array.from("URFDLB", (face) => face.repeat(9)).join("");
   assert.equal(await shown(page), (await ask(page, { ask: "turn", facelets: solved, moves: "R U' F L D' B" })).facelets);
   await page.waitForFunction(() => document.querySelectorAll(".actions tbody tr").length === 12);
-  // A middle layer carries the centres along, and the agent still reads the cube.
+  // A middle layer moves the centres, and the agent still reads the cube.
   await page.keyboard.press("m");
   await page.keyboard.press("Shift+M");
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
@@ -332,18 +330,18 @@ test("a link opens the 3x3x3, whose middle layers and long searches can be had, 
   await showing(page, "cancelled");
   const { train_s } = await page.evaluate(() => hothouse.progress);
   await page.waitForFunction((before) => hothouse.progress.train_s > before, train_s);
-  // Another variant in the same page.
+  // Another variant on the same page.
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
   await page.waitForFunction(() => document.querySelectorAll(".net button").length === 24);
   assert.equal((await shown(page)).length, 24);
   await leave(page);
 });
 
-test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
   for (const screen of SCREENS) {
     const page = await enter({ context: screen });
-    assert.equal(await page.getByRole("switch", { name: "It tries by itself" }).isChecked(), screen.colorScheme === "light");
-    await page.getByRole("button", { name: "Draw a state" }).click();
+    assert.equal(await page.getByRole("switch", { name: "Auto-play" }).isChecked(), screen.colorScheme === "light");
+    await page.getByRole("button", { name: "Random position" }).click();
     await showing(page, "from solved");
     await page.getByRole("button", { name: "Solve it" }).first().click();
     await page.waitForFunction(
@@ -355,7 +353,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
       .first()
       .waitFor();
     await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
-    await page.getByRole("button", { name: "Take it" }).click();
+    await page.getByRole("button", { name: "Load cube" }).click();
     await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
     await accessible(page);
     await fits(page);

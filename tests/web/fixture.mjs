@@ -1,4 +1,4 @@
-// One Chromium and one server a test file, and the few things that every test of the page does.
+// One Chromium and one server per test file, and helpers for all tests of the page.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,20 +11,20 @@ import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
 
 export const dist = join(root, "dist");
-/** How long something that must happen may take on a busy machine. */
+/** Time limit of an expected event on a busy machine. */
 export const WAIT_MS = 90_000;
-/** How long anything at all may take: what waits for what never comes must fail, and say where. */
+/** Time limit of any wait, so that a test fails at the place where it hangs. */
 const NEVER_MS = 300_000;
 
-/** `promise`, or a fault once it has taken `ms`. */
+/** Rejects if `promise` takes longer than `ms`. */
 function within(promise, ms, what) {
   let timer;
-  const error = new Error(`${what}: nothing after ${ms / 1000} s`); // made here, so that it names the test that waits
+  const error = new Error(`${what}: nothing after ${ms / 1000} s`); // created here, so that the stack names the waiting test
   const late = new Promise((_, reject) => (timer = setTimeout(reject, ms, error)));
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** `{ browser, server }`, alive while the file's tests run; `args` are the browser's. */
+/** `{ browser, server }` for the tests of a file; `args` are passed to the browser. */
 export function house(args = []) {
   const here = {};
   before(async () => {
@@ -40,20 +40,20 @@ export function house(args = []) {
 
 const SILENT = { root, configFile: false, logLevel: "silent" };
 
-/** A module of the page by itself: one that needs no document. */
+/** Loads a module of the page that needs no document. */
 export async function part(name) {
   const { output } = await build({ ...SILENT, build: { ssr: `www/${name}.ts`, write: false } });
   return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
 }
 
-/** A module that needs one, as a script that leaves it in the page's global `part`. */
+/** Bundles a module that needs a document, as a script that sets the global `part`. */
 export async function script(name) {
   const lib = { entry: `www/${name}.ts`, formats: ["iife"], name: "part" };
   const [{ output }] = await build({ ...SILENT, build: { lib, write: false } });
   return `${output.find(({ isEntry }) => isEntry).code}\nglobalThis.part = part;`;
 }
 
-/** In the page: ten frames a second at most, since frames that no test looks at would take most of the processor. */
+/** Runs in the page: limits it to ten frames a second, because drawing would take most of the processor. */
 function fewFrames() {
   const waiting = new Map();
   let last = 0;
@@ -71,8 +71,8 @@ function fewFrames() {
 }
 
 /**
- * Opens the page in a fresh profile, as one who has been here before unless it is the `first` visit; `init` runs before the page's
- * own scripts. `page.said` is what its console said.
+ * Opens the page in a fresh profile, as a returning visitor unless `first` is true. `init` runs before the page's scripts.
+ * `page.said` contains the console output.
  */
 export async function visit(
   here,
@@ -84,10 +84,10 @@ export async function visit(
   if (frames === 10) await context.addInitScript(fewFrames);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
-  // Unlike all else that a page is asked, scripts have no limit of their own.
+  // Unlike other calls, scripts have no time limit of their own.
   const evaluate = page.evaluate.bind(page);
   page.evaluate = (script, arg) => within(evaluate(script, arg), NEVER_MS, String(script));
-  // Nor takes the page's policy a script that stands in it.
+  // The page's policy blocks inline scripts.
   page.addScriptTag = ({ path }) => page.evaluate(readFileSync(path, "utf8"));
   page.said = [];
   page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
@@ -97,7 +97,7 @@ export async function visit(
   return page;
 }
 
-/** For `init`, with `context: { bypassCSP: true }`: a script that runs in each of the page's workers before the worker's own. */
+/** For `init`, with `context: { bypassCSP: true }`: runs a script in each worker of the page before the worker's own script. */
 export const inWorkers = (script) => `
   {
     const plain = Worker;
@@ -108,7 +108,7 @@ export const inWorkers = (script) => `
         super(URL.createObjectURL(new Blob([all], { type: "text/javascript" })), settings);
       }
       postMessage(message, transfer) {
-        // the module loads a moment later than a worker's own script would
+        // the module loads later than the worker's own script would
         this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
         this.loaded.then(() => super.postMessage(message, transfer));
       }
@@ -116,8 +116,8 @@ export const inWorkers = (script) => `
   }`;
 
 /**
- * Waits until an expression, given as its text, or a function of the page is true, and gives what that is. What gives a promise is
- * waited for here alone: `waitForFunction` takes the promise itself for true, and the page's policy lets it take functions alone.
+ * Waits until an expression, given as text, or a function in the page is truthy, and returns its value. Promises are awaited, unlike
+ * in `waitForFunction`, which also accepts functions only because of the page's policy.
  */
 export async function until(page, what, arg) {
   for (const began = performance.now(); performance.now() - began < WAIT_MS; ) {
@@ -128,10 +128,10 @@ export async function until(page, what, arg) {
   throw new Error(`never so: ${what} ${JSON.stringify(arg) ?? ""}`);
 }
 
-/** Waits until a run is in the page; of a room, where one is named. */
+/** Waits for a run on the page, of a given room if named. */
 export const lab = (page, room) => page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room), room);
 
-/** An event as it was told, with the names of the room's columns beside its numbers. */
+/** An event with its values by column name. */
 export function named(event, room) {
   const counts = (progress) =>
     progress && Object.assign(progress, Object.fromEntries(room.counters.map(({ name }, k) => [name, progress.counts[k]])));
@@ -144,16 +144,16 @@ export function named(event, room) {
 }
 
 /**
- * Begins to wait for what a function gives in the page, and comes back when it waits there: whatever is done next is not missed.
- * Gives the function that waits for the outcome.
+ * Starts a function in the page and returns once it is waiting, so that no later event is missed. Returns a function that awaits
+ * the outcome.
  */
 export async function begun(page, wait, arg) {
-  // As one text, since the page's policy lets it make no functions of texts.
+  // Passed as one text, because the page's policy forbids `eval`.
   const at = await page.evaluate(`(globalThis.begun ??= []).push((${wait})(${JSON.stringify(arg)})) - 1`);
   return () => page.evaluate((at) => globalThis.begun[at], at);
 }
 
-/** From now on the next event of a kind, or the first of it for which `holds` (a function of its named form). */
+/** Next event of a kind from now on, or the first for which `holds` is true of its named form. */
 export async function aheadWhere(page, kind, holds) {
   const outcome = await begun(
     page,
@@ -171,24 +171,24 @@ export async function aheadWhere(page, kind, holds) {
   };
 }
 
-/** From now on the next event of a kind, or the one with this iteration or later. */
+/** Next event of a kind from now on, or the first at or after an iteration. */
 export const ahead = (page, kind, iteration = 0) =>
   aheadWhere(page, kind, `(event) => (event.iteration ?? event.progress?.iteration ?? 0) >= ${iteration}`);
 
-/** As `ahead`, where nothing is to be done first. */
+/** As `ahead`, without an action in between. */
 export const event = async (page, kind, iteration) => (await ahead(page, kind, iteration))();
 export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, kind, holds))();
 
-/** Waits for a notice on the page whose text matches. */
+/** Waits for a notice whose text matches. */
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
 
-/** The run as the page saves it. */
+/** Saves the run through the page. */
 export const saved = async (page) => Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
 
-/** Runs the native program; gives its lines of standard output. */
+/** Runs the native program; returns its lines of standard output. */
 export async function hothouse(args, env = {}) {
   const program = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "release/hothouse");
-  // Its monitors are none that anybody wants to watch later.
+  // Keeps its monitors out of the user's cache.
   const surroundings = { ...process.env, XDG_CACHE_HOME: join(tmpdir(), "hothouse-tests"), ...env };
   const { stdout } = await promisify(execFile)(program, args, { env: surroundings, maxBuffer: 1 << 28, timeout: NEVER_MS });
   return stdout.trim().split("\n");
@@ -196,7 +196,7 @@ export async function hothouse(args, env = {}) {
 
 export const folder = () => mkdtempSync(join(tmpdir(), "hothouse-"));
 
-/** A page that goes out of sight saves at once. */
+/** Hides the page, which triggers an autosave. */
 export const hide = (page) =>
   page.evaluate(() => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
@@ -205,8 +205,8 @@ export const hide = (page) =>
   });
 
 /**
- * Waits until a room's storage, control's if no other is named, has a save of a visit that began after `visit`, in so many of its places;
- * gives when that visit began.
+ * Waits until the storage of a room (by default control) contains a save of a visit after `visit`, in a number of slots. Returns
+ * the start of that visit.
  */
 export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {}) =>
   until(
@@ -214,7 +214,7 @@ export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {})
     ([after, places, store]) =>
       new Promise((resolve) => {
         const request = indexedDB.open(store, 1);
-        // The page makes it; before that there is nothing to see.
+        // The page creates the database.
         request.onupgradeneeded = () => request.transaction.abort();
         request.onerror = () => resolve(0);
         request.onsuccess = () => {
@@ -230,7 +230,7 @@ export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {})
     [after, places, store],
   );
 
-/** Until the run as it is now lies in the browser's storage. */
+/** Waits until the current state of the run is in the browser's storage. */
 export const kept = async (page, store) => {
   await page.evaluate(
     () =>

@@ -1,5 +1,5 @@
-// A GPU in the page, in both rooms: chosen, trained on, moved to and from, and lost. The adapter is SwiftShader, the processor
-// pretending; so what is tested is that everything holds, and nothing about speed.
+// GPU training in the page: selection, training, moves between devices, and loss. The adapter is SwiftShader, a software GPU, so the
+// tests cover correctness and not speed.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,11 +11,11 @@ import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, nam
 
 const here = house(GPU_ARGS);
 const axe = createRequire(import.meta.url).resolve("axe-core");
-/** Small enough for a pretender, and still learning. */
+/** Small enough for a software GPU, and still learning. */
 const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
 
-/** The next decision on what trains that satisfies a condition written as a function's text. */
+/** Next decision on the device that satisfies a condition, given as the text of a function. */
 const device = (page, condition = () => true) =>
   page.evaluate(`
     new Promise((resolve) => {
@@ -27,7 +27,7 @@ const onGpu = (page) => device(page, (device) => device.on_gpu);
 const onCpu = (page) => device(page, (device) => !device.on_gpu);
 const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
 
-/** The metrics of the next iterations, in order. */
+/** Metrics of the next iterations, in order. */
 const iterations = async (page, many) => {
   const { all, room } = await page.evaluate(
     (many) =>
@@ -41,10 +41,10 @@ const iterations = async (page, many) => {
   );
   return all.map((event) => named(event, room));
 };
-/** Some of the time went to the GPU. */
+/** True if each iteration spent time on the GPU. */
 const worked = (rows) => rows.every((row) => row.device > 0);
 
-/** Each iteration follows the one before, with all of its steps. */
+/** Checks that iterations are consecutive and complete. */
 function unbroken(rows) {
   for (const [i, { progress }] of rows.entries()) {
     assert.equal(progress.iteration, rows[0].progress.iteration + i);
@@ -52,26 +52,26 @@ function unbroken(rows) {
   }
 }
 
-test("a software adapter is named, and the automatic choice is the processor", async () => {
+test("a software adapter is named, and the automatic choice is the CPU", async () => {
   const page = await visit(here, { at: SMALL });
   const { on_gpu, wish, gpu, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
   assert.match(gpu, /SwiftShader/);
-  assert.match(why, /SwiftShader.* is the processor pretending to be a GPU/);
-  await notice(page, /^The processor trains. *$/);
+  assert.match(why, /SwiftShader.* is emulated on the processor/);
+  await notice(page, /^Training on the CPU. *$/);
   await page.locator(".badge").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(/SwiftShader.*, not in use/).waitFor();
-  await dialog.getByText(/processor pretending/).waitFor();
+  await dialog.getByText(/emulated on the processor/).waitFor();
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("chosen by hand it trains from the first step, and the many, the plane and the single one live on", async () => {
+test("a selected GPU trains from the first step, and all pictures stay live", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   await choose(page, "GPU");
-  assert.match((await onGpu(page)).why, /The GPU was chosen, though it is the processor pretending/);
+  assert.match((await onGpu(page)).why, /The GPU was chosen, although it is emulated/);
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   const alive = page.evaluate(
     () =>
@@ -92,14 +92,14 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
         };
       }),
   );
-  await page.evaluate(() => scrollTo(0, 0)); // to where the single one is in sight
+  await page.evaluate(() => scrollTo(0, 0)); // the single environment is visible there
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   assert.equal((await began()).progress.iteration, 0);
   const rows = await iterations(page, 16);
   assert.equal(rows[0].progress.iteration, 1);
   unbroken(rows);
-  assert.ok(worked(rows), "the GPU took time in each");
+  assert.ok(worked(rows), "each iteration spent time on the GPU");
   const [early, late] = [rows[2], rows.at(-1)].map((row) => row.mean_return);
   assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
   assert.ok((await alive).numbers);
@@ -132,7 +132,7 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   await page.context().close();
 });
 
-test("one run moves to the GPU and back and is saved there; nothing is skipped or done twice, here and natively", async () => {
+test("a run moves to the GPU and back and is saved there, without skipped or repeated steps, in the page and natively", async () => {
   const page = await visit(here, { at: SMALL });
   const history = await begun(
     page,
@@ -152,7 +152,7 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   await onGpu(page);
   await iterations(page, 5);
   const bytes = await saved(page);
-  await choose(page, "Processor");
+  await choose(page, "CPU");
   await onCpu(page);
   const { all, room } = await history();
   const rows = all.filter(({ kind }) => kind === "metrics").map((event) => named(event, room));
@@ -184,21 +184,21 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.env_steps, began.counts[0]);
 });
 
-test("a GPU that is lost, then one without memory: a notice, the processor goes on from there, and it can be tried again", async () => {
-  // In the module without threads, which is another way for the GPU's answers to come.
+test("after a lost GPU or one without memory, a notice appears, the CPU continues, and the GPU can be tried again", async () => {
+  // In the module without threads, where the GPU's answers arrive differently.
   const page = await visit(here, { at: `?device=gpu&use=simd128${SMALL}` });
   await onGpu(page);
   const rows = iterations(page, 20);
   await iterations(page, 2);
   await page.evaluate(() => hothouse.failGpu("lost"));
   await notice(page, /The GPU was lost \(.*\)\./);
-  await notice(page, /Training goes on on the processor; choose the GPU again once it is back/);
+  await notice(page, /Training continues on the CPU; choose the GPU again once it is back/);
   await onCpu(page);
   await page.getByRole("button", { name: "Try the GPU again" }).click();
   await onGpu(page);
   await iterations(page, 2);
   await page.evaluate(() => hothouse.failGpu("memory"));
-  await notice(page, /The GPU has run out of memory\./);
+  await notice(page, /The GPU is out of memory\./);
   await onCpu(page);
   unbroken(await rows);
   await page.getByRole("button", { name: "Try the GPU again" }).click();
@@ -207,18 +207,18 @@ test("a GPU that is lost, then one without memory: a notice, the processor goes 
   await page.context().close();
 });
 
-test("buffers that are too small: a notice with both sizes, and the processor trains", async () => {
+test("with a too small buffer limit, a notice shows both sizes and the CPU trains", async () => {
   const page = await visit(here, { at: SMALL });
   await device(page);
   await page.evaluate(() => hothouse.failGpu(1 << 16));
   await choose(page, "GPU");
-  await notice(page, /The GPU's buffers hold 65536 bytes, but this run needs \d+\. Choose fewer environments/);
+  await notice(page, /This run needs \d+ bytes in a buffer, but the GPU allows 65536\. Choose fewer environments/);
   assert.equal((await onCpu(page)).wish, "gpu");
   unbroken(await iterations(page, 5));
   await page.context().close();
 });
 
-test("on the GPU one can go to other environments, also where the service worker isolates the page", async () => {
+test("on the GPU the environment can be changed, also if the service worker isolates the page", async () => {
   const server = await serve(dist, { isolated: false });
   const page = await visit(here, { server, at: `?device=gpu${SMALL}`, started: false });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
@@ -233,17 +233,17 @@ test("on the GPU one can go to other environments, also where the service worker
     await onGpu(page);
     assert.ok(worked(await iterations(page, 1)), env);
   }
-  // The first iteration compiles its shaders, and a save within a long iteration says so.
+  // The first iteration compiles shaders, and a save within a long iteration shows a notice.
   const notices = await page.locator(".notice").allTextContents();
   assert.deepEqual(
-    notices.filter((text) => !text.includes("is a long one")),
+    notices.filter((text) => !text.includes("in progress is long")),
     [],
   );
   await page.context().close();
   await server.close();
 });
 
-test("the choice is remembered; a link does not carry it, and the address goes first", async () => {
+test("the device choice is remembered, is not part of links, and is overridden by the address", async () => {
   const page = await visit(here, { at: SMALL });
   await choose(page, "GPU");
   await onGpu(page);
@@ -254,37 +254,37 @@ test("the choice is remembered; a link does not carry it, and the address goes f
   await page.goto(`${here.server.url}?device=cpu${SMALL}`);
   await lab(page);
   assert.equal((await device(page)).wish, "cpu");
-  assert.ok(await page.getByRole("radio", { name: "Train on the processor" }).isChecked());
+  assert.ok(await page.getByRole("radio", { name: "Train on the CPU" }).isChecked());
   await page.goto(`${here.server.url}?device=tpu${SMALL}`);
   await lab(page);
   assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no device called 'tpu'; there are: auto, cpu, gpu/);
   await page.context().close();
 });
 
-test("the switch is driven by the keyboard, and what trains is said", async () => {
+test("the device switch works by keyboard, and the device is announced", async () => {
   const page = await visit(here, { at: SMALL });
   await device(page);
-  await page.getByRole("radio", { name: "Train on what is faster" }).focus();
+  await page.getByRole("radio", { name: "Train on the faster device" }).focus();
   await page.keyboard.press("ArrowRight");
   await onCpu(page);
   await page.keyboard.press("ArrowRight");
   assert.equal((await onGpu(page)).wish, "gpu");
   await page.waitForFunction(() =>
-    [...document.querySelectorAll("[aria-live], [role=status]")].some((place) => /SwiftShader trains/.test(place.textContent)),
+    [...document.querySelectorAll("[aria-live], [role=status]")].some((place) => /Training on .*SwiftShader/.test(place.textContent)),
   );
   await page.context().close();
 });
 
 for (const [what, args, address, text] of [
-  ["whose GPU is refused", [], (url) => url, /this browser knows WebGPU, but gives this page no GPU/],
+  ["whose GPU is refused", [], (url) => url, /this browser supports WebGPU, but offers no GPU to this page/],
   [
     "on a page without https",
     ["--host-resolver-rules=MAP plain.test 127.0.0.1"],
     (url) => url.replace("127.0.0.1", "plain.test"),
-    /gives WebGPU to pages from https alone/,
+    /WebGPU requires a page from https/,
   ],
 ])
-  test(`a browser ${what}: it trains, says why not on the GPU, and a choice of it is answered by a notice`, async () => {
+  test(`a browser ${what} trains on the CPU with a reason, and selecting the GPU shows a notice`, async () => {
     const server = await serve(dist, { hosts: ["plain.test"] });
     const browser = await launch(args);
     const page = await browser.newPage();
@@ -292,13 +292,13 @@ for (const [what, args, address, text] of [
     await lab(page);
     assert.match((await device(page)).why, text);
     await choose(page, "GPU");
-    await notice(page, /Train on the processor, or see to the system's GPU driver/);
+    await notice(page, /Train on the CPU, or check the system's GPU driver/);
     unbroken(await iterations(page, 3));
     await browser.close();
     await server.close();
   });
 
-test("a browser without WebGPU: the same", async () => {
+test("a browser without WebGPU does the same", async () => {
   const init = inWorkers(`Reflect.deleteProperty(WorkerNavigator.prototype, "gpu")`);
   const page = await visit(here, { at: SMALL, init, context: { bypassCSP: true } });
   assert.match((await device(page)).why, /this browser has no WebGPU/);
@@ -306,7 +306,7 @@ test("a browser without WebGPU: the same", async () => {
   await page.context().close();
 });
 
-/** The rounds of backgammon from here on, each after the one before. */
+/** Next rounds of backgammon, checked to be consecutive. */
 async function rounds(page, many) {
   const rows = await iterations(page, many);
   for (const [i, { progress }] of rows.entries()) assert.equal(progress.iteration, rows[0].progress.iteration + i);
@@ -315,34 +315,34 @@ async function rounds(page, many) {
 const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
 const PUBLISHED = `#/backgammon?variant=published&${new URLSearchParams(FEW)}&v=2`;
 
-// The software adapter takes a minute or two to compile these kernels, so this is done in one go and no more often.
-test("backgammon's published learner trains on the GPU; lost, it goes on on the processor, in a phone's width too", async () => {
+// The software adapter takes a minute or two to compile these kernels, so a single test covers all of it.
+test("backgammon's published learner trains on the GPU and continues on the CPU after a loss, also on a phone", async () => {
   const page = await visit(here, {
     at: `?device=gpu${PUBLISHED}`,
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
   });
   const { why, gpu } = await onGpu(page);
-  assert.match(why, /GPU was chosen, though it is the processor pretending/);
+  assert.match(why, /GPU was chosen, although it is emulated/);
   assert.match(gpu, /SwiftShader/);
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
-  await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
+  await page.locator(".device").getByText("Training on Google SwiftShader.", { exact: true }).waitFor();
   const digest = await ahead(page, "digest");
-  // While they are compiled it answers whoever asks.
+  // The worker answers while kernels are compiled.
   const { candidates } = await page.evaluate(() =>
     hothouse.ask({ ask: "analyse", request: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }),
   );
   assert.ok(candidates.length > 1);
   const rows = await rounds(page, 8);
-  assert.ok(worked(rows), "the GPU took time in each");
+  assert.ok(worked(rows), "each iteration spent time on the GPU");
   assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
-  assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it learned there");
+  assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it trained on the GPU");
   assert.equal((await digest()).arithmetic, "mixed");
   assert.ok(!(await page.evaluate(() => hothouse.shared().then(({ link }) => link))).includes("digest"));
 
   const onward = rounds(page, 4);
   await page.evaluate(() => hothouse.failGpu("lost"));
   await notice(page, /The GPU was lost \(.*\)\./);
-  await notice(page, /Training goes on on the processor; choose the GPU again once it is back/);
+  await notice(page, /Training continues on the CPU; choose the GPU again once it is back/);
   await onCpu(page);
   await onward;
   await page.addScriptTag({ path: axe });
@@ -356,7 +356,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   await page.context().close();
 });
 
-test("backgammon's strong learner stays on the processor, says why, and answers a choice of the GPU by a notice", async () => {
+test("backgammon's strong learner stays on the CPU with a reason, and selecting the GPU shows a notice", async () => {
   const page = await visit(here, { at: "#/backgammon?games=32&hidden=32&v=2" });
   const { on_gpu, wish, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
@@ -365,10 +365,10 @@ test("backgammon's strong learner stays on the processor, says why, and answers 
   await page.getByRole("dialog").getByText(why).waitFor();
   await page.keyboard.press("Escape");
   await choose(page, "GPU");
-  await notice(page, /Choose another learner of the room, or train on the processor/);
+  await notice(page, /Choose another learner in this room, or train on the CPU/);
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
-  // Another learner is a run of its own, and the wish goes along.
+  // Another learner starts a new run and keeps the device choice.
   await page.evaluate(
     (knobs) => hothouse.command({ kind: "reset", config: { version: 2, room: "backgammon", variant: "published", seed: 1, knobs } }),
     FEW,

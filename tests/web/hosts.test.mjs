@@ -1,5 +1,4 @@
-// Where the page may stand: hosts that send no headers, sub-paths, no network, old browsers; and the
-// command that serves it.
+// Hosts and browsers: no isolation headers, sub-paths, no network, old browsers; and the command that serves the page.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,7 +12,7 @@ import { dist, event, folder, house, lab, notice, until, visit } from "./fixture
 
 const here = house();
 
-/** Runs a script to its end; gives its exit status and all that it said. */
+/** Runs a script; returns its exit status and output. */
 async function script([name, ...args], env = process.env) {
   const child = spawn("node", [join(root, "scripts", name), ...args], { cwd: root, env });
   let said = "";
@@ -24,7 +23,7 @@ async function script([name, ...args], env = process.env) {
 
 const backend = (page) => page.evaluate(() => hothouse.backend);
 
-test("a host without headers, at a sub-path: one reload gives the page its threads", async () => {
+test("on a host without headers, at a sub-path, one reload enables threads", async () => {
   const server = await serve(dist, { isolated: false, base: "/some/path/" });
   const page = await visit(here, { server, started: false });
   let loads = 1;
@@ -37,7 +36,7 @@ test("a host without headers, at a sub-path: one reload gives the page its threa
   await server.close();
 });
 
-test("a host without headers and a browser without service workers: no loop, no threads, and it says why", async () => {
+test("without headers and service workers, the page does not loop, has no threads, and gives the reason", async () => {
   const server = await serve(dist, { isolated: false });
   const init = () =>
     Object.defineProperty(Navigator.prototype, "serviceWorker", {
@@ -56,7 +55,7 @@ test("a host without headers and a browser without service workers: no loop, no 
   await server.close();
 });
 
-test("a service worker that never helps costs one reload and no more", async () => {
+test("an ineffective service worker costs a single reload", async () => {
   const server = await serve(dist, { isolated: false, extra: { "/sw.js": "// adds no headers\n" } });
   const page = await visit(here, { server, started: false });
   let loads = 1;
@@ -69,8 +68,8 @@ test("a service worker that never helps costs one reload and no more", async () 
   await server.close();
 });
 
-test("a host without https: no service worker, no threads, and it trains", async () => {
-  // only loopback's own name counts as safe without https
+test("without https there is no service worker and no threads, and the page trains", async () => {
+  // without https only loopback names count as secure
   const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
   const server = await serve(dist, { hosts: ["plain.test"] });
   const page = await browser.newPage();
@@ -84,7 +83,7 @@ test("a host without https: no service worker, no threads, and it trains", async
 });
 
 for (const isolated of [true, false])
-  test(`every room and no other script works under the page's policy (${isolated ? "with" : "without"} the host's headers)`, async () => {
+  test(`every room works under the page's policy, other scripts do not (${isolated ? "with" : "without"} the host's headers)`, async () => {
     const server = await serve(dist, { isolated });
     const init = () => {
       globalThis.refused = [];
@@ -98,7 +97,7 @@ for (const isolated of [true, false])
       await page.locator(`#rooms a[href="#/${room}"]`).click();
       await lab(page, room);
       await event(page, "metrics");
-      // What is below is drawn once it is seen.
+      // Elements further below are drawn when visible.
       await page.evaluate(async () => {
         for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
           scrollTo(0, y);
@@ -134,13 +133,13 @@ for (const isolated of [true, false])
     await server.close();
   });
 
-test("on an origin with others' pages, the service worker keeps its own page and files and touches nothing else", async () => {
+test("on a shared origin, the service worker caches only its own page and files", async () => {
   const other = '<!doctype html><title>Other</title><script src="data.json"></script><p>Another project';
   const server = await serve(dist, { isolated: false, extra: { "/other/page.html": other, "/other/data.json": "{}" } });
   const page = await visit(here, { server, started: false });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
   await page.evaluate(() => caches.open("hothouse /elsewhere/ 1"));
-  // Each is opened as a page, which must not take the place of the page's own document.
+  // None of these may replace the page's own document in the cache.
   const icon = await page.goto(`${server.url}icon.svg`);
   assert.match(icon.headers()["content-type"], /svg/);
   assert.equal((await page.goto(`${server.url}nothing/here`)).status(), 404);
@@ -172,7 +171,7 @@ test("on an origin with others' pages, the service worker keeps its own page and
   await page.context().close();
 });
 
-/** One request with the headers as they are given; its status and headers, once the answer has begun. */
+/** Sends a request with given headers; returns status and headers when the response starts. */
 const asked = (server, options) =>
   new Promise((resolve, reject) => {
     const request = ask({ host: "127.0.0.1", port: server.port, path: "/", ...options }, (response) => {
@@ -183,7 +182,7 @@ const asked = (server, options) =>
     request.on("error", reject).end();
   });
 
-test("the server answers to this machine's names alone, and to reading alone", async () => {
+test("the server accepts only local host names and read requests", async () => {
   const server = await serve(dist, { hosts: ["Greenhouse.test"] });
   const { port } = server;
   for (const host of ["localhost", "127.0.0.1", "[::1]", "LOCALHOST:1", `127.0.0.1:${port}`, "greenhouse.test:80"])
@@ -205,7 +204,7 @@ test("the server answers to this machine's names alone, and to reading alone", a
   await server.close();
 });
 
-test("the server serves regular files of its folder alone: no pipe, no device, and no link that leads out of it", {
+test("the server serves only regular files of its folder: no pipes, no devices, no links out of it", {
   skip: process.platform === "win32",
 }, async () => {
   const [own, outside] = [folder(), folder()];
@@ -223,7 +222,7 @@ test("the server serves regular files of its folder alone: no pipe, no device, a
     ["round", "round"],
   ])
     symlinkSync(to, join(own, name));
-  // The folder itself may be reached by a link.
+  // The folder itself may be a link.
   const linked = join(folder(), "linked");
   symlinkSync(own, linked);
   for (const place of [own, linked]) {
@@ -236,12 +235,12 @@ test("the server serves regular files of its folder alone: no pipe, no device, a
   }
 });
 
-test("downloads that are broken off, and more at once than there are descriptors, leave the server as it was", {
+test("aborted downloads, and more downloads than file descriptors, leak nothing", {
   skip: !existsSync("/proc/self/fd"),
 }, async () => {
   const large = folder();
   const file = openSync(join(large, "large.bin"), "w");
-  ftruncateSync(file, 64 << 20); // more than sockets hold
+  ftruncateSync(file, 64 << 20); // more than socket buffers hold
   closeSync(file);
   const server = await serve(large);
   const descriptors = () => readdirSync("/proc/self/fd").length;
@@ -281,7 +280,7 @@ for (const isolated of [true, false])
     await page.context().close();
   });
 
-test("after a visit to one room all others open without a network too, and the page says when", async () => {
+test("after a visit to one room all rooms open offline, and the page shows when", async () => {
   const server = await serve(dist);
   const page = await visit(here, { server });
   await page.locator("#offline", { hasText: "Ready offline" }).waitFor();
@@ -295,7 +294,7 @@ test("after a visit to one room all others open without a network too, and the p
   await page.context().close();
 });
 
-test("a visitor who spares data is sent no room that was not opened", async () => {
+test("with Save-Data, unopened rooms are not downloaded", async () => {
   const server = await serve(dist);
   const init = () => Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
   const page = await visit(here, { server, init });
@@ -309,17 +308,17 @@ test("a visitor who spares data is sent no room that was not opened", async () =
   await server.close();
 });
 
-test("it trains in the module without threads too, where that is asked for", async () => {
+test("the page trains in the module without threads on request", async () => {
   const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=2" });
   await event(page, "metrics");
   const inUse = await backend(page);
   assert.equal(inUse.module, "simd128");
   assert.equal(inUse.threads, 1);
-  assert.match(inUse.why.join("\n"), /was asked for/);
+  assert.match(inUse.why.join("\n"), /was requested/);
   await page.context().close();
 });
 
-test("a browser whose WebAssembly has no SIMD is told so", async () => {
+test("a browser without WebAssembly SIMD gets an error message", async () => {
   const init = () => {
     const validate = WebAssembly.validate;
     WebAssembly.validate = (bytes) => !new Uint8Array(bytes).includes(0xfd) && validate(bytes);
@@ -329,7 +328,7 @@ test("a browser whose WebAssembly has no SIMD is told so", async () => {
   await page.context().close();
 });
 
-test("a module that does not load gives way to the next", async () => {
+test("the next module is used if one does not load", async () => {
   const context = await here.browser.newContext({ serviceWorkers: "block" });
   await context.route("**/wasm/*/threads-relaxed-*/**", (route) => route.abort());
   const page = await context.newPage();
@@ -341,7 +340,7 @@ test("a module that does not load gives way to the next", async () => {
   await context.close();
 });
 
-test("npm start passes over a port in use and says so", async () => {
+test("npm start skips a port in use and reports it", async () => {
   const blocker = createServer();
   await new Promise((resolve) => blocker.listen(0, "127.0.0.1", resolve));
   const { port } = blocker.address();
@@ -370,7 +369,7 @@ test("npm start passes over a port in use and says so", async () => {
   blocker.close();
 });
 
-test("set-up without a network names what it could not get, and the next step", async () => {
+test("setup without a network names the missing tool and the next step", async () => {
   const empty = folder();
   const env = { ...process.env, HOTHOUSE_TOOLS: empty, CARGO_HOME: join(empty, "cargo"), CARGO_NET_OFFLINE: "true" };
   const { status, said } = await script(["setup.mjs"], env);
@@ -379,7 +378,7 @@ test("set-up without a network names what it could not get, and the next step", 
   assert.match(said, /Next: connect to the network and run the same command again/);
 });
 
-test("the server lets a file that is missing be made before it says that there is nothing", async () => {
+test("the server calls `missing` for a missing file before it responds with 404", async () => {
   const asked = [];
   const server = await serve(dist, { missing: async (path) => void asked.push(path) });
   assert.equal((await fetch(`${server.url}wasm/control/simd128-0/lab.js`)).status, 404);
@@ -387,7 +386,7 @@ test("the server lets a file that is missing be made before it says that there i
   await server.close();
 });
 
-test("a command line that cannot be right names what would be", async () => {
+test("an invalid command line lists the valid options", async () => {
   for (const [args, wanted] of [
     [["start.mjs", "--colour", "red"], /unknown argument --colour[\s\S]*--no-open/],
     [["start.mjs", "--port", "seventy"], /seventy is not a port/],

@@ -1,4 +1,4 @@
-// What the page asks of its service worker, where there is none.
+// Requests to a missing service worker.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
 
 const never = new Promise(() => {});
 
-/** A page in a browser whose service workers register in this way; `ready` never settles there. */
+/** Loads the module with a `register` function; `ready` never settles. */
 async function page(register) {
   Object.assign(globalThis, { isSecureContext: true, crossOriginIsolated: true, document: { baseURI: "https://example.org/" } });
   globalThis.sessionStorage = { removeItem() {} };
-  // Node's own would keep the test from ending.
+  // Node's own timer would keep the process alive.
   globalThis.MessageChannel = class {
     port1 = {};
     port2 = {};
   };
   const serviceWorker = { register, ready: never };
   Object.defineProperty(globalThis, "navigator", { configurable: true, value: { serviceWorker } });
-  // Each time anew, since a module is loaded once by its address.
+  // A unique address, because a module is loaded once per address.
   const module = await import(`data:text/javascript,${encodeURIComponent(`${code}// ${Math.random()}`)}`);
   await module.isolate();
   return module;
@@ -30,12 +30,12 @@ async function page(register) {
 
 const soon = (answer) => Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 2000, "no answer").unref())]);
 
-test("a browser that refuses the service worker keeps no rooms, and says so", async () => {
+test("without a registered service worker, `keepRooms` resolves to false", async () => {
   const { keepRooms } = await page(() => Promise.reject(new TypeError("refused")));
   assert.equal(await soon(keepRooms("simd128")), false);
 });
 
-test("a service worker that cannot be installed keeps no rooms, and says so", async () => {
+test("without an installed service worker, `keepRooms` resolves to false", async () => {
   const installing = Object.assign(new EventTarget(), { state: "installing" });
   const { keepRooms } = await page(() => Promise.resolve({ installing }));
   const answer = keepRooms("simd128");

@@ -1,4 +1,4 @@
-// What a person made does not go away: runs that were left go on, and what ended one can be undone.
+// Runs of the visitor are kept: left runs continue, and replacing a run can be undone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from "./fixture.mjs";
@@ -6,12 +6,12 @@ import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 
-/** The next run that begins or goes on in a variant; ask before causing it. */
+/** Next run that begins or continues in a variant; call before the action that causes it. */
 const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });
 
-test("an environment that one comes back to goes on, also when the page was loaded again; a new run is one key away", async () => {
+test("the run of an environment continues after a return or a reload, and r starts a new run", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
   const other = await began(page, "Acrobot-v1");
@@ -22,7 +22,7 @@ test("an environment that one comes back to goes on, also when the page was load
   await choose(page, "CartPole-v1");
   const first = await back();
   assert.ok(first.progress.iteration >= iteration && first.config.knobs.envs === 64, `back at ${first.progress.iteration}`);
-  assert.equal(await page.locator("#ghost").isVisible(), false, "it is its own past");
+  assert.equal(await page.locator("#ghost").isVisible(), false, "a continued run has no past run");
 
   await kept(page);
   await page.reload();
@@ -39,7 +39,7 @@ test("an environment that one comes back to goes on, also when the page was load
   await page.context().close();
 });
 
-test("the way back in the browser's history leads to the run that was left, also where the address is written at that moment", async () => {
+test("the back button restores the previous run, also while the address is being updated", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
   await page.waitForFunction(() => /seed=1/.test(location.hash));
@@ -48,7 +48,7 @@ test("the way back in the browser's history leads to the run that was left, also
   await other();
   await event(page, "metrics", 1);
   await page.waitForFunction(() => /Acrobot-v1&seed=1/.test(location.hash));
-  // The address follows a change, and learns what it is to be just after the visitor has gone back.
+  // The update of the address after a change completes just after the visitor has gone back.
   const asked = page.evaluate(
     () =>
       new Promise((asked) => {
@@ -68,7 +68,7 @@ test("the way back in the browser's history leads to the run that was left, also
   await page.goBack();
   assert.ok((await back()).progress.iteration >= iteration);
   assert.match(await page.evaluate(() => location.hash), /CartPole-v1&seed=1&envs=64/);
-  // There and back before it was there.
+  // Forward and back before the switch is complete.
   const again = await began(page, "CartPole-v1");
   await page.evaluate(() => {
     document.querySelector('nav a[href*="variant=Acrobot-v1&"]').click();
@@ -79,7 +79,7 @@ test("the way back in the browser's history leads to the run that was left, also
   await page.context().close();
 });
 
-test("another room and back: the run goes on, and so does that of another environment", async () => {
+test("runs of all environments continue after a visit to another room", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
   const other = await began(page, "Acrobot-v1");
@@ -88,7 +88,7 @@ test("another room and back: the run goes on, and so does that of another enviro
   await event(page, "metrics", 1);
   await page.locator("#rooms a", { hasText: "Backgammon" }).click();
   await lab(page, "backgammon");
-  // By the browser's way back, at once.
+  // By the back button, without a wait.
   await page.goBack();
   await lab(page, "control");
   await event(page, "metrics");
@@ -99,7 +99,7 @@ test("another room and back: the run goes on, and so does that of another enviro
   await page.context().close();
 });
 
-test("what ended a run can be undone: a new run, a file, a link", async () => {
+test("replacing a run can be undone: by a new run, a file or a link", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 20)).progress;
   const again = async () => {
@@ -112,7 +112,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
   let fresh = await began(page, "CartPole-v1");
   await page.keyboard.press("r");
   assert.equal((await fresh()).progress.iteration, 0);
-  await notice(page, /A new run began. The run before it is kept./);
+  await notice(page, /A new run began. The previous run is saved./);
   const bytes = await saved(page);
   await again();
 
@@ -122,7 +122,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
     .first()
     .setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   await fresh();
-  await notice(page, /Run.safetensors goes on. The run before it is kept./);
+  await notice(page, /Run.safetensors was loaded. The previous run is saved./);
   await again();
 
   await page.evaluate(() => {
@@ -130,7 +130,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
     location.hash = "#/control?envs=64&rollout_steps=16&seed=9&v=2";
   });
   await page.waitForFunction(() => globalThis.hothouse && hothouse !== before);
-  await notice(page, /Another run was opened. The run before it is kept./);
+  await notice(page, /Another run was opened. The previous run is saved./);
   assert.match(await page.evaluate(async () => (await hothouse.shared()).address), /seed=9/);
   await page.evaluate(() => (globalThis.before = hothouse));
   await undo(page).click();
@@ -140,7 +140,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
   await page.context().close();
 });
 
-/** Drops a file on the page, as from a folder of the system. */
+/** Drops a file on the page, as from the system's file manager. */
 const drop = (page, name, bytes) =>
   page.evaluate(
     ([name, bytes]) => {
@@ -152,7 +152,7 @@ const drop = (page, name, bytes) =>
     [name, [...bytes]],
   );
 
-test("a run that is dropped in another room opens its own, and what was there before can be gone back to", async () => {
+test("a run dropped in another room opens its own room, and the previous run can be restored", async () => {
   const page = await visit(here, { at: SMALL });
   const { iteration } = (await event(page, "metrics", 5)).progress;
   const bytes = await saved(page);
@@ -172,10 +172,10 @@ test("a run that is dropped in another room opens its own, and what was there be
 
 const table = (page) => page.evaluate(() => hothouse.ask({ ask: "session" }));
 
-test("a game goes on with another learner, after a new start and after the page is loaded again; another match can be undone", async () => {
+test("a game continues with another learner, after a new run and after a reload; a new match can be undone", async () => {
   const page = await visit(here, { at: "#/backgammon?variant=strong&v=2" });
   await event(page, "metrics");
-  await page.getByText("Play it", { exact: true }).click();
+  await page.getByText("Play the agent", { exact: true }).click();
   await page.getByRole("button", { name: "Roll", exact: true }).click();
   const sat = async () => {
     const session = await table(page);
@@ -198,14 +198,14 @@ test("a game goes on with another learner, after a new start and after the page 
   await fresh();
   assert.equal(await sat(), seed);
 
-  await page.getByText("Watch it play itself", { exact: true }).click();
-  await notice(page, /Another match began. The one before it is kept./);
+  await page.getByText("Watch self-play", { exact: true }).click();
+  await notice(page, /New match started. Previous match saved./);
   assert.equal(await sat(), undefined);
   const undone = async () => {
     await until(page, async (seed) => (await hothouse.ask({ ask: "session" }))?.setup.seed === seed, seed);
-    assert.ok(await page.getByRole("radio", { name: "Play it", exact: true }).isChecked());
+    assert.ok(await page.getByRole("radio", { name: "Play the agent", exact: true }).isChecked());
   };
-  await page.locator(".notice", { hasText: "Another match" }).getByRole("button", { name: "Undo" }).click();
+  await page.locator(".notice", { hasText: "New match" }).getByRole("button", { name: "Undo" }).click();
   await undone();
 
   const again = async () => {
@@ -216,13 +216,13 @@ test("a game goes on with another learner, after a new start and after the page 
   };
   await again();
   assert.equal(await sat(), seed);
-  // The match that another took the place of is kept over a reload, too.
-  await page.getByText("Watch it play itself", { exact: true }).click();
-  await notice(page, /Another match began/);
+  // The replaced match survives a reload, too.
+  await page.getByText("Watch self-play", { exact: true }).click();
+  await notice(page, /New match started/);
   await again();
   assert.equal(await sat(), undefined);
   await page.getByRole("button", { name: "Moves of this game" }).click();
-  await page.getByRole("button", { name: "Back to the match before" }).click();
+  await page.getByRole("button", { name: "Previous match" }).click();
   await undone();
   await page.context().close();
 });

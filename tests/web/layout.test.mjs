@@ -1,5 +1,5 @@
-// Every room and dialog on screens of four widths, light and dark: nothing is cut or sticks out, all that is to be hit is large
-// enough, and axe finds nothing serious. A room is loaded once, and the screen changes around it.
+// Every room and dialog at four screen widths, light and dark: nothing is clipped or overflows, targets are large enough, and axe
+// finds no serious issue. A room is loaded once, and the screen changes.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -16,13 +16,13 @@ const SCREENS = [
   { width: 1440, height: 900 },
 ];
 const PHONE = 390;
-/** Where axe looks, in both themes. */
+/** Screens on which axe runs, in both themes. */
 const AXED = [PHONE, 1440];
-/** The least that a finger or a pointer is given (WCAG 2.5.8). */
+/** Minimum target size (WCAG 2.5.8). */
 const TARGET_PX = 24;
 const BAR_SHARE = 0.08;
 
-/** In the page: what is cut, sticks out, scrolls without a cue, or is too small to be hit. */
+/** Runs in the page: finds elements that are clipped, overflow, scroll without a cue, or are too small as targets. */
 function misfits([within, target, narrow]) {
   const root = document.querySelector(within);
   const wide = document.documentElement.clientWidth;
@@ -52,7 +52,7 @@ function misfits([within, target, narrow]) {
       found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
     if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none")
       found.push(`${name(element)} scrolls without a cue`);
-    // What a knob is and what it is by now stand apart.
+    // Label and value of a knob are separate.
     const label = element.matches(".knob .now") && element.closest(".knob").querySelector("label")?.getBoundingClientRect();
     if (label && box.left < label.right && label.left < box.right && box.top < label.bottom - 1 && label.top < box.bottom - 1)
       found.push(`${name(element)} lies over the knob's name`);
@@ -66,7 +66,7 @@ function misfits([within, target, narrow]) {
   return [...new Set(found)];
 }
 
-/** The page has its new size: for some frames nothing has grown, and nothing is on its way. */
+/** Waits until the layout is stable for some frames and no animation is running. */
 const settled = (page) =>
   page.evaluate(async () => {
     const root = document.documentElement;
@@ -82,7 +82,7 @@ const settled = (page) =>
     }
   });
 
-/** Of the dark page, contrasts alone: all else was looked at in the light one. */
+/** Rules for the dark theme: contrast only; the other rules were checked in the light theme. */
 async function serious(page, within, colorScheme) {
   const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
   const { violations } = await page.evaluate(
@@ -93,13 +93,13 @@ async function serious(page, within, colorScheme) {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`);
 }
 
-/** Looks at a part of the page on every screen. */
+/** Checks a part of the page on every screen. */
 async function look(page, what, within) {
   const found = [];
   for (const screen of SCREENS) {
     await page.setViewportSize(screen);
     for (const colorScheme of AXED.includes(screen.width) ? ["light", "dark"] : ["light"]) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colour is on its way to another
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colour transitions
       await settled(page);
       const where = `${what}, ${screen.width} px, ${colorScheme}`;
       if (colorScheme === "light")
@@ -110,7 +110,7 @@ async function look(page, what, within) {
   assert.deepEqual(found, []);
 }
 
-/** Opens what is folded away. */
+/** Opens collapsed sections. */
 async function unfold(page) {
   await page.evaluate(() => document.querySelectorAll("#main details").forEach((details) => (details.open = true)));
   const folded = () => [...document.querySelectorAll('#main [aria-expanded="false"]')].filter((button) => button.checkVisibility());
@@ -119,12 +119,12 @@ async function unfold(page) {
 }
 
 for (const room of ROOMS)
-  test(`${room}: nothing is cut, sticks out or is too small on any screen, and axe finds nothing serious`, async () => {
+  test(`${room}fits all screens without clipping or small targets, and axe finds no serious issue`, async () => {
     const page = await visit(here, { at: `#/${room}` });
     await event(page, "metrics");
     await page.evaluate(() => hothouse.command({ kind: "pause" }));
     await page.addScriptTag({ path: axe });
-    // As it opens.
+    // The initial state.
     for (const { width, height } of SCREENS) {
       await page.setViewportSize({ width, height });
       await settled(page);
@@ -136,16 +136,16 @@ for (const room of ROOMS)
       }));
       if (over > 0) found.push(`${width} px: ${over} pixels wider than the screen`);
       if (bar > BAR_SHARE * height) found.push(`${width} px: the bar takes ${bar} of ${height}`);
-      // The picture comes first, and then the curve.
+      // The picture precedes the curve.
       if (width === PHONE && curve > height) found.push(`the curve is ${Math.round(curve)} px down`);
       assert.deepEqual(found, []);
     }
-    // The knobs that matter most stand beside the curve, and no knob stands twice.
+    // The main knobs are beside the curve, and no knob appears twice.
     assert.equal(await page.locator(".returns .first-knobs .knob").count(), 3);
     assert.equal(await page.locator(".knob").count(), await page.evaluate(() => hothouse.knobs.length + 1), "each knob, and the seed");
     await unfold(page);
     await look(page, "page with all that folds", "body");
-    // The dialogs, and the tour, which stands beside what it speaks of.
+    // The dialogs, and the tour beside its target.
     const openers = {
       Help: "Help",
       "Run it natively": "Run it natively",
@@ -169,7 +169,7 @@ for (const room of ROOMS)
     await page.context().close();
   });
 
-/** The selectors of all rules, and what is animated by name; those of rooms' own colours have names of their own. */
+/** Selectors and animation names of all rules, without custom properties. */
 const selectors = () => {
   const found = (rules) =>
     [...rules].flatMap((rule) =>
@@ -178,8 +178,8 @@ const selectors = () => {
   return [...document.styleSheets].flatMap((sheet) => found(sheet.cssRules).filter(Boolean));
 };
 
-test("a room's rules of style are for it alone: it has the same ones, whichever rooms were open before", async () => {
-  // Those that are for a page of this class, and of the others those that come with the page.
+test("a room's style rules do not depend on the rooms opened before", async () => {
+  // Rules for this room, and the common rules of the page.
   const of = (all, room) => all.filter((selector) => !/\.room-/.test(selector) || selector.includes(`.room-${room}`)).sort();
   const page = await visit(here);
   for (const room of [...ROOMS, ROOMS[0]]) {

@@ -1,4 +1,4 @@
-// A link, the address and a command give the same run again, with the live changes that were made in it.
+// A link, the address and a command reproduce a run with its live changes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ahead, event, house, kept, lab, notice, visit } from "./fixture.mjs";
@@ -7,7 +7,7 @@ const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 
-/** Changes a knob while the run goes on, as its field does; gives the iteration of the mark. */
+/** Changes a knob live through its field; returns the iteration of the mark. */
 const turn = async (page, name, value) => {
   const marked = await ahead(page, "mark");
   await page.evaluate(([name, value]) => hothouse.command({ kind: "set_knob", name, value }), [name, value]);
@@ -19,22 +19,22 @@ const turn = async (page, name, value) => {
 const address = (page, pattern) =>
   page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source).then(() => page.evaluate(() => location.hash));
 
-test("whoever opens a link that was copied after live changes does the same run, and is told so", async () => {
+test("a link copied after live changes reproduces the run, and the page confirms it", async () => {
   const page = await visit(here, { at: SMALL, context: CLIPBOARD });
   await event(page, "metrics", 3);
   const first = await turn(page, "lr", 0.001);
   const second = await turn(page, "entropy", 0.02);
   const { iteration } = await event(page, "digest", second + 1);
   await page.getByRole("button", { name: "Copy link" }).click();
-  const carries = "The link carries the settings and the seed, and 2 live changes of knobs, each at its iteration.";
-  await page.getByText(new RegExp(`${carries} Whoever opens it is told after [0-9]+ iterations`)).waitFor();
+  const contents = "The link contains the settings and the seed, and 2 live changes of knobs, each at its iteration.";
+  await page.getByText(new RegExp(`${contents} After [0-9]+ iterations the page checks`)).waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(link.includes(`&at=${first}:lr=0.001&at=${second}:entropy=0.02&v=2&digest=`), link);
   assert.ok(Number(/digest=(\d+)/.exec(link)[1]) >= iteration, link);
 
   await page.getByRole("button", { name: "Run it natively" }).click();
   const dialog = page.getByRole("dialog", { name: "Run it natively" });
-  await dialog.getByText("It makes 2 live changes of knobs again, each at its iteration.").waitFor();
+  await dialog.getByText("It repeats 2 live changes of knobs, each at its iteration.").waitFor();
   const command = await dialog.locator("code").first().textContent();
   assert.ok(command.endsWith(` --at ${first}:lr=0.001 --at ${second}:entropy=0.02`), command);
   await page.context().close();
@@ -57,13 +57,13 @@ test("whoever opens a link that was copied after live changes does the same run,
   await other.context().close();
 });
 
-test("what a link cannot carry is said where it is copied", async () => {
+test("copying a link shows what the link cannot contain", async () => {
   const page = await visit(here, { at: SMALL, context: CLIPBOARD });
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
   await page.getByRole("button", { name: "Copy link" }).click();
   await notice(page, /No digest is known yet: one is taken every 16 iterations/);
-  // One change after the other, more than a link can have.
+  // More changes than a link can contain.
   await page.evaluate(async () => {
     for (let n = 1; n <= 66; n++) {
       const done = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
@@ -73,12 +73,12 @@ test("what a link cannot carry is said where it is copied", async () => {
     }
   });
   await page.getByRole("button", { name: /Copy link|Link copied/ }).click();
-  await notice(page, /Knobs were changed 6[0-9] times while the run went on, more than the 64 that can be replayed/);
+  await notice(page, /Knobs were changed 6[0-9] times, more than the 64 changes that can be replayed/);
   await page.context().close();
 });
 
-test("the address follows the settings; the page loaded again goes on with the run, and a copy of it begins the same one", async () => {
-  // An iteration takes a while, so that it is seen where a run stands.
+test("the address follows the settings; a reload continues the run, and a copied address starts the same run", async () => {
+  // Long iterations, so that the current iteration is stable.
   const page = await visit(here, { at: "#/control?seed=5" });
   await event(page, "metrics", 3);
   assert.match(await address(page, /^#\/control\?variant=CartPole-v1&seed=5&v=2$/), /seed=5/);
@@ -94,17 +94,17 @@ test("the address follows the settings; the page loaded again goes on with the r
   const copy = await visit(here, { at: hash });
   assert.equal((await event(copy, "mark")).progress.iteration, at);
   assert.equal(await address(copy, /at=/), hash);
-  // What is set for a new run changes the address too, and a new run makes no changes by itself.
+  // Settings of a new run change the address too, and the new run repeats no live changes.
   await copy.getByLabel("Seed", { exact: true }).fill("6");
   await copy.getByLabel("Seed", { exact: true }).press("Enter");
   await copy.keyboard.press("Escape");
-  await copy.getByRole("button", { name: "New run to apply" }).click();
+  await copy.getByRole("button", { name: "Start new run" }).click();
   await address(copy, /^#\/control\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
   await copy.context().close();
   await page.context().close();
 });
 
-test("a link without changes, with a digest, keeps it in the address until something is changed", async () => {
+test("the digest of a link stays in the address until a setting changes", async () => {
   const page = await visit(here, {
     at: `#/control?variant=CartPole-v1&seed=5&envs=64&rollout_steps=16&v=2&digest=999999.0123456789abcdef.fused`,
   });

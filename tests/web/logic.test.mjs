@@ -1,5 +1,5 @@
-// The room of logic: a population that learns at once, the grid of its automaton that hands and keys damage, gates, the circuit with its
-// values and exports, a big grid, and targets of one's own. How well it learns is for other tests.
+// The logic room: training of the population, the grid with damage by pointer and keys, gates, the circuit with values and exports,
+// a big grid, and custom targets. Other tests measure how well it learns.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { event, house, lab, notice, until, visit } from "./fixture.mjs";
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
-/** Learned within seconds. */
+/** A task that is learned within seconds. */
 const LIFE = "#/logic?variant=life&v=2";
 const CHECKERBOARD = "#/logic?seed=1&population=2&v=2";
 
@@ -30,7 +30,7 @@ const refused = (page, question) =>
     question,
   );
 const see = (page, part) => page.evaluate((part) => document.querySelector(part).scrollIntoView(), part);
-/** The grid as the page shows it. */
+/** The displayed grid. */
 const grid = (page) =>
   page.evaluate(() => ({
     step: Number(document.querySelector(".grid-pane").dataset.step),
@@ -44,20 +44,20 @@ const gridIs = (page, holds) =>
     return ${holds};
   })()`,
   );
-/** Until what is answered to a question is so. */
+/** Repeats a question until the answer satisfies a condition. */
 const answers = (page, question, holds) =>
   page.evaluate(`(async () => {
     while (!(${holds})(await hothouse.ask(${JSON.stringify(question)}))) await new Promise((resolve) => setTimeout(resolve, 200));
   })()`);
-/** The best member is, and the page knows. */
+/** Waits until the best member is perfect and the page shows it. */
 const perfect = async (page) => {
   await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
-  await text(page, ".lead", "got every cell right");
+  await text(page, ".lead", "the best circuit has no wrong cells");
 };
 const text = (page, part, words) =>
   page.waitForFunction(([part, words]) => new RegExp(words).test(document.querySelector(part)?.textContent ?? ""), [part, words]);
 
-test("the words above the curve have the curve's number, and not a member's of other grids", async () => {
+test("the status shows the number of the curve", async () => {
   const page = await visit(here, { at: "#/logic?variant=life&population=2&v=2", started: false });
   await lab(page, "logic");
   await event(page, "test");
@@ -65,8 +65,8 @@ test("the words above the curve have the curve's number, and not a member's of o
     const [lead, chart] = await page.evaluate(() =>
       [".lead", ".main-chart .number"].map((part) => document.querySelector(part).textContent),
     );
-    const [told, drawn] = [/got (every cell|[\d.]+%)/.exec(lead)?.[1].replace("every cell", "100%"), /[\d.]+%/.exec(chart)?.[0]];
-    if (told !== undefined && told === drawn) return void (await page.context().close());
+    const [shown, drawn] = [/has (no wrong cells|[\d.]+%)/.exec(lead)?.[1].replace("no wrong cells", "100%"), /[\d.]+%/.exec(chart)?.[0]];
+    if (shown !== undefined && shown === drawn) return void (await page.context().close());
     await page.waitForTimeout(250); // the two are written one after the other
   }
   assert.fail(
@@ -76,13 +76,13 @@ test("the words above the curve have the curve's number, and not a member's of o
   );
 });
 
-test("it learns before any click: the grid runs by itself, gates are told by operation, and members by state", async () => {
+test("the population trains without a click: the grid runs, gates are shown by operation, members by state", async () => {
   const page = await enter();
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
   assert.ok(later.progress.updates > first.progress.updates && later.loss > 0 && later.certainty > 0, JSON.stringify(later));
   await gridIs(page, "step > 3 && wrong > 0");
-  // It starts over with what was learned meanwhile.
+  // The grid restarts with the current circuit.
   const { step } = await grid(page);
   await gridIs(page, `step < ${step}`);
   const automaton = await ask(page, { ask: "automaton" });
@@ -98,28 +98,28 @@ test("it learns before any click: the grid runs by itself, gates are told by ope
   await page.waitForFunction((count) => document.querySelectorAll(".member").length === count, members.length);
   assert.match(
     await page.locator(".member").first().textContent(),
-    /^Member 1.*: . (learning|perfect|dead, restarts), loss soft and hard: .* \/ .*, [\d,]+ updates$/,
+    /^Member 1.*: . (learning|perfect|restarting), loss soft and hard: .* \/ .*, [\d,]+ updates$/,
   );
-  // One that is chosen is looked at, until the best is asked for.
+  // A selected member is shown until the best one is requested.
   await page.locator(".member").nth(1).click();
   assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");
-  const follow = page.getByRole("switch", { name: "Look at the best" });
+  const follow = page.getByRole("switch", { name: "Follow the best" });
   assert.equal(await follow.isChecked(), false);
   await follow.check({ force: true });
   const { best } = await ask(page, { ask: "population" });
   await page.waitForFunction((best) => document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true", best);
-  // Once a test is done.
-  await page.waitForFunction(() => /the circuit of the best member got /.test(document.querySelector(".lead").textContent));
+  // After the first test.
+  await page.waitForFunction(() => /: the best circuit has /.test(document.querySelector(".lead").textContent));
   assert.equal(await page.locator("h1").textContent(), "Logic gates that learn to draw");
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and soft gates are chosen", async () => {
+test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and soft gates can be selected", async () => {
   const page = await enter();
   await perfect(page);
   await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
-  // A reset takes up the best member that the page knows of, which may be the one before.
+  // A reset uses the best member known to the page, which may be outdated.
   const reset = page.getByRole("button", { name: "Reset", exact: true }).first();
   await reset.click();
   for (let late; !late || late.wrong > 0; ) {
@@ -132,7 +132,7 @@ test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and
   const cell = (x, y) => [box.x + ((x + 0.5) * box.width) / 16, box.y + ((y + 0.5) * box.height) / 16];
   await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("flip");
   await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("0");
-  // One cell, and a pull over eight in a row.
+  // One cell, and a drag over eight in a row.
   await page.mouse.click(...cell(3, 3));
   await gridIs(page, "wrong === 1 / 256");
   await page.mouse.move(...cell(4, 8));
@@ -140,8 +140,8 @@ test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and
   await page.mouse.move(...cell(11, 8), { steps: 3 });
   await page.mouse.up();
   await gridIs(page, "wrong === 9 / 256");
-  assert.equal(await page.getByRole("switch", { name: "It starts over by itself" }).isChecked(), false);
-  // By keys: the cursor stands where it painted last.
+  assert.equal(await page.getByRole("switch", { name: "Auto-restart" }).isChecked(), false);
+  // By keys: the cursor is at the last painted cell.
   await page.locator(".grid-canvas canvas").focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -152,8 +152,8 @@ test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and
   await gridIs(page, `step === ${step + 1}`);
   await page.keyboard.press(" ");
   await gridIs(page, `step > ${step + 1} && wrong === 0`);
-  await text(page, ".grid-status", "It has healed");
-  // A larger grid, from random cells, softly.
+  await text(page, ".grid-status", "Healed");
+  // A larger grid with soft gates, from random cells.
   await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("random");
   await page.locator(".grid-choices").getByLabel("Grid", { exact: true }).selectOption({ index: 2 });
   await page.waitForFunction(() => /64 by 64/.test(document.querySelector(".grid-canvas canvas").getAttribute("aria-label")));
@@ -166,7 +166,7 @@ test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and
   await page.context().close();
 });
 
-test("gates and wires are followed by eye and by keys, values run on them, and the circuit is taken along", async () => {
+test("gates and wires are explored by pointer and keys, show values, and the circuit is exported", async () => {
   const page = await enter({ at: LIFE });
   await perfect(page);
   await page.locator(".gates-picture").focus();
@@ -177,7 +177,7 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   await page.locator(".ops button").nth(1).click();
   assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
   await see(page, ".circuit");
-  await text(page, ".circuit [role=status]", "which is perfect. Verified equal to its automaton on 512 neighbourhoods");
+  await text(page, ".circuit [role=status]", "perfect. Verified equal to its automaton on 512 neighbourhoods");
   const { best } = await ask(page, { ask: "population" });
   const circuit = await ask(page, { ask: "circuit", member: best });
   assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);
@@ -186,7 +186,7 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
     await page.locator(".circuit-counts").first().textContent(),
     new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`),
   );
-  // Some wires are on and some are off, and which ones changes as the grid goes on.
+  // Some wires are on and some are off; this changes as the grid advances.
   const on = () =>
     page.locator(".circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
   await page.waitForFunction(
@@ -198,7 +198,7 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
       [...document.querySelectorAll(".circuit-view .wire")].map((wire) => Number(wire.classList.contains("on"))).join("") !== before,
     before,
   );
-  // Whoever points at a gate sees its cone; by keys one walks along the wires.
+  // Pointing at a gate shows its cone; keys move along the wires.
   await page.locator(".circuit-view .gate").last().hover();
   await text(page, ".circuit-named", "Its cone has \\d+ gates");
   const cone = await page.locator(".circuit-view .gate.in-cone").count();
@@ -208,7 +208,7 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   await page.keyboard.press("ArrowDown");
   await text(page, ".circuit-named", "^Input 1: ");
   await page.keyboard.press("ArrowRight");
-  await text(page, ".circuit-named", "^Gate \\d+, layer \\d+: .*(on|off) here\\.$");
+  await text(page, ".circuit-named", "^Gate \\d+, layer \\d+: .* Now (on|off)\\.$");
   await page.keyboard.press("ArrowLeft");
   await text(page, ".circuit-named", "^Input \\d: ");
   for (const [words, holds] of [
@@ -225,15 +225,15 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   await page.context().close();
 });
 
-test("the circuit runs Life on a big grid, and says how fast", async () => {
+test("the circuit runs Life on a big grid and shows its speed", async () => {
   const page = await enter({ at: LIFE });
   await perfect(page);
   await see(page, ".big");
   await page.getByRole("button", { name: "Run the circuit" }).click();
   await page.waitForFunction(() => Number(document.querySelector(".big").dataset.step) > 100);
-  await text(page, ".big-meaning", "cells a second go through \\d+ gates each: .* gates a second");
+  await text(page, ".big-meaning", "cells a second, \\d+ gates each: .* gates a second");
   assert.match(await page.locator(".big canvas").getAttribute("aria-label"), /1024 by 1024 cells, at step/);
-  // From random cells, half of which are on, Life comes to a few.
+  // Life reduces random cells, half of them on, to a few.
   await answers(page, { ask: "big_advance", ms: 5 }, ({ width, words }) => {
     const on = words.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0) / width ** 2;
     return on > 0.01 && on < 0.2;
@@ -247,14 +247,14 @@ test("the circuit runs Life on a big grid, and says how fast", async () => {
   await page.context().close();
 });
 
-test("a drawing and a rule of one's own are learned; what is none says why, and the run goes on", async () => {
+test("a custom drawing and a custom rule are learned; invalid ones show the reason, and the run continues", async () => {
   const page = await enter({ at: LIFE });
   await event(page, "metrics");
   const own = page.locator(".own-target");
-  await own.getByRole("button", { name: "Begin with the target above" }).click();
+  await own.getByRole("button", { name: "Start from the target above" }).click();
   await text(page, ".own-drawing .error", "is a rule and has no picture");
   await own.getByRole("button", { name: "Clear" }).click();
-  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await own.getByRole("button", { name: "Train on this drawing" }).click();
   await text(page, ".own-drawing .error", "is empty");
   assert.equal(await page.evaluate(() => hothouse.variant.id), "life");
   await own.getByLabel("Size").selectOption("8");
@@ -264,7 +264,7 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   await page.mouse.click(box.x + box.width / 16, box.y + box.height / 16);
   await canvas.focus();
   for (const key of ["ArrowRight", "ArrowDown", "Enter", "ArrowRight", "1"]) await page.keyboard.press(key);
-  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await own.getByRole("button", { name: "Train on this drawing" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "own");
   await event(page, "metrics");
   const { target } = await ask(page, { ask: "automaton" });
@@ -274,20 +274,20 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
     [0, 9, 10],
   );
   await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
-  // In colours, from what is learned now.
-  await own.getByRole("button", { name: "Begin with the target above" }).click();
+  // In colours, starting from the current target.
+  await own.getByRole("button", { name: "Start from the target above" }).click();
   await own.getByLabel("Colours").selectOption("rgb");
   await canvas.focus();
   await page.keyboard.press("4");
-  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await own.getByRole("button", { name: "Train on this drawing" }).click();
   await answers(page, { ask: "automaton" }, ({ target }) => target?.values.includes(4));
   const rule = own.getByLabel("Rule: births / survivals by neighbours");
   await rule.fill("B9/S");
   await rule.press("Enter");
-  await text(page, ".own-target section:last-child .error", "is no rule");
+  await text(page, ".own-target section:last-child .error", "Not a rule");
   assert.equal(await rule.getAttribute("aria-invalid"), "true");
   await own.getByRole("button", { name: "Seeds B2/S" }).click();
-  await own.getByRole("button", { name: "Train for this rule" }).click();
+  await own.getByRole("button", { name: "Train on this rule" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "rule");
   await page.waitForFunction(() => /variant=rule/.test(location.hash));
   await event(page, "metrics");
@@ -295,7 +295,7 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   await page.context().close();
 });
 
-test("what cannot be is refused with the next step, and the run stays whole", async () => {
+test("impossible requests are refused with a next step, and the run is unaffected", async () => {
   const page = await enter();
   await ask(page, { ask: "grid", width: 16, height: 16, start: "random", seed: 1, member: 0, soft: false });
   for (const [question, words] of [
@@ -310,13 +310,13 @@ test("what cannot be is refused with the next step, and the run stays whole", as
   await event(page, "metrics");
   assert.deepEqual(page.said, []);
   await page.context().close();
-  // A link with a drawing that is none.
+  // A link with an invalid drawing.
   const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
   await notice(other, /Row 2 of the drawing has 2 cells/);
   await other.context().close();
 });
 
-test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
   for (const [colorScheme, viewport] of [
     ["light", { width: 1280, height: 800 }],
     ["dark", { width: 390, height: 844 }],
@@ -334,7 +334,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.waitForFunction(() => !document.querySelector(".big-picture").hidden);
     await page.locator(".big").getByRole("button", { name: "Pause" }).click();
     await page.getByRole("button", { name: "Clear" }).click();
-    await page.getByRole("button", { name: "Train for this drawing" }).click();
+    await page.getByRole("button", { name: "Train on this drawing" }).click();
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => globalThis.axe.run());
     assert.deepEqual(

@@ -1,4 +1,4 @@
-// What a visitor sees: an agent that learns before any click, reachable by keyboard, in any light.
+// The page for a visitor: training without a click, keyboard access, both themes.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { ahead, dist, event, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
 
-test("a warm page learns before any click, from what it has kept, and says nothing bad", async () => {
+test("a warm page trains without a click, from its cache, without errors in the console", async () => {
   const page = await visit(here);
   await event(page, "metrics");
   const again = await page.context().newPage();
@@ -25,7 +25,7 @@ test("a warm page learns before any click, from what it has kept, and says nothi
       .filter(({ name, workerStart }) => /assets|wasm/.test(name) && !workerStart)
       .map(({ name }) => name),
   );
-  assert.deepEqual(fetched, [], "these did not come through the service worker");
+  assert.deepEqual(fetched, [], "these files bypassed the service worker");
   assert.equal(await again.evaluate(() => hothouse.backend.module), "threads-relaxed");
   assert.deepEqual([...page.said, ...again.said], []);
   await page.context().close();
@@ -50,28 +50,25 @@ test("a first visit loads at most 800 kB, compressed", async () => {
   await context.close();
 });
 
-test("it learns: 100 fresh episodes reach the published threshold, within two million steps", async () => {
+test("100 fresh episodes reach the published threshold within two million steps", async () => {
   const page = await visit(here, { at: "#/control?seed=3&v=2" });
   const { progress } = await event(page, "solved");
   assert.ok(progress.env_steps <= 2_000_000, `${progress.env_steps} steps`);
   await page.context().close();
 });
 
-test("the headline of a solved run says how it does now, also once a knob has broken it", async () => {
+test("the status of a solved run shows its current result, also after a harmful knob change", async () => {
   const page = await visit(here, { at: "#/control?seed=3&v=2" });
   await event(page, "solved");
   const says = (now) =>
-    until(
-      page,
-      `/^Solved at \\d+ thousand steps; now ${now}\\. It goes on learning\\.$/.test(document.querySelector(".lead").textContent)`,
-    );
+    until(page, `/^Solved at \\d+ thousand steps; now ${now}\\. Still training\\.$/.test(document.querySelector(".lead").textContent)`);
   await says("\\d+(\\.\\d)?");
   await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "lr", value: 0.1 }));
   await says("[1-3]?\\d?\\d(\\.\\d+)?");
   await page.context().close();
 });
 
-test("frames keep coming while it trains", async () => {
+test("the page keeps its frame rate during training", async () => {
   const page = await visit(here);
   await event(page, "metrics");
   const { frames, iterations, ms } = await page.evaluate(
@@ -90,7 +87,7 @@ test("frames keep coming while it trains", async () => {
   await page.context().close();
 });
 
-test("the transport and the knobs work from the keyboard alone, with the focus in sight", async () => {
+test("transport and knobs work by keyboard only, with a visible focus", async () => {
   const page = await visit(here);
   const reached = [];
   for (let i = 0; i < 140; i++) {
@@ -128,7 +125,7 @@ test("the transport and the knobs work from the keyboard alone, with the focus i
 });
 
 const LOOKS = 60;
-/** How often a second the environments, the single one and the plane look different from the look before, some 50 ms ago. */
+/** Changes per second of the three pictures, sampled every 50 ms. */
 const changes = (page) =>
   page.evaluate(async (looks) => {
     const canvases = [".environments canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
@@ -145,7 +142,7 @@ const changes = (page) =>
     return counts.map((count) => (1000 * count) / (performance.now() - began));
   }, LOOKS);
 
-test("with reduced motion nothing on the page moves by itself: pictures are renewed twice a second", async () => {
+test("with reduced motion, pictures update only twice a second", async () => {
   const page = await visit(here, { context: { reducedMotion: "reduce" } });
   await event(page, "metrics");
   const moving = await page.evaluate(() => document.getAnimations().filter((animation) => animation.playState === "running").length);
@@ -153,7 +150,7 @@ test("with reduced motion nothing on the page moves by itself: pictures are rene
   const still = await changes(page);
   await page.emulateMedia({ reducedMotion: "no-preference" });
   const free = await changes(page);
-  // A busy machine draws less often, and never more often than it may. One more falls into the time by chance.
+  // A busy machine draws less often, never more often. One more update may fall into the interval.
   assert.ok(
     still.every((perS) => perS > 0 && perS < 2.5) && free.every((perS) => perS > 0),
     `${still} changes a second, ${free} with motion`,
@@ -161,18 +158,18 @@ test("with reduced motion nothing on the page moves by itself: pictures are rene
   await page.context().close();
 });
 
-test("each tick takes its time when a speed is set", async () => {
-  // With so many environments a slice of the rollout is of few ticks.
+test("a selected speed limits the ticks per second", async () => {
+  // With this many environments, a slice contains only a few ticks.
   const ENVS = 1024;
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=2` });
-  /** Ticks a second, over so many of them. */
+  /** Ticks per second, measured over `ticks`. */
   const rate = (speed, ticks) =>
     page.evaluate(
       async ([speed, envs, ticks]) => {
         const steps = () => hothouse.progress.counts[0];
         const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
         hothouse.setSpeed(speed && speed * envs);
-        // What was under way when the speed was set ends first.
+        // The slice in progress ends first.
         for (const before = steps(); steps() < before + envs; ) await wait();
         const [before, began] = [steps(), performance.now()];
         while (steps() < before + ticks * envs) await wait();
@@ -180,11 +177,11 @@ test("each tick takes its time when a speed is set", async () => {
       },
       [speed, ENVS, ticks],
     );
-  // A page that stands still gets the ticks of that time at once, in one of several measurements: the least is the run's own.
+  // A stalled page receives many ticks at once in one of the measurements, so the minimum is used.
   const least = async (speed, ticks) => Math.min(...[await rate(speed, ticks), await rate(speed, ticks), await rate(speed, ticks)]);
   const [slow, full, fast] = [await least(4, 6), await rate(null, 48), await least(16, 24)];
-  // A busy machine may be slower than it is asked to be, and never faster; what is caught up is a tenth of a second, and a slice is some
-  // ticks.
+  // A busy machine may be slower than the selected speed, never faster. Up to a tenth of a second is caught up, and a slice contains a
+  // few ticks.
   assert.ok(slow < 5.5 && fast < 20 && full > 1.5 * slow, `${slow} ticks a second at 4, ${fast} at 16, ${full} at full speed`);
   await page.context().close();
 });

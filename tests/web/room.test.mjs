@@ -1,19 +1,19 @@
-// What a visitor does in the control room: pushes the pole, turns knobs, goes back, compares, reads, saves, loads.
+// Interaction with the control room: pushing the pole, knobs, restoring, tables, saving, loading.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ahead, begun, event, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
-/** Small enough that an iteration takes no time; still the page as anyone sees it. */
+/** A small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
 
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
-/** Numbers in the run's last saved state, as the page's own events tell them. */
+/** Numbers from the history of the run's saved state. */
 const progress = async (page) => (await event(page, "metrics")).progress;
 
-test("a live change leaves a mark, and one can go back to before it; what came of it stays as a ghost", async () => {
+test("a live change leaves a mark and can be undone; the undone curve stays as the past run", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
@@ -29,7 +29,7 @@ test("a live change leaves a mark, and one can go back to before it; what came o
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
 
   const began = await begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
-  await page.getByRole("button", { name: /^Go back to before Learning rate/ }).click();
+  await page.getByRole("button", { name: /^Restore the run before Learning rate/ }).click();
   const { progress: at, marks, history } = await began();
   assert.equal(at.iteration, mark.progress.iteration);
   assert.deepEqual(marks, []);
@@ -39,7 +39,7 @@ test("a live change leaves a mark, and one can go back to before it; what came o
   await page.context().close();
 });
 
-test("the learning rate in force stands beside the one that was set", async () => {
+test("the current learning rate is shown beside the setting", async () => {
   const page = await visit(here, { at: "#/control?envs=64&lr=0.005&v=2" });
   const { lr } = await event(page, "metrics", 20);
   assert.ok(lr > 0 && lr <= 0.005);
@@ -57,13 +57,13 @@ test("the learning rate in force stands beside the one that was set", async () =
   await page.context().close();
 });
 
-test("starting again loses nothing: one can go back to the run before", async () => {
+test("the previous run can be restored after a new start", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 5);
   const began = () => begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
-  const back = page.getByRole("button", { name: "Go back to the run before" });
+  const back = page.getByRole("button", { name: "Back to the previous run" });
   assert.equal(await back.count(), 0);
-  // At real time an iteration takes long; the run is kept all the same, and at once.
+  // At real time an iteration takes long; the run is saved without delay nevertheless.
   await page.keyboard.press("1");
   const fresh = await began();
   await page.keyboard.press("r");
@@ -79,20 +79,20 @@ test("starting again loses nothing: one can go back to the run before", async ()
   await page.context().close();
 });
 
-test("a knob that needs a new run waits for it, and can be taken back", async () => {
+test("a change of a fixed knob is pending until a new run, and can be undone", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const field = page.getByLabel("Environments", { exact: true });
   await field.fill("128");
   await field.press("Enter");
-  await page.getByText("One change waits for a new run").waitFor();
+  await page.getByText("One change applies to a new run").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   assert.equal(await field.inputValue(), "64");
 
   await field.fill("128");
   await field.press("Enter");
   const began = await ahead(page, "began");
-  // What waits is no error, and does not look like one.
+  // A pending change is not styled as an error.
   const [waits, error] = await page.evaluate(() => [
     getComputedStyle(document.querySelector(".waits label")).color,
     getComputedStyle(document.documentElement).getPropertyValue("--rust"),
@@ -102,23 +102,23 @@ test("a knob that needs a new run waits for it, and can be taken back", async ()
     error,
   );
   assert.notEqual(waits, rust);
-  await page.getByRole("button", { name: "New run to apply" }).click();
+  await page.getByRole("button", { name: "Start new run" }).click();
   assert.equal((await began()).knobs.envs, 128);
-  assert.equal(await page.getByRole("button", { name: "New run to apply" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Start new run" }).count(), 0);
   await page.context().close();
 });
 
-test("a value out of range is refused where it is typed, with what would do", async () => {
+test("a value out of range shows the valid range beside the field", async () => {
   const page = await visit(here, { at: SMALL });
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   await field.fill("7");
   await field.press("Enter");
-  await page.getByText("Give a number from 0.00001 to 0.1.").waitFor();
+  await page.getByText("Enter a number from 0.00001 to 0.1.").waitFor();
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await page.context().close();
 });
 
-test("the single pole is pushed by keys and by hand while training goes on", async () => {
+test("the single pole is pushed by keys and by pointer during training", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const pole = page.getByRole("application", { name: "The single pole" });
@@ -143,7 +143,7 @@ test("the single pole is pushed by keys and by hand while training goes on", asy
   await page.keyboard.up("ArrowLeft");
   await page.keyboard.up("Shift");
 
-  // A hand looks for the cart along the track, as it moves by itself, and pulls.
+  // Searches for the moving cart along the track, and drags it.
   const box = await pole.boundingBox();
   const y = box.y + box.height - 30;
   await page.evaluate(() => (pushes.length = 0));
@@ -157,18 +157,18 @@ test("the single pole is pushed by keys and by hand while training goes on", asy
     if (held) await pushed("({ cart_force, tip_force }) => cart_force < 0 || tip_force < 0");
     await page.mouse.up();
   }
-  assert.ok(held, "no place on the track took hold of the cart");
+  assert.ok(held, "the cart was not found on the track");
   const { iteration } = await progress(page);
   assert.ok((await event(page, "metrics", iteration + 2)).progress.iteration > iteration);
   await page.context().close();
 });
 
-test("dialogs take the focus and give it back; single keys never act from a field, and can be turned off", async () => {
+test("dialogs take and restore the focus; single keys never act from a field and can be turned off", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const badge = page.getByRole("button", { name: /^In use/ });
   await badge.click();
-  const dialog = page.getByRole("dialog", { name: "What is in use" });
+  const dialog = page.getByRole("dialog", { name: "System in use" });
   await dialog.waitFor();
   assert.ok(await dialog.evaluate((element) => element.contains(document.activeElement)));
   await page.keyboard.press("Escape");
@@ -189,7 +189,7 @@ test("dialogs take the focus and give it back; single keys never act from a fiel
   await page.context().close();
 });
 
-test("a saved run is loaded again where it stopped, with the present one behind it", async () => {
+test("a loaded run continues where it was saved, with the replaced run as its past run", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 4);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
@@ -208,14 +208,14 @@ test("a saved run is loaded again where it stopped, with the present one behind 
   await page.context().close();
 });
 
-test("every chart and the network are there as tables, with a caption and headings", async () => {
+test("every chart and the network have tables with caption and headings", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 3);
   for (const [name, columns] of [
-    ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "What happened"]],
+    ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "Events"]],
     ["State plane as a table", ["angular velocity", "−0.209", "−0.105", "0", "0.105", "0.209"]],
     [
-      "How it learns as a table",
+      "Training metrics as a table",
       [
         "Steps",
         "Time",
@@ -228,7 +228,7 @@ test("every chart and the network are there as tables, with a caption and headin
         "Explained variance",
         "Gradient norm",
         "Learning rate",
-        "Steps a second",
+        "Steps per second",
       ],
     ],
     ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
@@ -242,15 +242,17 @@ test("every chart and the network are there as tables, with a caption and headin
   await page.context().close();
 });
 
-test("training is told to a screen reader, calmly", async () => {
+test("training is announced to screen readers at a limited rate", async () => {
   const page = await visit(here, { at: SMALL });
   await page.evaluate(() => {
-    globalThis.told = [];
-    new MutationObserver(() => told.push(performance.now())).observe(document.querySelector("[aria-live=polite]"), { childList: true });
+    globalThis.announced = [];
+    new MutationObserver(() => announced.push(performance.now())).observe(document.querySelector("[aria-live=polite]"), {
+      childList: true,
+    });
   });
   await announced(page, "Mean return .* after .* steps");
   await page.waitForTimeout(3000);
-  const times = await page.evaluate(() => told);
+  const times = await page.evaluate(() => announced);
   const apart = times.slice(1).map((ms, k) => ms - times[k]);
   assert.ok(
     apart.every((ms) => ms > 2900),
@@ -259,7 +261,7 @@ test("training is told to a screen reader, calmly", async () => {
   await page.context().close();
 });
 
-test("the link to a run holds its settings, and the native command starts the same one", async () => {
+test("a link contains the run's settings, and the native command starts the same run", async () => {
   const page = await visit(here, { at: "#/control?envs=64&seed=7&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
   await page.getByRole("button", { name: "Copy link" }).click();
@@ -276,7 +278,7 @@ test("the link to a run holds its settings, and the native command starts the sa
   await page.context().close();
 });
 
-test("the theme is a choice that is kept", async () => {
+test("the theme choice is remembered", async () => {
   const page = await visit(here, { at: SMALL, context: { colorScheme: "light" } });
   await page.getByRole("button", { name: /^Colours/ }).click();
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
@@ -288,7 +290,7 @@ test("the theme is a choice that is kept", async () => {
 });
 
 for (const use of ["auto", "simd128"])
-  test(`what the page reads in the monitor of ${use} is what the run keeps of itself`, async () => {
+  test(`values read from the monitor of ${use} equal the run's own history`, async () => {
     const page = await visit(here, { at: `?use=${use}${SMALL}` });
     await event(page, "metrics", 40);
     const { read, kept } = await page.evaluate(async () => {
@@ -297,11 +299,11 @@ for (const use of ["auto", "simd128"])
         new Promise((resolve) => {
           hothouse.onEvent((event) => event.kind === "began" && resolve(event));
         });
-      // Begin anew: what the run did before the page heard of it comes with its beginning.
+      // A new run, because rows from before the listener arrive with the `began` event.
       const far = new Promise((resolve) =>
         hothouse.onEvent((event) => {
           if (event.kind === "began") read = { metrics: event.history, test: event.tests };
-          // What the run before still had to tell is none of this one's.
+          // Ignores late rows of the previous run.
           if (!read) return;
           read[event.kind]?.push(event);
           if (event.progress?.iteration >= 60 && event.kind === "test") resolve();
@@ -312,7 +314,7 @@ for (const use of ["auto", "simd128"])
       const { metrics, test } = read;
       hothouse.command({ kind: "pause" });
       const bytes = await hothouse.save();
-      // Until all that was told before the pause has arrived: the file says how much that is.
+      // Waits until all rows before the pause have arrived; the saved file gives their number.
       const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
       const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
       const { progress, tests } = JSON.parse(header.__metadata__.hothouse);
@@ -330,10 +332,10 @@ for (const use of ["auto", "simd128"])
     await page.context().close();
   });
 
-test("where the time goes is told in a bar and in a table", async () => {
+test("the time breakdown is shown as a bar and as a table", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 40);
-  // Nothing is drawn that is out of sight.
+  // Off-screen elements are not drawn.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
   await page
     .getByRole("figure", { name: "Where the time goes" })
@@ -347,7 +349,7 @@ test("where the time goes is told in a bar and in a table", async () => {
   await page.context().close();
 });
 
-test("operations of a gradient are timed while their table is open, in every room whose learner has a plan", async () => {
+test("gradient operations are timed while their table is open, in every room whose learner has a plan", async () => {
   const page = await visit(here, { at: SMALL });
   const button = page.getByRole("button", { name: "Time by operation as a table" });
   const table = page.getByRole("region", { name: "Time by operation as a table" });
@@ -366,12 +368,12 @@ test("operations of a gradient are timed while their table is open, in every roo
     assert.ok(Math.abs(whole - 100) < 3, `the operations make ${whole} %`);
     await button.click();
     assert.equal(await table.isVisible(), false);
-    assert.ok((await page.evaluate(() => hothouse.operations(false))).length === 0, "nobody looks any more");
+    assert.ok((await page.evaluate(() => hothouse.operations(false))).length === 0, "profiling is off");
   }
   await page.goto(`${here.server.url}#/logic?population=2&batch=1&updates=2&v=2`);
   await lab(page, "logic");
   await button.click();
-  await table.getByText("This learner does not compute its gradients by a plan of operations").waitFor({ timeout: WAIT_MS });
+  await table.getByText("This learner has no plan of operations to measure").waitFor({ timeout: WAIT_MS });
   assert.deepEqual(page.said, []);
   await page.context().close();
 });

@@ -1,11 +1,11 @@
-// What the tests of several rooms do: enter, ask, read what stands on the page, check that all can use it, and leave.
+// Helpers for tests of rooms: opening, questions, texts, accessibility, closing.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { lab, visit } from "./fixture.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
-/** The way into a room, to a page where `ready` stands. */
+/** Opens a room and waits until the element `ready` exists. */
 export const entrance =
   (here, room, at, ready = "h1") =>
   async (settings = {}) => {
@@ -17,20 +17,20 @@ export const entrance =
 
 export const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
 
-/** Until the text of an element matches. */
+/** Waits until the text of an element matches. */
 export const reads = (page, element, { source, flags }) =>
   page.waitForFunction(
     ([element, source, flags]) => new RegExp(source, flags).test(document.querySelector(element)?.textContent ?? ""),
     [element, source, flags],
   );
 
-/** A desk in light colours, and a phone in dark ones whose user asked for less motion. */
+/** A light desktop, and a dark phone with reduced motion. */
 export const SCREENS = [
   { colorScheme: "light", viewport: { width: 1280, height: 800 }, reducedMotion: "no-preference" },
   { colorScheme: "dark", viewport: { width: 390, height: 844 }, reducedMotion: "reduce" },
 ];
 
-/** Axe finds nothing on the page, or in a part of it. */
+/** Checks that axe finds nothing on the page, or in a part of it. */
 export async function accessible(page, part) {
   await page.addScriptTag({ path: axe });
   const { violations } = await page.evaluate((part) => globalThis.axe.run(part ?? document), part);
@@ -40,18 +40,18 @@ export async function accessible(page, part) {
   );
 }
 
-/** Nothing sticks out of the screen. */
+/** Checks that nothing overflows the screen. */
 export const fits = async (page) =>
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), page.viewportSize().width);
 
-/** Nor of a narrower one, where the screen is a phone's. */
+/** On a phone, also checks a narrower screen. */
 export async function narrows(page) {
   if (page.viewportSize().width > 390) return;
   await page.setViewportSize({ width: 320, height: 640 });
   await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
 }
 
-/** What can be pressed measures 24 px or more, by its `width` or its `height`. */
+/** Checks that targets measure at least 24 px in `width` or `height`. */
 export async function large(locator, side) {
   const sizes = await locator.evaluateAll(
     (all, side) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect()[side]),
@@ -60,7 +60,7 @@ export async function large(locator, side) {
   assert.ok(sizes.length > 0 && Math.min(...sizes) >= 24, `${sizes.length} parts, ${Math.min(...sizes)} px`);
 }
 
-/** Its console has said nothing, and the page is closed. */
+/** Checks that the console is empty, and closes the page. */
 export async function leave(page) {
   assert.deepEqual(page.said, []);
   await page.context().close();

@@ -1,4 +1,4 @@
-// What a visitor does with several runs: keeps them, names them, draws them beside the present one, reads values, saves them.
+// Comparison of runs: storing, naming, drawing beside the current run, reading values, exporting.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { ahead, begun, event, folder, hothouse, house, lab, part, script, visit 
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
-/** Small enough that an iteration takes no time; still the page as anyone sees it. */
+/** A small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
 
 const list = (page) => page.getByRole("list", { name: "Runs", exact: true }).getByRole("listitem");
@@ -31,7 +31,7 @@ const saved = async (page, name) => {
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 };
-/** The names of all runs that the browser keeps. */
+/** Names of all stored runs. */
 const kept = (page) =>
   page.evaluate(
     () =>
@@ -56,7 +56,7 @@ const keptWhere = async (page, holds) => {
   assert.fail(`kept: ${JSON.stringify(await kept(page))}`);
 };
 
-test("a run is named by what differs, renamed, kept over a reload, drawn beside another, removed and brought back", async () => {
+test("a run is named by its settings, renamed, stored over a reload, compared, removed and restored", async () => {
   const page = await visit(here, { at: "#/control?envs=64&lr=0.003&v=2" });
   await event(page, "metrics", 30);
   await list(page).first().waitFor();
@@ -77,20 +77,20 @@ test("a run is named by what differs, renamed, kept over a reload, drawn beside 
   await legend.getByRole("listitem").nth(1).waitFor();
   assert.deepEqual(
     (await legend.getByRole("listitem").allTextContents()).map((text) => text.trim()),
-    ["Present run", "A slow"],
+    ["Current run", "A slow"],
   );
-  // Its values stand in the table, at the same places.
-  await page.getByRole("button", { name: "The chosen curves as a table" }).click();
-  const table = page.getByRole("region", { name: "The chosen curves as a table" });
+  // The table contains its values at the same counts.
+  await page.getByRole("button", { name: "Selected curves as a table" }).click();
+  const table = page.getByRole("region", { name: "Selected curves as a table" });
   assert.deepEqual(await table.getByRole("columnheader").allTextContents(), [
     "Steps",
     "Time",
     "Training return",
     "Past run",
     "A: slow",
-    "What happened",
+    "Events",
   ]);
-  await page.getByRole("button", { name: "The chosen curves as a table" }).click();
+  await page.getByRole("button", { name: "Selected curves as a table" }).click();
 
   await page.getByRole("button", { name: "Remove slow" }).click();
   assert.equal(await list(page).count(), 2);
@@ -99,23 +99,23 @@ test("a run is named by what differs, renamed, kept over a reload, drawn beside 
   await box.waitFor();
   assert.equal(await box.isChecked(), true);
   await keptWhere(page, (all) => all.some(({ name }) => name === "slow"));
-  // Settings can be told from each other, and taken over.
-  await page.getByLabel("Settings, as differences from").selectOption({ label: "slow" });
+  // Settings can be compared and reused.
+  await page.getByLabel("Differences from").selectOption({ label: "slow" });
   assert.match(await list(page).first().textContent(), /The same settings|These settings/);
   const fresh = await began(page);
-  await page.getByRole("button", { name: "Begin a run with these: slow" }).click();
+  await page.getByRole("button", { name: "Run again: slow" }).click();
   assert.deepEqual((await fresh()).config.knobs, { envs: 64, lr: 0.003 });
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("a run that is gone back to is the one that was kept, and a fork is another", async () => {
+test("a restored run keeps its record, and a fork gets a new one", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 30);
   await again(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
   const back = await began(page);
-  await page.getByRole("button", { name: "Go back to the run before" }).click();
+  await page.getByRole("button", { name: "Back to the previous run" }).click();
   await back();
   await event(page, "metrics", 40);
   assert.equal(await list(page).count(), 2);
@@ -128,16 +128,16 @@ test("a run that is gone back to is the one that was kept, and a fork is another
   await event(page, "metrics", mark.progress.iteration + 5);
   await keptWhere(page, (all) => all.some(({ lr }) => lr === 0.001));
   const forked = await began(page);
-  // The mark of the change in the chart is the way back.
+  // The label of the change in the chart restores the run.
   const figure = page.getByRole("figure", { name: "Mean return" }).last();
-  await figure.scrollIntoViewIfNeeded(); // charts are drawn while they are in sight
+  await figure.scrollIntoViewIfNeeded(); // charts are drawn only while visible
   await figure.getByRole("button", { name: "Fork the run before Learning rate 0.001" }).click();
   assert.deepEqual((await forked()).marks, []);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
   await page.context().close();
 });
 
-test("what a file says of the curves is what the page was told", async () => {
+test("exported curves equal the events of the run", async () => {
   const page = await visit(here, { at: `${SMALL}&seed=5` });
   await page.evaluate(() => {
     globalThis.rows = [];
@@ -151,15 +151,15 @@ test("what a file says of the curves is what the page was told", async () => {
   });
   await event(page, "test", 20);
   await pause(page);
-  // All that the run has done was told.
+  // All rows of the run have arrived.
   await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, tests, room } = await page.evaluate(() => ({ rows, tests, room: hothouse.room }));
-  const { name, bytes } = await saved(page, "Curves that are shown, as CSV");
+  const { name, bytes } = await saved(page, "Shown curves as CSV");
   assert.equal(name, "hothouse-control-CartPole-v1-seed5-curves.csv");
   const [head, ...lines] = bytes.toString().trim().split("\n");
   const names = head.split(",");
   assert.deepEqual(names.slice(0, 8), ["run", "room", "variant", "seed", "knobs", "changes", "iteration", "env_steps"]);
-  // The name has commas and stands in quotes.
+  // The name contains commas and is quoted.
   const cells = lines.map((line) => line.replace(/^"[^"]*",/, "run,").split(","));
   const of = (row, column) => row[names.indexOf(column)];
   for (const row of cells)
@@ -182,16 +182,16 @@ test("what a file says of the curves is what the page was told", async () => {
     tests.map(({ values }) => values),
   );
 
-  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes);
-  assert.deepEqual([told.room, told.runs.length, told.runs[0].seed, told.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
+  const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes);
+  assert.deepEqual([exported.room, exported.runs.length, exported.runs[0].seed, exported.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
   assert.deepEqual(
-    told.runs[0].metrics.entropy,
+    exported.runs[0].metrics.entropy,
     metrics.map((row) => number(of(row, "entropy"))),
   );
   await page.context().close();
 });
 
-/** Changes a live knob by its field. */
+/** Changes a live knob through its field. */
 const change = async (page, label, value) => {
   const marked = await ahead(page, "mark");
   const field = page.getByRole("spinbutton", { name: label, exact: true });
@@ -200,7 +200,7 @@ const change = async (page, label, value) => {
   return marked();
 };
 
-test("the curves of the present run are the terminal's table: the same columns, and the same numbers of the same run", async () => {
+test("the CSV of the current run equals the terminal's table: the same columns and numbers", async () => {
   const settings = ["--variant", "CartPole-v1", "--seed", "5", "--set", "envs=64"];
   const path = join(folder(), "run.csv");
   await hothouse(["train", "control", ...settings, "--steps", "200000", "--csv", path]);
@@ -222,7 +222,7 @@ test("the curves of the present run are the terminal's table: the same columns, 
   const own = table(bytes);
   assert.deepEqual(own.head, native.head);
   assert.ok(own.rows.length >= 20 && own.rows.every((row) => Object.keys(row).length === own.head.length));
-  // What does not depend on the machine's speed or arithmetic.
+  // Columns that do not depend on the machine's speed or arithmetic.
   for (const [k, row] of own.rows
     .filter(({ lr }) => lr !== "")
     .slice(0, 10)
@@ -231,18 +231,18 @@ test("the curves of the present run are the terminal's table: the same columns, 
       assert.equal(Math.fround(row[column]), Math.fround(native.rows[k][column]), `${column} of row ${k}`);
   assert.ok(
     own.rows.some((row) => row.test_mean_return !== "" && row.lr !== ""),
-    "a test stands beside the metrics of its iteration",
+    "a test is in the row of its iteration",
   );
   await page.context().close();
 });
 
-test("a run is listed with its first settings and its changes, also where a new run begins with the last of them", async () => {
+test("a run is listed with its initial settings and its changes, also if a new run starts with the changed ones", async () => {
   const page = await visit(here, { at: `${SMALL}&lr=0.01` });
   await event(page, "metrics", 20);
   const { progress } = await change(page, "Learning rate", "0.001");
   await event(page, "metrics", progress.iteration + 5);
   await again(page);
-  // The new run begins with 0.001, which the one before ended with.
+  // The new run starts with 0.001, the last value of the previous run.
   assert.match(await page.locator("label[for=ghost]").textContent(), /^Past run: Learning rate 0\.01 → 0\.001, /);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
   const [present, past] = [list(page).first(), list(page).nth(1)];
@@ -250,28 +250,28 @@ test("a run is listed with its first settings and its changes, also where a new 
   assert.match(await past.textContent(), /; then Learning rate 0\.001 after [\d.]+k? steps/);
   assert.doesNotMatch(await past.textContent(), /Learning rate 0\.001 \(0\.01\)/);
   assert.match(await present.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.001(?! →)/);
-  await page.getByLabel("Settings, as differences from").selectOption("present");
+  await page.getByLabel("Differences from").selectOption("present");
   assert.match(await past.textContent(), /Learning rate 0\.01 \(0\.001\); then Learning rate 0\.001 after /);
-  // In files too, and in a run that begins with its settings.
+  // The same in files, and in a run that reuses the settings.
   await past.getByRole("checkbox").check();
-  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs;
+  const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs;
   assert.deepEqual(
-    told.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]),
+    exported.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]),
     [
       [0.001, []],
       [undefined, [0.001]],
     ],
   );
-  const { bytes } = await saved(page, "Curves that are shown, as CSV");
+  const { bytes } = await saved(page, "Shown curves as CSV");
   assert.ok(bytes.toString().includes(`,${progress.iteration}:lr=0.001,`));
   const fresh = await began(page);
-  await past.getByRole("button", { name: /^Begin a run with these/ }).click();
+  await past.getByRole("button", { name: /^Run again/ }).click();
   assert.deepEqual((await fresh()).config.knobs, { envs: 64 });
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("numbers are written as people read them, of any magnitude", async () => {
+test("numbers of any magnitude are formatted readably", async () => {
   const { percent, short, two, words } = await part("parts/format");
   const sizes = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
   const read = (text) => {
@@ -307,7 +307,7 @@ test("numbers are written as people read them, of any magnitude", async () => {
   assert.deepEqual([0, 0.02, 0.918, 0.991, 0.99996, 1].map(percent), ["0%", "2%", "91.8%", "99.1%", "99.99%", "100%"]);
 });
 
-test("values are read by keys and by pointer, of tests and of other runs too; the axis is zoomed and goes by time", async () => {
+test("keys and pointer read values of curves, tests and other runs; the axis zooms and switches to time", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "test", 60);
   await again(page);
@@ -321,11 +321,11 @@ test("values are read by keys and by pointer, of tests and of other runs too; th
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => /steps: Present run/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
-  assert.match(await says(), /steps: Present run \d+.*A: CartPole.* \d/);
+  await page.waitForFunction(() => /steps: Current run/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
+  assert.match(await says(), /steps: Current run \d+.*A: CartPole.* \d/);
   await page.keyboard.press("ArrowUp");
   await page.waitForFunction(() => /test \d+/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
-  assert.match(await says(), /Present run \d+; test \d+, \d+ to \d+ at/);
+  assert.match(await says(), /Current run \d+; test \d+, \d+ to \d+ at/);
   await compare(page).locator(".tip").waitFor();
 
   const reset = compare(page).getByRole("button", { name: "Whole axis" });
@@ -343,7 +343,7 @@ test("values are read by keys and by pointer, of tests and of other runs too; th
   };
   await drag(0.1, 0.4);
   await reset.waitFor();
-  // The place under the pointer is where the drag says it is.
+  // The zoomed range matches the dragged one.
   const seen = () => page.evaluate(() => document.querySelector(".compare .tip p")?.textContent);
   await page.mouse.move(box.x + box.width * 0.5, y);
   const near = await seen();
@@ -357,7 +357,7 @@ test("values are read by keys and by pointer, of tests and of other runs too; th
   await slider.dblclick();
   await reset.waitFor({ state: "hidden" });
 
-  // Two fingers: what is under them stays under them.
+  // Two fingers: the axis position under each finger stays fixed.
   await page.evaluate(() => {
     const area = document.querySelector(".compare .plot");
     const { left, width, top } = area.querySelector(".u-over").getBoundingClientRect();
@@ -387,7 +387,7 @@ test("values are read by keys and by pointer, of tests and of other runs too; th
   await page.context().close();
 });
 
-test("a curve is smoothed as an exponential average, with the raw one beside it, and any declared column can be charted", async () => {
+test("a curve is smoothed by an exponential average with the raw value shown, and any column can be charted", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 60);
   await pause(page);
@@ -401,24 +401,24 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
   await slider.focus();
   await page.keyboard.press("End");
   await page.waitForFunction(() => /smoothed/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
-  const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) as it is/.exec(await slider.getAttribute("aria-valuetext"));
-  // The same average from what is saved: 10 % of the axis, which ends at a round number of at least 100,000 steps.
-  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs[0].metrics;
-  const end = told.env_steps.at(-1);
+  const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) raw/.exec(await slider.getAttribute("aria-valuetext"));
+  // The same average from the saved values. Its width is 10% of the axis, which ends at a round number of at least 100,000 steps.
+  const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs[0].metrics;
+  const end = exported.env_steps.at(-1);
   const span = Math.max(
     100_000,
     [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * 10 ** Math.floor(Math.log10(end * 1.02))).find((round) => round >= end * 1.02),
   );
   let mean;
-  told.entropy.forEach((value, k) => {
-    const kept = k === 0 ? 0 : Math.exp(-(told.env_steps[k] - told.env_steps[k - 1]) / (0.1 * span));
+  exported.entropy.forEach((value, k) => {
+    const kept = k === 0 ? 0 : Math.exp(-(exported.env_steps[k] - exported.env_steps[k - 1]) / (0.1 * span));
     mean = k === 0 ? value : kept * mean + (1 - kept) * value;
   });
   assert.equal(Number(smoothed), Number(mean.toPrecision(3)));
-  assert.equal(Number(raw), Number(told.entropy.at(-1).toPrecision(3)));
+  assert.equal(Number(raw), Number(exported.entropy.at(-1).toPrecision(3)));
   // A logarithmic scale.
   await choice.selectOption({ label: "Value loss" });
-  await page.getByLabel("logarithmic, above 0").check();
+  await page.getByLabel("Log scale").check();
   await compare(page)
     .getByRole("slider", { name: /^Value loss: [\d.]+ after/ })
     .waitFor();
@@ -426,14 +426,14 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
 });
 
 for (const colorScheme of ["light", "dark"])
-  test(`the picture of the curves is one, in the colours in force (${colorScheme})`, async () => {
+  test(`the exported picture of the curves uses the current theme (${colorScheme})`, async () => {
     const page = await visit(here, { at: SMALL, context: { colorScheme } });
     await event(page, "test", 40);
     await again(page);
     await page.getByRole("checkbox", { name: /^Compare with/ }).check();
     await pause(page);
     await compare(page).scrollIntoViewIfNeeded();
-    const { name, bytes } = await saved(page, "Chart that is shown, as PNG");
+    const { name, bytes } = await saved(page, "Shown chart as PNG");
     assert.match(name, /\.png$/);
     const { width, height, colours, corner } = await page.evaluate(
       async (bytes) => {
@@ -457,13 +457,13 @@ for (const colorScheme of ["light", "dark"])
     );
     assert.ok(width === 2000 && height > 1000, `${width} by ${height}`);
     assert.equal(corner > 128, colorScheme === "light");
-    // The present curve, the other one, words, and paper around them.
+    // The current curve, the other curve, text and background.
     for (const [name, least] of Object.entries({ paper: width * height * 0.6, ink: 50, accent: 300, plus: 200 }))
       assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
     await page.context().close();
   });
 
-test("a logarithmic scale has its lines wherever it begins and ends", async () => {
+test("a logarithmic scale has ticks for any limits", async () => {
   const { logarithmicTicks } = await part("parts/ticks");
   assert.deepEqual(logarithmicTicks(0.0096, 0.31, 0.1), [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3]);
   assert.deepEqual(logarithmicTicks(5, 20, 5), [5, 6, 7, 8, 9, 10, 20]);
@@ -488,13 +488,13 @@ test("a logarithmic scale has its lines wherever it begins and ends", async () =
       }
 });
 
-test("a chart draws a logarithmic scale that begins just below a power of ten", async () => {
+test("a chart draws a logarithmic scale that starts just below a power of ten", async () => {
   const page = await visit(here, { started: false });
   await page.evaluate(await script("parts/chart"));
   const [drawn, empty] = await page.evaluate(async () => {
     const words = (at) => String(at);
     const pictures = [];
-    // A scale begins a little below its least value: at 0.0096, and nowhere.
+    // A scale starts slightly below its minimum value: at 0.0096, for which uPlot's own ticks never end.
     for (const loss of [[0.3, 0.1, 0.0115], []]) {
       const chart = new part.Chart({ column: "loss", title: "Loss", about: "", log: true, axis: { tick: words, close: words, words } });
       document.body.append(chart.element);
@@ -514,7 +514,7 @@ test("a chart draws a logarithmic scale that begins just below a power of ten", 
   await page.context().close();
 });
 
-test("where storage is refused, runs stay for the visit, and the page says so", async () => {
+test("without storage, runs last for the visit, and the page shows a message", async () => {
   const refuse = () => {
     const { open } = IDBFactory.prototype;
     IDBFactory.prototype.open = function (name, ...rest) {
@@ -524,7 +524,7 @@ test("where storage is refused, runs stay for the visit, and the page says so", 
   };
   const page = await visit(here, { at: SMALL, init: refuse });
   await event(page, "metrics", 20);
-  await page.getByText(/This browser refused to store runs \(not here\)/).waitFor();
+  await page.getByText(/This browser could not store runs \(not here\)/).waitFor();
   await again(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
   await page.getByRole("checkbox", { name: /^Compare with/ }).check();
@@ -532,11 +532,11 @@ test("where storage is refused, runs stay for the visit, and the page says so", 
   await page.context().close();
 });
 
-test("the oldest runs go, and none that is looked at", async () => {
+test("the oldest runs are dropped, except selected ones", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 20);
   await keptWhere(page, (all) => all.length === 1);
-  // Fifty copies of it, of earlier days.
+  // Fifty copies of the run from earlier days.
   await page.evaluate(
     () =>
       new Promise((resolve) => {
@@ -564,39 +564,38 @@ test("the oldest runs go, and none that is looked at", async () => {
   await page.context().close();
 });
 
-test("a sweep tells how far it is before the first test, and the page why training pauses; bands are drawn over seeds", async () => {
+test("a sweep shows its progress before the first test, the page explains the pause, and bands cover the seeds", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   await page.getByLabel("Seeds each").selectOption("3");
   await page.getByLabel("Values", { exact: true }).selectOption("3");
   await page.getByLabel("Steps each").selectOption("100000");
   await page.evaluate(() => {
-    globalThis.told = new Set();
-    new MutationObserver(() => document.querySelectorAll(".sweep-grid li p").forEach(({ textContent }) => told.add(textContent))).observe(
-      document.querySelector(".sweep"),
-      { childList: true, characterData: true, subtree: true },
-    );
+    globalThis.messages = new Set();
+    new MutationObserver(() =>
+      document.querySelectorAll(".sweep-grid li p").forEach(({ textContent }) => messages.add(textContent)),
+    ).observe(document.querySelector(".sweep"), { childList: true, characterData: true, subtree: true });
   });
   await page.getByRole("button", { name: "Start the sweep" }).click();
-  await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
+  await page.getByText("Paused until the sweep ends.").waitFor();
   await page.getByText(/^Done: /).waitFor();
-  const told = await page.evaluate(() => [...globalThis.told]);
+  const messages = await page.evaluate(() => [...globalThis.messages]);
   assert.ok(
-    told.some((words) => /^[\d.]+k? of 100k steps; no test yet$/.test(words)),
-    told.join(" | "),
+    messages.some((words) => /^[\d.]+k? of 100k steps; no test yet$/.test(words)),
+    messages.join(" | "),
   );
   assert.equal(await page.locator(".sweep-grid progress:not([hidden])").count(), 0);
   const bands = () => page.locator(".sweep-grid .seeds").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
   const range = await bands();
   assert.ok(range.length === 3 && range.every((d) => /^M.*L.*Z$/.test(d)), range.join(" | "));
-  await page.getByLabel("Band over the seeds").selectOption("error");
+  await page.getByLabel("Band over seeds").selectOption("error");
   assert.notDeepEqual(await bands(), range);
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.match(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("row").nth(1).textContent(), / ± .* at /);
   await page.context().close();
 });
 
-test("axe finds nothing in the comparison (light on a desk, dark on a narrow phone), and nothing sticks out", async () => {
+test("the comparison passes axe (desktop light, narrow phone dark) and fits the screen", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 20);
   await again(page);

@@ -1,4 +1,4 @@
-// State of the page that tells who has read it.
+// Reactive state of the page.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const file = join(root, "www/parts/signal.ts");
 const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
 const { atOnce, derived, effect, paced, state, untracked } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 
-test("an effect is done again for each change of what it has read, and for nothing else", () => {
+test("an effect repeats after each change of a value that it read, and only then", () => {
   const [first, second, other] = [state(1), state(10), state(100)];
   const seen = [];
   const stop = effect(() => seen.push(first.value + second.value), atOnce);
@@ -24,7 +24,7 @@ test("an effect is done again for each change of what it has read, and for nothi
   assert.deepEqual(seen, [11, 12, 22]);
 });
 
-test("what an effect no longer reads is not followed any more", () => {
+test("an effect stops tracking values that it no longer reads", () => {
   const [which, left, right] = [state(true), state("a"), state("b")];
   const seen = [];
   effect(() => seen.push(which.value ? left.value : right.value), atOnce);
@@ -35,7 +35,7 @@ test("what an effect no longer reads is not followed any more", () => {
   assert.deepEqual(seen, ["a", "c", "e"]);
 });
 
-test("what is derived is computed once for each change, when it is read", () => {
+test("a derived value is computed once per change, when read", () => {
   const [base, factor] = [state(2), state(3)];
   let computed = 0;
   const product = derived(() => (computed++, base.value * factor.value));
@@ -51,7 +51,7 @@ test("what is derived is computed once for each change, when it is read", () => 
   assert.deepEqual(seen, [20, 24]);
 });
 
-test("changes meanwhile are one, where they are put off, and none after the end", () => {
+test("scheduled effects merge changes, and an ended effect ignores them", () => {
   const now = state(0);
   const [seen, due] = [[], []];
   const stop = effect(
@@ -69,7 +69,7 @@ test("changes meanwhile are one, where they are put off, and none after the end"
   assert.deepEqual(seen, [0, 2]);
 });
 
-test("a pace lets the first change through and keeps the next ones apart", async () => {
+test("a paced effect runs immediately first and then at intervals", async () => {
   const now = state(0);
   const times = [];
   const stop = effect(() => now.value && times.push(performance.now()), paced(60));
@@ -80,7 +80,7 @@ test("a pace lets the first change through and keeps the next ones apart", async
   times.slice(1).forEach((time, k) => assert.ok(time - times[k] >= 58, `${time - times[k]} ms`));
 });
 
-test("what is read aside is not followed, and what is read after it is", () => {
+test("untracked reads are not followed, later reads are", () => {
   const [aside, followed] = [state(1), state(1)];
   const seen = [];
   effect(() => seen.push(untracked(() => aside.value) + followed.value), atOnce);
@@ -89,7 +89,7 @@ test("what is read aside is not followed, and what is read after it is", () => {
   assert.deepEqual(seen, [2, 12]);
 });
 
-test("what is told again within an effect ends with the newest", () => {
+test("a change within an effect leads to the latest value", () => {
   const [asked, given] = [state(1), state(0)];
   effect(() => (given.value = 2 * asked.value), atOnce);
   const seen = [];

@@ -1,5 +1,5 @@
-// A phone held in a hand, in every room: taps, pulls over the picture, and swipes that scroll the page. How it looks is for
-// layout.test.mjs.
+// Touch input on a phone in every room: taps, drags over the picture, and swipes that scroll the page. layout.test.mjs covers the
+// layout.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
@@ -9,7 +9,7 @@ const here = house();
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const WORDS = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
 
-/** Where a share of an element's width and height is. */
+/** Screen position of a point, given as shares of an element's width and height. */
 const at = async (page, css, x, y) => {
   await page
     .locator(css)
@@ -19,7 +19,7 @@ const at = async (page, css, x, y) => {
   return [box.x + x * box.width, box.y + y * box.height];
 };
 
-/** A finger is put down, pulled along and lifted; before that it may rest. */
+/** Touches, drags and releases; the finger may rest before the release. */
 async function pull(page, from, to, resting = async () => {}) {
   const cdp = await page.context().newCDPSession(page);
   const touch = (type, points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
@@ -40,7 +40,7 @@ const ROOMS = {
       const [from, to] = [await at(page, ".stage-field", 0.6, 0.6), await at(page, ".stage-field", 0.9, 0.2)];
       const scrolled = await page.evaluate(() => scrollY);
       await pull(page, from, to, async () => {
-        assert.equal(await page.evaluate(() => scrollY), scrolled, "who steers does not scroll");
+        assert.equal(await page.evaluate(() => scrollY), scrolled, "steering does not scroll");
         await page.locator(".rounds tbody tr").first().waitFor();
       });
       const [yours] = await page.locator(".rounds tbody tr").first().locator("td").allTextContents();
@@ -53,13 +53,13 @@ const ROOMS = {
     link: "#/backgammon?games=32&hidden=32&v=2",
     picture: ".table .board",
     async play(page) {
-      await page.getByText("Play it", { exact: true }).tap();
+      await page.getByText("Play the agent", { exact: true }).tap();
       await page.getByLabel("Against").selectOption({ label: "random moves" });
       await page.getByRole("button", { name: "New match" }).first().tap();
       const button = (name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
       await button("Roll").waitFor();
-      // Dice that move nothing are passed on, so that there is another roll.
-      for (const began = performance.now(); !/number \d+ of|best of|no other/.test(await page.locator(".verdict").textContent()); ) {
+      // Without a legal move, the turn passes and the dice are rolled again.
+      for (const began = performance.now(); !/ranks \d+ of|[Bb]est of|only move/.test(await page.locator(".verdict").textContent()); ) {
         assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
         if (await page.locator(".table .board-places .open").count()) {
           await page.locator(".table .board-places .open").first().tap();
@@ -69,28 +69,28 @@ const ROOMS = {
             if (await button(name).isVisible())
               await button(name)
                 .tap({ timeout: 1000 })
-                .catch(() => {}); // the table may move on by itself
+                .catch(() => {}); // the table may advance on its own
       }
     },
   },
   cube: {
     link: "#/cube?hidden=32-16&walk=14&v=2",
     picture: ".cube-picture canvas",
-    // Beside the cube, whose stickers take the finger.
+    // Beside the cube, because stickers handle touches.
     beside: [0.04, 0.1],
     async play(page) {
-      await page.getByText("It tries by itself", { exact: true }).first().tap();
+      await page.getByText("Auto-play", { exact: true }).first().tap();
       await page.getByRole("button", { name: "Solved cube" }).first().tap();
       const [x, y] = await at(page, ".cube-picture canvas", 0.5, 0.5);
       const box = await page.locator(".cube-picture canvas").boundingBox();
       const unit = Math.min(box.width / 3.9, box.height / 3.75);
       const scrolled = await page.evaluate(() => scrollY);
-      // The front's right column, pulled up.
+      // The right column of the front, dragged up.
       const sticker = [x - 0.12 * unit, y + 0.28 * unit];
-      // Held still, so that it does not fly on.
+      // Held still, so that the layer does not keep turning.
       await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(200));
       await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
-      assert.equal(await page.evaluate(() => scrollY), scrolled, "who turns a layer does not scroll");
+      assert.equal(await page.evaluate(() => scrollY), scrolled, "turning a layer does not scroll");
       await page.getByRole("button", { name: "Turn U prime" }).tap();
       await until(page, async () => {
         const { facelets } = await hothouse.ask({ ask: "turn", facelets: "UUUURRRRFFFFDDDDLLLLBBBB", moves: "R U'" });
@@ -106,7 +106,7 @@ const ROOMS = {
       const other = (before) => until(page, `document.querySelector(".grid-canvas canvas").toDataURL() !== ${JSON.stringify(before)}`);
       const stopped = () => page.evaluate(() => document.querySelector(".grid-pane").dataset.step);
       await page.locator(".grid-player button").first().tap();
-      // A step that was under way is answered before this question.
+      // A step in progress is answered before this question.
       await page.evaluate(async () => {
         await hothouse.ask({ ask: "automaton" });
         for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
@@ -118,7 +118,7 @@ const ROOMS = {
       const pulled = await cells();
       await page.touchscreen.tap(...(await at(page, ".grid-canvas canvas", 0.5, 0.15)));
       await other(pulled);
-      assert.equal(await stopped(), step, "the grid stood still");
+      assert.equal(await stopped(), step, "the grid is paused");
     },
   },
   words: {
@@ -128,30 +128,28 @@ const ROOMS = {
       const field = page.locator(".reading textarea:not([disabled])");
       await field.fill("The fox saw the owl.");
       await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 20);
-      // The text field lies over the tokens and takes the finger.
+      // The text field covers the tokens and handles the touch.
       await page.touchscreen.tap(...(await at(page, ".paper .tokens span:nth-of-type(5)", 0.5, 0.5)));
       await page.waitForFunction(() => /^After .* comes /.test(document.querySelector(".expected .small").textContent));
       await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).tap();
-      await page.waitForFunction(() =>
-        /\d+ tokens, .* It has the length that you asked for\./s.test(document.querySelector(".writing").textContent),
-      );
+      await page.waitForFunction(() => /\d+ tokens, .* Length limit reached\./s.test(document.querySelector(".writing").textContent));
     },
   },
 };
 
-test("every room of the page is touched", () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
+test("the touch tests cover every room", () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
 
 for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entries(ROOMS))
-  test(`${room}: by touch on a phone it is paused, scrolled and played`, async () => {
+  test(`${room}: pause, scroll and play work by touch on a phone`, async () => {
     const page = await visit(here, { at: link, started: false, context: PHONE });
     await lab(page, room);
     await event(page, "metrics");
     for (const running of [false, true]) {
-      const told = await ahead(page, "running");
+      const changed = await ahead(page, "running");
       await page.locator(".transport .play").tap();
-      assert.equal((await told()).running, running);
+      assert.equal((await changed()).running, running);
     }
-    // A swipe upwards over the picture is for the page.
+    // An upward swipe over the picture scrolls the page.
     const from = await at(page, picture, ...beside);
     await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
     const [x, y] = await page
@@ -161,7 +159,7 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
       .then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
     await pull(page, [x, y], [x, y - 240]);
     await page.waitForFunction(() => scrollY > 60);
-    // A tap while the page still glides ends the glide and does nothing else.
+    // A tap during momentum scrolling only stops the scrolling.
     await page.evaluate(async () => {
       for (let last = -1; scrollY !== last; ) {
         last = scrollY;

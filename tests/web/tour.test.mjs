@@ -1,4 +1,4 @@
-// A first visit: the tour from what one sees to a knob and to the curve; and help, which has it for whoever comes again.
+// The tour of a first visit, from the picture to a knob and the curve, and its start from the help dialog.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
@@ -10,10 +10,10 @@ const heading = (page, text) => page.locator(".tour h2", { hasText: text }).wait
 const next = (page) => box(page).getByRole("button", { name: "Next" });
 
 for (const room of ROOMS)
-  test(`${room}: a first visit is led from the picture to a knob and its effect on the curve, once`, async () => {
+  test(`${room}: the tour of a first visit leads from the picture to a knob and its effect on the curve, once`, async () => {
     const page = await visit(here, { at: `#/${room}`, first: true, context: { reducedMotion: "reduce" } });
     await box(page).waitFor();
-    // It takes nothing over: neither the focus nor the training.
+    // It neither takes the focus nor stops training.
     assert.ok(await page.evaluate(() => document.activeElement === document.body));
     await event(page, "metrics");
     const seen = [];
@@ -36,13 +36,13 @@ for (const room of ROOMS)
       await next(page).click();
     }
     assert.ok(seen.length >= 2 && seen.every(({ shown, inSight }) => shown && inSight), JSON.stringify(seen));
-    // Turning the knob leads on by itself.
+    // Turning the knob advances the tour.
     const marked = await ahead(page, "mark");
     const knob = page.locator(".first-knobs input[type=number]").first();
     await knob.fill(String(Number(await knob.inputValue()) / 2));
     await knob.press("Enter");
     await marked();
-    await heading(page, "See what it does");
+    await heading(page, "See the effect");
     assert.ok(await page.locator(".returns.toured").count());
     await page.keyboard.press("Escape");
     await box(page).waitFor({ state: "hidden" });
@@ -51,15 +51,15 @@ for (const room of ROOMS)
     await again.goto(page.url());
     await again.waitForFunction(() => globalThis.hothouse);
     await event(again, "metrics", 2);
-    assert.ok(await box(again).isHidden(), "it greets nobody twice");
+    assert.ok(await box(again).isHidden(), "the tour starts only once");
     assert.deepEqual(page.said, []);
     await page.context().close();
   });
 
-test("the tour goes by keyboard and screen reader, from help, and gives the focus back", async () => {
+test("the tour from help works by keyboard and screen reader, and restores the focus", async () => {
   const page = await visit(here);
   await event(page, "metrics");
-  assert.ok(await box(page).isHidden(), "who comes again is not led");
+  assert.ok(await box(page).isHidden(), "no tour for a returning visitor");
   const help = page.getByRole("button", { name: "Help", exact: true });
   await help.focus();
   await page.keyboard.press("Enter");
@@ -71,12 +71,12 @@ test("the tour goes by keyboard and screen reader, from help, and gives the focu
   await box(page).waitFor();
   const focused = () => page.evaluate(() => document.activeElement.textContent);
   const title = () => page.locator(".tour h2").textContent();
-  assert.equal(await focused(), await title(), "the focus is on its heading");
+  assert.equal(await focused(), await title(), "the focus is on the heading");
   const live = page.locator(".tour [role=status]");
   const before = await live.textContent();
   await next(page).focus();
   await page.keyboard.press("Enter");
-  assert.notEqual(await live.textContent(), before, "what is said changes where a screen reader listens");
+  assert.notEqual(await live.textContent(), before, "the live region changes");
   assert.equal(await focused(), "Next");
   await page.keyboard.press("Escape");
   await box(page).waitFor({ state: "hidden" });
@@ -84,7 +84,7 @@ test("the tour goes by keyboard and screen reader, from help, and gives the focu
   await page.context().close();
 });
 
-test("on a touch screen no key is named, and gestures are told", async () => {
+test("on a touch screen, help names gestures and no keys", async () => {
   for (const room of ROOMS) {
     const page = await visit(here, { at: `#/${room}`, context: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } } });
     await event(page, "metrics");
@@ -92,9 +92,9 @@ test("on a touch screen no key is named, and gestures are told", async () => {
     const named = keys.exec(await page.evaluate(() => document.querySelector("#main").innerText));
     assert.equal(named, null, `${room}: ${named?.input.slice(named.index - 60, named.index + 40)}`);
     await page.getByRole("button", { name: "Help", exact: true }).tap();
-    const told = await page.evaluate(() => document.querySelector("dialog[open]").innerText);
-    assert.match(told, /drag a slider/);
-    assert.doesNotMatch(told, /Single-key|play or pause/);
+    const help = await page.evaluate(() => document.querySelector("dialog[open]").innerText);
+    assert.match(help, /drag a slider/);
+    assert.doesNotMatch(help, /Single-key|play or pause/);
     await page.context().close();
   }
 });

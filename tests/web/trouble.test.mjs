@@ -1,4 +1,4 @@
-// What goes wrong ends in a plain message with the next step, and training goes on where it can.
+// Failures show a message with a next step, and training continues if possible.
 import assert from "node:assert/strict";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,14 +14,14 @@ for (const [what, at, text] of [
   ["with a knob out of range", "#/control?lr=99&v=2", /out of range. Choose a number from 0.00001 to 0.1/],
   ["with a knob that does not exist", "#/control?wings=2&v=2", /no knob called/],
   ["with a change that is badly written", "#/control?at=lr=0.001&v=2", /a change is written as 320:lr=0.0001/],
-  ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change while a run goes on/],
+  ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change during a run/],
   [
     "with more changes than a link has",
     `#/control?v=2${"&at=5:lr=0.001".repeat(65)}`,
     /65 live changes of knobs cannot be replayed. Give at most 64/,
   ],
 ])
-  test(`a link ${what}: a notice, and the default run`, async () => {
+  test(`a link ${what} shows a notice and starts the default run`, async () => {
     const page = await visit(here, { at });
     await notice(page, text);
     await event(page, "metrics");
@@ -38,19 +38,19 @@ for (const [room, at, why] of [
   ["words", "#/words?width=2048&layers=32&heads=32&context=1024", MEMORY],
   ["words", "#/words?width=2048&layers=32&heads=32&context=1024&batch=4096&micro=4096", TIME],
 ])
-  test(`settings beyond what 32 bits count are refused, and the default run goes on: ${at}`, async () => {
+  test(`settings beyond 32 bits are refused, and the default run starts: ${at}`, async () => {
     const page = await visit(here, { at: `${at}&v=2`, started: false });
     await lab(page, room);
     const said = page.getByText(why).first();
     await said.waitFor({ timeout: WAIT_MS });
-    // What was cut down to 32 bits would be less.
+    // Truncation to 32 bits would give a smaller value.
     if (why === MEMORY) assert.ok(Number(why.exec(await said.textContent())[1]) > 4096, await said.textContent());
     await event(page, "metrics");
     assert.deepEqual(page.said, []);
     await page.context().close();
   });
 
-/** For `init`: the page's workers, to do with as a browser may. */
+/** For `init`: records the page's workers, so that a test can end them. */
 const workers = () => {
   const plain = Worker;
   globalThis.made = [];
@@ -62,14 +62,14 @@ const workers = () => {
   };
 };
 
-test("a worker that the browser ends: the page says so, and restarts from the last autosave", async () => {
+test("a worker ended by the browser is reported, and the run restarts from the last autosave", async () => {
   const page = await visit(here, { at: "#/control?envs=64&v=2", init: workers });
   await event(page, "metrics");
   await hide(page);
   await stored(page);
   const { progress } = await event(page, "metrics");
   await page.evaluate(() => made.forEach((worker) => worker.terminate()));
-  await notice(page, /has not answered for \d+ s/); // longer where it was asked for something long
+  await notice(page, /has not answered for \d+ s/); // longer during a long request
   await page.evaluate(() => (globalThis.hothouse = undefined));
   await page.getByRole("button", { name: "Restart from the last autosave" }).click();
   await lab(page);
@@ -79,7 +79,7 @@ test("a worker that the browser ends: the page says so, and restarts from the la
   await page.context().close();
 });
 
-test("a worker that is long about something: what the page says of it goes when it answers", async () => {
+test("the notice about a silent worker disappears when it answers", async () => {
   const init = inWorkers(`addEventListener("message", (event) => {
     if (event.data !== "idle") return;
     event.stopImmediatePropagation();
@@ -109,7 +109,7 @@ const lacks = {
   "contexts of canvases": () => (HTMLCanvasElement.prototype.getContext = () => null),
 };
 for (const [what, init] of Object.entries(lacks))
-  test(`a browser without ${what}: every room opens, trains and draws what it can`, async () => {
+  test(`every room opens and trains in a browser without ${what}`, async () => {
     const page = await visit(here, { init });
     for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
       await page.locator(`#rooms a[href="#/${room}"]`).click();
@@ -122,7 +122,7 @@ for (const [what, init] of Object.entries(lacks))
         }
       });
       assert.equal(
-        (await page.getByText("This browser gives the page no canvas to draw on").count()) > 0,
+        (await page.getByText("This browser provides no canvas to draw on").count()) > 0,
         what === "contexts of canvases" && room === "control",
       );
     }
@@ -130,13 +130,13 @@ for (const [what, init] of Object.entries(lacks))
     await page.context().close();
   });
 
-test("a module that does not exist: the badge says which do", async () => {
+test("an unknown module name lists the modules in the badge", async () => {
   const page = await visit(here, { at: "?use=steam" });
   assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no module called 'steam'; there are: auto, threads-relaxed/);
   await page.context().close();
 });
 
-test("a file that was cut short, one from elsewhere and an empty one are refused; the run goes on", async () => {
+test("truncated, foreign and empty files are refused, and the run continues", async () => {
   const page = await visit(here, { at: "#/control?envs=64&v=2" });
   await event(page, "metrics");
   const bytes = await saved(page);
@@ -160,7 +160,7 @@ test("a file that was cut short, one from elsewhere and an empty one are refused
 });
 
 for (const inPool of [false, true])
-  test(`a panic ${inPool ? "on a thread of the pool" : "in the worker"}: its text, and a restart from the autosave`, async () => {
+  test(`a panic ${inPool ? "on a pool thread" : "in the worker"} shows its text and offers a restart from the autosave`, async () => {
     const page = await visit(here, { at: "#/control?envs=64&v=2" });
     await event(page, "metrics");
     await hide(page);
@@ -169,17 +169,17 @@ for (const inPool of [false, true])
     await page.evaluate(() => hothouse.command({ kind: "restore", bytes: new Uint8Array() }));
     await notice(page, /no Hothouse checkpoint/);
     await page.evaluate((inPool) => hothouse.panic(inPool), inPool);
-    await notice(page, inPool ? /asked a thread of the pool to panic/ : /asked the worker to panic/);
+    await notice(page, inPool ? /test panic in a pool thread/ : /test panic in the worker/);
     assert.equal(await page.getByText(/no Hothouse checkpoint/).count(), 0);
     await page.evaluate(() => (globalThis.hothouse = undefined));
-    await page.getByRole("button", { name: "Go on from the last autosave" }).click();
+    await page.getByRole("button", { name: "Continue from the last autosave" }).click();
     await lab(page);
     const after = await event(page, "metrics");
     assert.ok(after.progress.iteration > 1, `iteration ${after.progress.iteration}, it had reached ${progress.iteration}`);
     await page.context().close();
   });
 
-test("of two tabs one keeps the autosave, the other says so", async () => {
+test("of two tabs one stores the autosave, and the other shows a notice", async () => {
   const page = await visit(here);
   await event(page, "metrics");
   const second = await page.context().newPage();
@@ -190,10 +190,10 @@ test("of two tabs one keeps the autosave, the other says so", async () => {
   await page.context().close();
 });
 
-test("the runs of the last two visits are kept, and one can go on from either", async () => {
+test("the runs of the last two visits are stored and can be continued", async () => {
   const context = await here.browser.newContext();
   let visit = 0;
-  /** A visit with one run, kept; gives the page, and what it offered to go on from. */
+  /** A visit with one stored run; returns the page and the runs that it offered to continue. */
   const visitOf = async (seed) => {
     const page = await context.newPage();
     await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=2`);
@@ -201,7 +201,7 @@ test("the runs of the last two visits are kept, and one can go on from either", 
     await event(page, "metrics");
     await page.getByRole("button", { name: "Save run" }).waitFor();
     const offers = await page.getByRole("button", { name: /^Go on from/ }).allTextContents();
-    // twice: only a visit's first autosave drops what no visit needs any more
+    // twice: only the first autosave of a visit prunes old runs
     for (const places of [1, 2]) {
       await hide(page);
       const now = await stored(page, { after: visit, places });
@@ -209,7 +209,7 @@ test("the runs of the last two visits are kept, and one can go on from either", 
     }
     return { page, offers };
   };
-  const [last, before] = ["Go on from your last visit", "Go on from the visit before"];
+  const [last, before] = ["Continue your last visit", "Continue the visit before"];
   const first = await visitOf(11);
   assert.deepEqual(first.offers, []);
   await first.page.close();
@@ -234,7 +234,7 @@ test("the runs of the last two visits are kept, and one can go on from either", 
   await context.close();
 });
 
-test("a tab that closes asks for two saves, and writes one after the other: it can cut off one at most", async () => {
+test("a closing tab writes two saves one after another, so that at most one is interrupted", async () => {
   const init = () => {
     globalThis.writes = { now: 0, most: 0, done: 0 };
     const { transaction } = IDBDatabase.prototype;
@@ -261,7 +261,7 @@ test("a tab that closes asks for two saves, and writes one after the other: it c
   await page.context().close();
 });
 
-test("a browser that refuses storage: a notice, and training goes on", async () => {
+test("without storage a notice appears, and training continues", async () => {
   const init = () => {
     indexedDB.open = () => {
       throw new DOMException("The user denied permission to access the database.", "SecurityError");
@@ -270,14 +270,14 @@ test("a browser that refuses storage: a notice, and training goes on", async () 
   const page = await visit(here, { init });
   await event(page, "metrics");
   await hide(page);
-  await notice(page, /refused to store the run/);
+  await notice(page, /could not store the run/);
   await event(page, "metrics");
   await page.context().close();
 });
 
-test("a tab that slept goes on training, and its clock does not count the sleep", async () => {
+test("a suspended tab continues training, and its clock excludes the suspension", async () => {
   const init = () => {
-    // workers get their clock from the browser; this one is told that ten minutes passed
+    // replaces the worker's clock, so that ten minutes seem to pass
     const plain = Worker;
     globalThis.Worker = class extends plain {
       constructor(url, settings) {
@@ -291,13 +291,13 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
         globalThis.slumberer = this;
       }
       postMessage(message, transfer) {
-        // the module loads a moment later than a worker's own script would
+        // the module loads later than the worker's own script would
         this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
         this.loaded.then(() => super.postMessage(message, transfer));
       }
     };
   };
-  const page = await visit(here, { init, at: "#/control?envs=64&v=2", context: { bypassCSP: true } }); // a worker of one's own
+  const page = await visit(here, { init, at: "#/control?envs=64&v=2", context: { bypassCSP: true } }); // for the modified worker
   await event(page, "metrics");
   const longestS = await page.evaluate(
     () =>
@@ -311,12 +311,12 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
         });
       }),
   );
-  // The leap of ten minutes was seen and counts as one second of training; a busy machine adds its own, and no minute.
+  // The jump of ten minutes counts as one second of training, plus delays of a busy machine.
   assert.ok(longestS >= 0.9 && longestS < 60, `${longestS} s for one iteration`);
   await page.context().close();
 });
 
-/** The same run with weights that cannot be trained, and a checksum that is right. */
+/** The same run with NaN weights and a valid checksum. */
 function wild(bytes) {
   const file = Buffer.from(bytes);
   const data = 8 + Number(file.readBigUInt64LE(0));
@@ -337,19 +337,19 @@ function wild(bytes) {
   return file;
 }
 
-test("a run that diverges is not saved, whoever asks is told, and another begins", async () => {
+test("a diverged run is not saved, a request is refused, and a new run can start", async () => {
   const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&v=2" });
   await event(page, "metrics");
   const buffer = wild(await saved(page));
   await page.locator("input[type=file]").first().setInputFiles({ name: "wild.safetensors", mimeType: "application/octet-stream", buffer });
   await notice(page, /Training diverged: the weights are no longer numbers\. Reset/);
-  await hide(page); // which asks for an autosave that cannot be
+  await hide(page); // requests an autosave, which is refused
   for (const _ of [1, 2])
     assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /diverged.*Reset/);
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   await began();
-  // It stands as the one before stood.
+  // The stored run is unchanged.
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   await event(page, "metrics");
   assert.ok((await saved(page)).length > 1000);
@@ -357,16 +357,16 @@ test("a run that diverges is not saved, whoever asks is told, and another begins
   await page.context().close();
 });
 
-test("a file that there is no room for is refused before it is read, and one that cannot be read is named", async () => {
+test("an oversized file is refused before it is read, and an unreadable file is named", async () => {
   const page = await visit(here, { at: "#/control?envs=64&v=2" });
   await event(page, "metrics");
   const dir = folder();
   const path = join(dir, "model.safetensors");
   writeFileSync(path, "");
-  truncateSync(path, 2 ** 30); // which takes no room on the disk
+  truncateSync(path, 2 ** 30); // a sparse file
   const input = page.locator("input[type=file]").first();
   await input.setInputFiles(path);
-  await notice(page, /model\.safetensors has 1074 MB, more than there is room for.*hothouse resume/);
+  await notice(page, /model\.safetensors has 1074 MB, too large to load.*hothouse resume/);
   await page.evaluate(() => {
     File.prototype.arrayBuffer = () => Promise.reject(new DOMException("It is gone", "NotFoundError"));
   });
@@ -377,7 +377,7 @@ test("a file that there is no room for is refused before it is read, and one tha
   await page.context().close();
 });
 
-test("a save that a reset overtakes is given all the same, and so is the next", async () => {
+test("a save overtaken by a reset is still delivered, and so is the next", async () => {
   const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=2" });
   const sizes = await page.evaluate(async () => {
     const first = hothouse.save();
@@ -391,10 +391,10 @@ test("a save that a reset overtakes is given all the same, and so is the next", 
   await page.context().close();
 });
 
-test("a saved run goes on exactly where it was", async () => {
+test("a restored run continues bit for bit", async () => {
   const at = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
   const first = await visit(here, { at });
-  // Iterations are short: whenever the save comes, the digests behind it are known.
+  // Iterations are short, so that the digests after the save are known.
   const known = await first.evaluate(
     () =>
       new Promise((resolve) => {
@@ -419,7 +419,7 @@ test("a saved run goes on exactly where it was", async () => {
   await page.context().close();
 });
 
-test("a run saved in the page goes on natively, and the reverse", async () => {
+test("a run saved in the page continues natively, and the reverse", async () => {
   const dir = folder();
   const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=2" });
   await event(page, "metrics", 3);

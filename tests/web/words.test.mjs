@@ -1,5 +1,5 @@
-// The room of words: a transformer that learns before any click, a text with what it makes of it, attention heads, writing, and a text of
-// one's own. How well it learns is for other tests.
+// The words room: training of a transformer, surprise and predictions in a text, attention heads, generated text, and training on
+// user text. Other tests measure how well it learns.
 import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS 
 
 const here = house();
 
-/** Small, so that all of it is there within seconds. */
+/** A small run that is complete within seconds. */
 const SMALL = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
 const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
-/** A text of one's own, with letters of two and three bytes. */
+/** A user text with letters of two and three bytes. */
 const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
 
 const enter = entrance(here, "words", at(), ".reading textarea:not([disabled])");
-/** The text that is learned from, once it is the one that was brought. */
+/** Waits until the run trains on the user text. */
 const corpusOf = async (page, is) => {
   for (let look = 0; look < 600; look++) {
     const { corpus } = await ask(page, { ask: "about" });
@@ -40,7 +40,7 @@ const write = async (page, settings) => {
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
-/** A token as it is told. */
+/** A token as in an answer of the room. */
 const token = (...bytes) => {
   const text = Buffer.from(bytes).toString();
   return {
@@ -48,13 +48,13 @@ const token = (...bytes) => {
     text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text,
   };
 };
-/** What it wrote, once it is done. */
+/** The generated text, once it is complete. */
 const written = async (page) => {
   await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
   return page.locator(".output .tokens").textContent();
 };
 
-test("each token stands at its own letters, also among bytes that are no text and where one token ends within a letter", async () => {
+test("each token is placed at its own letters, also with invalid bytes and tokens that end within a letter", async () => {
   const { pieces } = await part("rooms/words/tokens");
   const found = (text, ...tokens) =>
     pieces(
@@ -68,7 +68,7 @@ test("each token stands at its own letters, also among bytes that are no text an
     ["日", 3, 6],
     ["b", 6, 7],
   ]);
-  // A byte that goes on with nothing, a letter that is broken off by the next one, and one by the end.
+  // A lone continuation byte, and letters truncated by the next letter and by the end.
   assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [
     ["a", 0, 1],
     ["\ufffd", 1, 2],
@@ -77,7 +77,7 @@ test("each token stands at its own letters, also among bytes that are no text an
     ["日", 4, 7],
     ["\ufffd", 7, 9],
   ]);
-  // As it is written: what is not whole yet is held back, as is what may become the text to stop at.
+  // During generation, incomplete letters and possible beginnings of the stop text are held back.
   assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [
     ["a", 0, 1],
     ["b", 1, 2],
@@ -100,8 +100,8 @@ test("each token stands at its own letters, also among bytes that are no text an
 });
 
 test(
-  "a text without blanks is read in few windows, of which each token has what stands before it; what is cut otherwise there is " +
-    "left out",
+  "a text without blanks is read in few overlapping windows, so that each token has its context; tokens that the window's edge " +
+    "cuts differently are dropped",
   async () => {
     const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("rooms/words/tokens"), await part("rooms/words/read")];
     const cut = (text, context) => {
@@ -119,9 +119,9 @@ test(
       for (const [k, { from }] of windows.entries())
         assert.ok(k === 0 || (from > windows[k - 1].from && from <= windows[k - 1].to - 8), JSON.stringify(windows));
     }
-    // With blanks, it is cut only before one.
+    // A text with blanks is split only before a blank.
     assert.ok(cut("the fox saw the owl. ".repeat(20), 32).windows.every(({ from, text }) => from === 0 || text.startsWith(" ")));
-    // Of a window that by itself begins with のカ as one token, the others are taken, since they stand at the same letters.
+    // A window may start with のカ as one token; its other tokens are used, because they are at the same letters.
     const { tokens, windows } = cut("日本のカエル", 4);
     assert.deepEqual(
       windows.map(({ text }) => text),
@@ -147,14 +147,14 @@ test(
   },
 );
 
-test("it learns before any click: loss falls above a floor, samples come at each test, and one goes back to earlier ones", async () => {
+test("the model trains without a click: the loss falls above a floor, each test adds samples, and old ones can be selected", async () => {
   const page = await enter();
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 5);
   assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
   const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
   assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
-  await text(page, ".lead", "^Validation loss .* nats a token \\(perplexity .*\\), .*% above the entropy floor, after ");
+  await text(page, ".lead", "^After .*: as uncertain as a guess among .* tokens \\(best possible: .*\\)\\. Validation loss ");
   await text(page, ".main-chart .number", "training .*validation ");
   await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 3);
   const samples = await ask(page, { ask: "samples" });
@@ -169,14 +169,14 @@ test("it learns before any click: loss falls above a floor, samples come at each
   await page.keyboard.press("End");
   await text(page, ".samples output", "^newest$");
   const band = await page.locator(".model-band").textContent();
-  assert.match(band, /Parameters[\d,]+, of them [\d,]+ of embeddings.*2 layers of 2 attention heads.*32 tokens/s);
-  assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats a token/s);
+  assert.match(band, /Parameters[\d,]+, including [\d,]+ in embeddings.*2 layers of 2 attention heads.*32 tokens/s);
+  assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats per token/s);
   await page.locator(".model-band").getByRole("button", { name: "Tensors as a table" }).click();
   await text(page, ".model-band tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
   await leave(page);
 });
 
-test("a text shows its surprise at each token; pointer and caret show what is expected there, and a head where it looks", async () => {
+test("a text shows the surprise of each token; pointer and caret show predictions, and a head shows its attention", async () => {
   const page = await enter();
   await eventWhere(page, "test", ({ val_loss }) => val_loss < 2.6);
   const field = page.locator(".reading textarea");
@@ -189,15 +189,15 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   assert.equal(shown[0], 0);
   assert.ok(shown.slice(1).every((fill) => fill > 0 && fill <= 1) && Math.max(...shown) > 2 * Math.min(...shown.slice(1)), shown.join());
   await text(page, ".reading output", "^loss .*perplexity ");
-  // The tokens lie below the letters: the one under the pointer is the one that is pointed at.
+  // The tokens are below the letters; the token under the pointer is selected.
   const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await text(page, ".expected .small", "^After f comes o: .*%, a surprise of ");
+  await text(page, ".expected .small", "^o after f: .*%, surprise ");
   assert.equal((await page.locator(".likely li").count()) >= 10, true);
-  await text(page, ".likely .marked", "o is there");
-  // Whoever types or goes on by keys looks at the caret, wherever the mouse rests.
+  await text(page, ".likely .marked", "o actual");
+  // While typing or moving by keys, the caret counts and not the mouse.
   await page.keyboard.press("ControlOrMeta+Home");
-  await text(page, ".expected .small", "^Before the first token");
+  await text(page, ".expected .small", "^No predictions before the first token");
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
   await text(page, ".expected .small", "^After f comes o: ");
   await page.keyboard.press("ControlOrMeta+A");
@@ -210,19 +210,19 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 54);
   await page.mouse.move(0, 0);
   await field.press("ControlOrMeta+Home");
-  await text(page, ".expected .small", "^Before the first token");
+  await text(page, ".expected .small", "^No predictions before the first token");
   await field.press("ArrowRight");
-  await text(page, ".expected .small", "^After T comes h: ");
+  await text(page, ".expected .small", "^h after T: ");
   await text(page, ".expected [role=status]", "^“h”, .*%\\. Expected: ");
   await field.press("ControlOrMeta+End");
-  await text(page, ".expected .small", "^The next token, after \\.\\.$");
+  await text(page, ".expected .small", "^Next token after \\.\\.$");
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
-  // A head.
+  // An attention head.
   await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
-  await text(page, ".expected", "^Layer 2, head 1Where \\. looks: the share of its attention\\.");
+  await text(page, ".expected", "^Layer 2, head 1Attention from \\.\\.");
   assert.equal(await page.locator(".likely li").count(), 10);
   await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
   const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
@@ -232,7 +232,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   );
   assert.ok(Math.abs(sums - 7) < 1e-4, `${sums}`);
   await page.locator(".reading").getByText("Surprise", { exact: true }).click();
-  // A character that the text of the grammar does not have is named.
+  // A character outside the grammar's alphabet is named in the error.
   await field.fill("The fox saw 日 there.");
   await text(page, ".reading .error", "日");
   assert.equal(await field.getAttribute("aria-invalid"), "true");
@@ -243,14 +243,14 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await leave(page);
 });
 
-test("it goes on with a prompt, the same again from the same seed, until a text to stop at or the visitor ends it", async () => {
+test("a prompt is continued reproducibly for a seed, until a stop text or the visitor ends it", async () => {
   const page = await enter({ context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await write(page, { Prompt: "Once upon a time", "Length, tokens": 60, Seed: 7 });
   const one = await written(page);
   assert.equal([...one].length, 60);
-  await text(page, ".writing", "60 tokens, .* It has the length that you asked for\\.");
+  await text(page, ".writing", "60 tokens, .* Length limit reached\\.");
   await write(page, { Seed: 8 });
   assert.notEqual(await written(page), one);
   await write(page, { Seed: 7 });
@@ -259,15 +259,15 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await pane.getByRole("button", { name: "Copy" }).click();
   await pane.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
-  // Each token's probability, by keys and as a table.
+  // Probability of each token, by keys and as a table.
   await page.locator(".output").focus();
   await page.keyboard.press("End");
-  await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, a surprise of .* nats\\.`);
+  await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, surprise .* nats\\.`);
   await pane.getByRole("button", { name: "Tokens as a table" }).click();
   assert.equal(await pane.locator("tbody tr").count(), 60);
-  await pane.getByRole("button", { name: "Read it above" }).click();
+  await pane.getByRole("button", { name: "Inspect" }).click();
   assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
-  // The likeliest, with which the seed has nothing to do.
+  // The most likely tokens do not depend on the seed.
   await write(page, { Temperature: 0 });
   const likeliest = await written(page);
   await write(page, { Seed: 1 });
@@ -275,15 +275,15 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await write(page, { "Stop at this text": likeliest.slice(10, 12) });
   const stopped = await written(page);
   assert.equal(stopped, likeliest.slice(0, likeliest.indexOf(likeliest.slice(10, 12))));
-  await text(page, ".writing", "It came to the text to stop at");
+  await text(page, ".writing", "Stop text reached");
   await write(page, { "Stop at this text": "", "Length, tokens": 10000 });
   await pane.getByRole("button", { name: "Stop", exact: true }).click();
   assert.ok((await written(page)).length < 10000);
   await text(page, ".writing", "Stopped\\.");
   for (const [settings, words] of [
-    [{ Temperature: -1 }, "Temperature: give a number from 0 to 5"],
-    [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: give a number from 0.01 to 1"],
-    [{ "Top-p (1: all)": 1, "Length, tokens": 1.5 }, "Length: give a whole number from 1 to 10000"],
+    [{ Temperature: -1 }, "Temperature: enter a number from 0 to 5"],
+    [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: enter a number from 0.01 to 1"],
+    [{ "Top-p (1: all)": 1, "Length, tokens": 1.5 }, "Length: enter a whole number from 1 to 10000"],
     [{ "Length, tokens": 20, Prompt: "" }, "prompt is empty"],
     [{ Prompt: "日" }, "日"],
   ]) {
@@ -293,7 +293,7 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await leave(page);
 });
 
-test("a saved run brings its samples along, and what cannot be is refused while the run stays whole", async () => {
+test("a saved run contains its samples, and impossible requests are refused without affecting the run", async () => {
   const page = await enter();
   await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
   for (const [question, words] of [
@@ -317,7 +317,7 @@ test("a saved run brings its samples along, and what cannot be is refused while 
   await leave(page);
 });
 
-test("a text of one's own is learned, by bytes and by byte pairs; what cannot be learned from says why, and the run goes on", async () => {
+test("a user text is learned by bytes and by byte pairs; an unusable text shows the reason, and the run continues", async () => {
   const page = await enter();
   await event(page, "metrics");
   const own = page.locator(".own-band");
@@ -333,7 +333,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
       [name, length, unit],
     );
   await train.click();
-  await refusedFor("There is no text yet");
+  await refusedFor("No text\\.");
   for (const [typed, words] of [
     ["short", "short|shorter|few"],
     ["a".repeat(5000), "consists of 'a' only"],
@@ -348,8 +348,8 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await refusedFor("binary|no text|not text");
   assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
   assert.ok((await event(page, "metrics")).loss > 0);
-  // Letters of several bytes, by bytes: the tokens of a letter are shown as the letter.
-  await own.getByRole("button", { name: "Leave it" }).click();
+  // With byte tokens, the tokens of a multi-byte letter are shown as the letter.
+  await own.getByRole("button", { name: "Remove" }).click();
   await own.locator("textarea").fill(OWN);
   await own.getByLabel(/^Tokenizer/).selectOption("bytes");
   await train.click();
@@ -358,31 +358,31 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await page.locator(".reading textarea").fill("Käfer 日");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
   assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
-  // Written at random, most are no text: all of it is seen, with as many probabilities as there are tokens.
+  // Random bytes are mostly invalid text; all of it is shown, with a probability for each token.
   await write(page, { Prompt: "Käfer", Temperature: 5, "Length, tokens": 200 });
   const seen = await written(page);
   assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
-  await text(page, ".model-band", "pasted text.*bytes.*nobody knows it of a text like this");
-  await text(page, ".lead", "^Validation loss [^,]*, after ");
-  // A file, by byte pairs: another vocabulary, and the preset stays.
+  await text(page, ".model-band", "pasted text.*bytes.*unknown for your own text");
+  await text(page, ".lead", "^After .*: as uncertain as a guess among [\\d.]+ tokens\\. Validation loss ");
+  // A file, by byte pairs: the vocabulary changes, the preset stays.
   await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
   await own.getByLabel(/^Tokenizer/).selectOption("bpe");
   await own.getByLabel(/^Vocabulary/).fill("300");
   await train.click();
   const corpus = await corpusOf(page, (corpus) => corpus.name === "frogs.txt");
   assert.ok(corpus.tokenizer === "bpe" && corpus.vocabulary <= 300 && corpus.characters_per_token > 2, JSON.stringify(corpus));
-  await own.getByRole("button", { name: "Go back to the stories" }).click();
+  await own.getByRole("button", { name: "Back to the stories" }).click();
   await corpusOf(page, (corpus) => !corpus.own);
   await event(page, "metrics");
   await leave(page);
 });
 
-test("while a long text is prepared there is nothing to save, and another run begins at once", async () => {
+test("while a long text is prepared, saving is refused, and a new run starts immediately", async () => {
   const page = await enter();
   await event(page, "metrics");
   await page.evaluate(async () => {
     const config = { version: 2, room: "words", variant: "char", seed: 1, knobs: { tokenizer: "bpe" } };
-    await hothouse.bring(new File(["The fox saw the owl by the old mill. ".repeat(1_000_000)], "long.txt"), config);
+    await hothouse.provideData(new File(["The fox saw the owl by the old mill. ".repeat(1_000_000)], "long.txt"), config);
     globalThis.ready = false;
     hothouse.onEvent((event) => (globalThis.ready ||= event.kind === "room" && event.event.kind === "ready"));
   });
@@ -395,13 +395,13 @@ test("while a long text is prepared there is nothing to save, and another run be
   assert.equal((await began()).config.data.name, "long.txt");
   assert.equal(await page.evaluate(() => globalThis.ready), false);
   const back = await ahead(page, "began");
-  await page.locator(".own-band").getByRole("button", { name: "Go back to the stories" }).click();
+  await page.locator(".own-band").getByRole("button", { name: "Back to the stories" }).click();
   assert.equal((await back()).config.data, undefined);
   assert.ok((await event(page, "metrics")).loss > 0);
   await leave(page);
 });
 
-test("settings that a tab cannot hold, or no model can have, are refused and the run goes on", async () => {
+test("settings that exceed the memory or are invalid are refused, and the run continues", async () => {
   const page = await enter();
   await event(page, "metrics");
   for (const [variant, knobs, words] of [
@@ -410,24 +410,24 @@ test("settings that a tab cannot hold, or no model can have, are refused and the
     ["char", { context: 1024, micro: 26, batch: 104 }, /these settings need about .* MB of memory/],
     ["d512", { heads: 1 }, /choose 2 heads or more/],
   ]) {
-    const told = await ahead(page, "notice");
+    const noticed = await ahead(page, "notice");
     await page.evaluate(
       ([variant, knobs]) => hothouse.command({ kind: "reset", config: { version: 2, room: "words", variant, seed: 1, knobs } }),
       [variant, knobs],
     );
-    const { text, next_step } = await told();
+    const { text, next_step } = await noticed();
     assert.match(`${text} ${next_step}`, words);
   }
   assert.ok((await event(page, "metrics")).loss > 0);
   await leave(page);
 });
 
-test("a file of a gigabyte is refused before it is read, and the run goes on", async () => {
+test("a file of a gigabyte is refused before it is read, and the run continues", async () => {
   const page = await enter();
   const place = folder();
   const path = join(place, "books.txt");
   writeFileSync(path, "");
-  truncateSync(path, 2 ** 30); // which takes no room on the disk
+  truncateSync(path, 2 ** 30); // a sparse file
   const own = page.locator(".own-band");
   await own.locator("input[type=file]").setInputFiles(path);
   await text(page, ".own-text [role=status]", "books\\.txt, 1073\\.7 MB");
@@ -439,7 +439,7 @@ test("a file of a gigabyte is refused before it is read, and the run goes on", a
   rmSync(place, { recursive: true });
 });
 
-test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
   for (const screen of SCREENS) {
     const page = await enter({ context: screen });
     await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
@@ -450,7 +450,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
     await accessible(page);
     await fits(page);
-    // Letters of the field lie on their tokens, however the lines break.
+    // Letters of the field cover their tokens for any line breaks.
     const [field, tokens] = await page.evaluate(() =>
       [".paper textarea", ".paper .tokens"].map((part) => [
         document.querySelector(part).scrollHeight,

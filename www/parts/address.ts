@@ -1,16 +1,16 @@
-// The address bar: it says what began the present run and what was changed since, so that a copy of it, or the page loaded again, gives
-// the same.
+// The address bar. It contains the start settings of the current run and its later changes, so that a copied link or a reload
+// reproduces the run.
 
 import type { Client } from "../run/client";
 import { pageLife, untilClosed } from "./life";
 
-/** It follows what is changed after so long. */
+/** Delay between a change and the update of the address. */
 const FOLLOW_MS = 250;
 
 export class Address {
-  /** The link that begins the present run, as far as it was heard. */
+  /** Link to the current run, as last reported. */
   current = "";
-  /** What the bar has by this page's doing. Where it has something else, the visitor has gone there, and that is not written over. */
+  /** Address last set by this page. A different address was entered by the visitor and is not overwritten. */
   private written = location.hash;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly life = pageLife();
@@ -19,14 +19,14 @@ export class Address {
     untilClosed(() => clearTimeout(this.timer));
   }
 
-  /** Soon; a link is asked for again. */
+  /** Schedules an update of the address. */
   follow(): void {
     clearTimeout(this.timer);
-    if (this.client.standsIn) return; // the address is that of the run which waits
+    if (this.client.isFallback) return; // the address belongs to the run that waits for its data
     this.timer = setTimeout(() => void this.write(), FOLLOW_MS);
   }
 
-  /** Another page of the browser's history, for a run that is about to begin. */
+  /** Adds an entry to the browser's history for a run that is about to begin. */
   push(link: string): void {
     if (link !== location.hash) history.pushState(null, "", link);
     this.written = location.hash;
@@ -41,14 +41,14 @@ export class Address {
     const { address } = await this.client.shared().catch(() => ({ address: this.current }));
     if (this.life.aborted || written !== this.written || written !== location.hash) return;
     this.current = address;
-    // A digest that is to be reached stays while nothing was changed.
+    // An expected digest stays in the address until a setting changes.
     if (written.replace(/&digest=[^&]*/, "") === address) return;
     history.replaceState(null, "", address);
     this.written = location.hash;
   }
 }
 
-/** The variant that a link of this room names, or the first, and whether it carries nothing else. */
+/** Variant in a link to this room, or the first variant; `plain` is true if the link contains no other settings. */
 export function linked(link: string, { room, rooms }: Client): { variant: string; plain: boolean } | undefined {
   const [path = "", query = ""] = link.split("?");
   const asked = new URLSearchParams(query);

@@ -1,5 +1,5 @@
-// Tells a screen reader how training goes, at a pace that leaves room for everything else. What happened once waits
-// its turn; of progress, and of one thing said anew, only the newest is told.
+// Announcements for screen readers, rate-limited. Single events are queued. A newer announcement replaces an older one about the
+// same topic, and only the latest progress is read.
 
 import { h } from "./dom";
 
@@ -14,7 +14,7 @@ export class Announcer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private waiting: { text: string; about: string }[] = [];
 
-  /** Something that happened once; spoken soon. Of what is said `about` one thing, the newest counts. */
+  /** Queues an event. It replaces a queued event with the same topic `about`. */
   say(text: string, about = text): void {
     this.waiting = [...this.waiting.filter((other) => other.about !== about), { text, about }].slice(-MOST_WAITING);
     this.next();
@@ -32,7 +32,7 @@ export class Announcer {
     }, waitMs);
   }
 
-  /** How far training has come; spoken every ten seconds at most. */
+  /** Announces the progress of training, at most every ten seconds. */
   progress(text: () => string): void {
     const now = performance.now();
     if (now - this.lastProgressMs < PROGRESS_EVERY_MS || this.waiting.length > 0) return;

@@ -1,24 +1,22 @@
-// What is in use (threads, SIMD, GPU) in a few words, and why, in full sentences behind them.
+// Badge with the hardware in use (threads or GPU), and a dialog with details and reasons.
 
 import type { Device } from "../run/protocol";
 import type { InUse } from "../run/client";
-import { because, gpuName, trains, type Counts } from "./device";
+import { because, deviceText, gpuName, type Counts } from "./device";
 import { Dialog } from "./dialog";
 import { facts, h, write } from "./dom";
 
-const threads = (n: number): string => (n === 1 ? "one thread" : `${n} threads`);
-
-/** Instruction sets as people call them. */
+/** Display names of the instruction sets. */
 const INSTRUCTIONS: Record<string, string> = { relaxed: "relaxed SIMD", simd128: "SIMD", portable: "no SIMD" };
 const instructions = ({ isa }: InUse): string => INSTRUCTIONS[isa] ?? isa;
 
-/** `2 threads, relaxed SIMD`, or `GPU: NVIDIA ampere` */
+/** Short description: `CPU, 2 threads` or `GPU: NVIDIA ampere`. */
 export const summary = (backend: InUse, device?: Device): string =>
-  device?.on_gpu ? `GPU: ${gpuName(device)}` : `${threads(backend.threads)}, ${instructions(backend)}`;
+  device?.on_gpu ? `GPU: ${gpuName(device)}` : `CPU, ${backend.threads} ${backend.threads === 1 ? "thread" : "threads"}`;
 
 export class Badge {
   private readonly long = h("span.long");
-  /** Where the page is narrow. */
+  /** Text for narrow pages. */
   private readonly short = h("span.short", { "aria-hidden": "true" });
   readonly button = h("button.quiet.badge", this.long, this.short);
   private readonly dialog: Dialog;
@@ -34,30 +32,30 @@ export class Badge {
       ["GPU", this.gpu],
       ["Threads", String(backend.threads)],
       ["Instructions", instructions(backend)],
-      ["Arithmetic", backend.arithmetic === "fused" ? "fused: multiply and add round once" : "unfused: multiply and add round each"],
+      [
+        "Arithmetic",
+        backend.arithmetic === "fused" ? "fused: multiply and add are rounded once" : "unfused: multiply and add are rounded separately",
+      ],
       ["Module", backend.module],
       ["Version", backend.version],
     ]);
     this.dialog = new Dialog(
-      "What is in use",
+      "System in use",
       h("dl.facts", rows),
       h("h3", "Why"),
       h("ul.why", this.why, ...backend.why.map((reason) => h("li", reason))),
     );
-    this.button.title = "What is in use, and why";
+    this.button.title = "System in use, with reasons";
     this.button.addEventListener("click", () => this.dialog.open());
     this.show(device);
   }
 
-  /** What trains; undefined while that is not decided, when it is the processor. */
+  /** Shows the device; undefined means undecided, and the CPU is used. */
   show(device: Device | undefined): void {
     write(this.long, summary(this.backend, device));
     write(this.short, device?.on_gpu ? "GPU" : "CPU");
-    this.button.setAttribute("aria-label", `In use: ${device?.on_gpu ? "" : "CPU, "}${summary(this.backend, device)}. Why?`);
+    this.button.setAttribute("aria-label", `In use: ${summary(this.backend, device)}. Why?`);
     write(this.gpu, device?.gpu ? `${device.gpu}${device.on_gpu ? "" : ", not in use"}` : "none in use");
-    write(
-      this.why,
-      device ? `${trains(device)} ${because(device, this.counts)}` : "The processor trains. What the GPU can do is not measured yet.",
-    );
+    write(this.why, device ? `${deviceText(device)} ${because(device, this.counts)}` : "Training on the CPU. The GPU is not measured yet.");
   }
 }

@@ -1,5 +1,4 @@
-// Where the time of an iteration goes: one bar in parts, and the same as a table. It calms the numbers, iteration by
-// iteration, so that one can read them while they come.
+// Time of an iteration by part, as a segmented bar and as a table. The shares are smoothed over iterations to stay readable.
 
 import { h, id, write } from "./dom";
 import { drawing } from "./loop";
@@ -9,17 +8,18 @@ import type { Colour } from "./theme";
 import { Table } from "./table";
 import type { Part } from "../run/protocol";
 
-/** Of one iteration: calm to look at, and soon true again after a change. */
+/** Weight of one iteration in the exponential average. */
 const WEIGHT = 0.05;
 const WRITE_EVERY_MS = 500;
-/** Narrower segments stand without their name. */
+/** Narrower segments have no label. */
 const NAMED_PX = 92;
 
-/** Colours of a room's own parts in turn, and of those that every room has. */
+/** Colours of a room's own parts, in turn. */
 const COLOURS: Colour[] = ["accent", "grown", "soft", "rust", "plus", "thrust", "minus"];
-const HOUSE: Record<string, Colour> = { tests: "ink", rest: "muted" };
+/** Colours of the parts that every room has. */
+const COMMON: Record<string, Colour> = { tests: "ink", rest: "muted" };
 
-const NOTHING = "Nothing has taken any time yet";
+const NOTHING = "No time measured yet";
 
 const percent = (share: number): string => `${Math.round(100 * share)}\u00a0%`;
 
@@ -31,27 +31,27 @@ export class Breakdown {
   private readonly table: Table;
   private readonly operations: Operations;
 
-  /** Parts in the order of their shares, each with what happens in it; `time` finds the operations of a gradient. */
+  /** `parts` are in the order of the shares; `time` measures the operations of a gradient. */
   constructor(
     private readonly parts: readonly Part[],
     time: Look,
   ) {
-    // Those of every room come last, and look the same in all.
-    const own = parts.length - Object.keys(HOUSE).length;
-    const look = (k: number): string => `background:var(--${k < own ? COLOURS[k % COLOURS.length] : HOUSE[parts[k]!.name]})`;
+    // Parts of every room come last and have fixed colours.
+    const own = parts.length - Object.keys(COMMON).length;
+    const look = (k: number): string => `background:var(--${k < own ? COLOURS[k % COLOURS.length] : COMMON[parts[k]!.name]})`;
     this.segments = parts.map((_, k) => h("span", { style: look(k) }));
     const titleId = id("breakdown");
     this.table = new Table(
       "Where the time goes",
       ["Part", "Share", "What happens"],
       () =>
-        this.told().map(({ label, help, share }, k) => {
+        this.measured().map(({ label, help, share }, k) => {
           const heading = h("span", h("i.swatch", { style: look(k), "aria-hidden": "true" }), label);
           return [heading, this.shares.value ? percent(share) : "", help];
         }),
       ["What happens"],
     );
-    this.table.caption.textContent = "Shares of the time lately";
+    this.table.caption.textContent = "Recent shares of time";
     this.operations = new Operations(time);
     this.bar.append(...this.segments);
     this.bar.setAttribute("aria-label", NOTHING);
@@ -73,14 +73,14 @@ export class Breakdown {
     this.shares.value = undefined;
   }
 
-  private told(): { label: string; help: string; share: number }[] {
+  private measured(): { label: string; help: string; share: number }[] {
     const shares = this.shares.value ?? [];
     const whole = shares.reduce((sum, share) => sum + share, 0);
     return this.parts.map(({ label, help }, k) => ({ label, help, share: whole > 0 ? shares[k]! / whole : 0 }));
   }
 
   private draw(): void {
-    const parts = this.told();
+    const parts = this.measured();
     const width = this.bar.clientWidth;
     parts.forEach(({ label, share }, k) => {
       this.segments[k]!.style.flexGrow = String(share);

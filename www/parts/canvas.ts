@@ -1,6 +1,6 @@
-// Lines and areas on a canvas, through points that are given as x and y in turn.
+// Lines and areas on a canvas. Points are given as alternating x and y.
 
-/** What lines are drawn with from here on. */
+/** Sets the colour and width of lines. */
 export function pen(c: CanvasRenderingContext2D, colour: string, width: number): void {
   c.strokeStyle = colour;
   c.lineWidth = width;
@@ -21,13 +21,13 @@ export function fill(c: CanvasRenderingContext2D, ...at: number[]): void {
   c.fill();
 }
 
-/** A part of a path of its own. */
+/** Adds a separate segment to the path. */
 export function segment(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
   c.moveTo(x0, y0);
   c.lineTo(x1, y1);
 }
 
-/** As many pieces, as one path. */
+/** Strokes several pieces as one path. */
 export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: number) => void): void {
   c.beginPath();
   for (let k = 0; k < pieces; k++) draw(k);

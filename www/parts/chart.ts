@@ -1,5 +1,5 @@
-// Curves over a run's first counter or its time. Marks, levels of interest, tests with their spread, a past run and runs to
-// compare are drawn around the present one. Colours come from the style sheet.
+// A chart of curves over a run's first counter or its training time, with marks, levels, tests and their spread, the past run and
+// compared runs. Colours come from the style sheet.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -15,79 +15,79 @@ import { onTheme, palette, type Colour } from "./theme";
 import { logarithmicTicks } from "./ticks";
 import { about, zooming, type Range } from "./zoom";
 
-/** How the axis is told: its ticks, the same where they lie close, a place on it in words, and how far apart ticks may be. */
+/** Formatting of the axis: tick labels, labels of close ticks, a position in words, and allowed tick distances. */
 export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
-/** Drawn as a circle in the colour of a column's curve; a bar reaches from `low` to `high`. */
+/** A test, drawn as a circle in the colour of its column, with a bar from `low` to `high`. */
 export type Test = { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean };
 
-/** What charts draw of a run: columns over an axis that only grows, with what was changed and tested along it. */
+/** Data of a run in a chart: columns over an increasing axis, with changes and tests. */
 export interface Drawn {
   readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
-  /** Some with the way back to before them. */
+  /** Live changes and notes. `back` restores the run before the change. */
   readonly changes: { at: number; words: string; back?: () => void }[];
   readonly tests: Test[];
 }
 
-/** Another run to compare. It is told apart by its dashes and its letter, and by its colour where a chart has one curve. */
+/** A compared run. Dashes and letter identify it, and its colour if the chart has a single curve. */
 export type Overlay = { letter: string; name: string; colour: Colour; dash: number[]; curves: Drawn };
 
 export type Shown = {
   present: Drawn;
   past?: Drawn;
   overlays: Overlay[];
-  /** What of the axis is in sight. */
+  /** Visible part of the axis. */
   range: Range;
-  /** Over how much of the axis curves are averaged; 0 is not at all. */
+  /** Width of the average, in units of the axis; 0 disables smoothing. */
   smoothing: number;
 };
 
-/** `sparse`: known at some places of the axis only. */
+/** A curve of the chart. A `sparse` column has values in some rows only. */
 type Series = { column: string; label?: string; colour: Colour; sparse?: boolean };
 
 export type ChartOptions = {
   column: string;
-  /** Drawn beside the first, each with its name at its end. */
+  /** Further curves. */
   others?: Series[];
-  /** The name of the first where there are others. */
+  /** Label of the first curve, if there are others. */
   label?: string;
   axis: Axis;
   title: string;
-  /** One plain line on what the curve tells. */
+  /** One-line description. */
   about: string;
   digits?: number;
-  /** Shown as percentages. */
+  /** Shows percentages. */
   share?: boolean;
   log?: boolean;
-  /** What the scale shows at least. */
+  /** Minimum extent of the scale. */
   span?: [number, number];
   levels?: { value: number; label: string }[];
-  /** A large chart: its axis, tests, the past run and what was changed, in words. It takes the focus and keys. */
+  /** A large chart, with axis, tests, and labelled changes. It is focusable and handles keys. */
   main?: boolean;
-  /** Another part of the axis is wished; without one, all of it. */
+  /** Called to change the visible part of the axis; undefined shows all. */
   zoom?: (range: Range | undefined) => void;
 };
 
 const DRAW_EVERY_MS = 200;
 const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
-/** How near a test's circle a pointer must be, in px. */
+/** Hit distance of a test's circle, in px. */
 const NEAR_PX = 9;
-/** Keys go along the axis in so many steps at most. */
+/** Maximum number of arrow-key steps across the axis. */
 const KEY_STEPS = 120;
 const KEY_ZOOM = 0.6;
 const FAINT = 0.3;
 
-/** A change that one can go back to before, and where its words stand in the plot. */
+/** A change that can be undone, with the position of its label in the plot. */
 type Fork = { words: string; back: () => void; left: number; top: number; width: number };
 
-/** The end of an axis: a round number, so that the curve does not creep. */
+/** Rounds the end of the axis up, so that the curve does not shift with each row. */
 export function roundUp(end: number): number {
   const size = 10 ** Math.floor(Math.log10(Math.max(end, 1)));
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((round) => round >= end) ?? end;
 }
 
-/** The last row at or before a place on the axis. */
+/** Last row at or before a position on the axis. */
 function rowAt(at: readonly number[], x: number): number {
   let [low, high] = [0, at.length];
   while (low < high) {
@@ -104,25 +104,26 @@ export class Chart {
   private readonly area = h("div.plot");
   private readonly now = h("output.number");
   private readonly heading: HTMLElement;
-  /** Of each curve, in its colour where there are several; then where. */
-  private told: HTMLElement[] = [];
-  /** What stands under the pointer, of every run. */
+  /** Current value of each curve, in its colour if there are several, and the position. */
+  private valueSpans: HTMLElement[] = [];
+  /** Values of every run at the pointer. */
   private readonly tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
   private readonly forks = h("div.fork-marks");
   private forksShown = "";
   private readonly showing = state<Shown | undefined>(undefined);
-  private readonly suited: State<ChartOptions>;
-  /** Does not wait for its turn, nor until it is in sight. */
+  private readonly settings: State<ChartOptions>;
+  /** Draws immediately, even off-screen. */
   readonly drawNow: () => void;
-  /** The row that is looked at, and tests if any are. */
+  /** Row under the pointer or key cursor. */
   private hovered: number | null = null;
+  /** Tests near the cursor. */
   private tests: Test[] = [];
-  /** The pointer or the focus is on this chart, and not on another that moves along. */
+  /** True if the pointer or the focus is on this chart; the cursors of all charts move together. */
   private own = false;
   private readonly about: HTMLElement;
 
   constructor(options: ChartOptions, tools: Node[] = []) {
-    this.suited = state(options);
+    this.settings = state(options);
     this.about = h("span.about", options.about);
     const titleId = id("chart");
     this.heading = h("h3", { id: titleId }, options.title);
@@ -151,7 +152,7 @@ export class Chart {
       box: () => this.plot.over.getBoundingClientRect(),
       range: () => this.shown?.range ?? [0, 1],
       zoom: (range) => this.zoom(range),
-      look: (x, y) => {
+      point: (x, y) => {
         this.own = true;
         const { left, top } = this.plot.over.getBoundingClientRect();
         this.plot.setCursor({ left: x - left, top: y - top });
@@ -169,8 +170,8 @@ export class Chart {
 
   private make(): void {
     const series = this.series();
-    this.told = [...series, undefined].map((one) => h("span", { style: one && series.length > 1 && `color:var(--${one.colour})` }));
-    this.now.replaceChildren(...this.told);
+    this.valueSpans = [...series, undefined].map((one) => h("span", { style: one && series.length > 1 && `color:var(--${one.colour})` }));
+    this.now.replaceChildren(...this.valueSpans);
     this.plot?.destroy();
     const { clientWidth, clientHeight } = this.area;
     this.plot = new uPlot(this.uplot(clientWidth || 300, clientHeight || (this.options.main ? 220 : 90)), this.data(), (plot, ready) => {
@@ -179,11 +180,11 @@ export class Chart {
     });
   }
 
-  /** Another task has other words, another scale and other levels; what is shown here may be another column. */
+  /** Changes the options, for another variant or another column. */
   suit(options: Partial<ChartOptions>): void {
     const made = (): string => JSON.stringify([this.series(), this.options.log]);
     const before = made();
-    this.suited.value = { ...this.options, ...options };
+    this.settings.value = { ...this.options, ...options };
     write(this.about, this.options.about);
     write(this.heading, this.options.title);
     if (made() !== before) this.make();
@@ -199,20 +200,20 @@ export class Chart {
   }
 
   private get options(): ChartOptions {
-    return this.suited.value;
+    return this.settings.value;
   }
 
-  /** At once, as a hand expects. */
+  /** Zooms and redraws without delay. */
   private zoom(range: Range | undefined): void {
     this.options.zoom?.(range);
     this.drawNow();
   }
 
-  /** The chart as a picture, so many pixels to each of its own, without its title. */
+  /** Renders the chart without its title; `pixels` is the number of device pixels per CSS pixel. */
   async picture(width: number, height: number, pixels: number): Promise<HTMLCanvasElement> {
     const unit = pixels / uPlot.pxRatio;
     const plot = new uPlot(this.uplot(width * unit, height * unit, unit), this.data(), h("div"));
-    // It draws once the script that made it is through.
+    // uPlot draws in a microtask after construction.
     await new Promise((resolve) => setTimeout(resolve));
     const canvas = h("canvas", { width: plot.ctx.canvas.width, height: plot.ctx.canvas.height });
     canvas.getContext("2d")!.drawImage(plot.ctx.canvas, 0, 0);
@@ -220,7 +221,7 @@ export class Chart {
     return canvas;
   }
 
-  /** The axis, then each curve as it is, faint where it is smoothed, then each as it is drawn. */
+  /** The axis, the raw curves (only with smoothing, drawn faintly), and the curves to draw. */
   private data(): uPlot.AlignedData {
     const { present, smoothing } = this.shown ?? {};
     const series = this.series();
@@ -231,7 +232,7 @@ export class Chart {
     return [present.at, ...raw.map((values) => (smoothing ? values : none)), ...strong] as unknown as uPlot.AlignedData;
   }
 
-  /** A logarithmic scale has no place for 0 and what is below. */
+  /** Drops values that a logarithmic scale cannot show. */
   private drawable(values: (number | null)[]): (number | null)[] {
     return this.options.log ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
   }
@@ -241,14 +242,14 @@ export class Chart {
     if (!shown) return;
     const { present } = shown;
     this.plot.setData(this.data());
-    const told = this.series().flatMap((series) => {
+    const values = this.series().flatMap((series) => {
       const last = this.value(present, series, present.at.length - 1);
       return last == null ? [] : [this.named(series, last)];
     });
     const { words } = options.axis;
     this.area.setAttribute(
       "aria-label",
-      `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.at.at(-1)!)}` : "nothing yet"}`,
+      `${options.title}: ${values.length ? `${values.join(", ")} after ${words(present.at.at(-1)!)}` : "nothing yet"}`,
     );
     if (options.main) this.area.setAttribute("aria-valuemax", String(Math.max(0, present.at.length - 1)));
   }
@@ -258,7 +259,7 @@ export class Chart {
     return [{ column, label, colour: main ? "accent" : "ink" }, ...others];
   }
 
-  /** At a row; of what is sparse, what was known by then. */
+  /** Value in a row; for a sparse column the latest value up to that row. */
   private value(run: Drawn | undefined, { column, sparse }: Series, row: number): number | null | undefined {
     const values = run?.columns[column];
     if (sparse) while (row > 0 && values?.[row] == null) row--;
@@ -271,7 +272,7 @@ export class Chart {
     return digits === undefined ? figure(value) : minus(value.toFixed(digits));
   }
 
-  /** A value behind the name of its curve, where that has one. */
+  /** Value with the label of its curve, if it has one. */
   private named({ label }: Series, value: number): string {
     return `${label ? `${label} ` : ""}${this.number(value)}`;
   }
@@ -285,14 +286,14 @@ export class Chart {
     this.series().forEach((series, k) => {
       const value = this.value(present, series, row);
       any ||= value != null;
-      write(this.told[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${this.named(series, value)}`);
+      write(this.valueSpans[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${this.named(series, value)}`);
     });
-    write(this.told.at(-1)!, any ? where : "");
+    write(this.valueSpans.at(-1)!, any ? where : "");
   }
 
-  // ---- what is looked at
+  // ---- cursor
 
-  private looked(): void {
+  private cursorMoved(): void {
     const { plot, options, shown } = this;
     const { left = -10, idx } = plot.cursor;
     const present = shown?.present;
@@ -302,33 +303,33 @@ export class Chart {
     this.writeTip();
   }
 
-  /** The tests whose circles are next to a place in the plot, if they are near. */
+  /** Tests whose circles are nearest to a position in the plot, within `NEAR_PX`. */
   private nearest(tests: Test[], left: number): Test[] {
     const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
     const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);
     return near && apart(near) <= NEAR_PX ? tests.filter(({ at }) => at === near.at) : [];
   }
 
-  /** All that stands at the place that is looked at, each run in a line of its own, the present one first. */
+  /** Values at the cursor, one line per run, the current run first. */
   private readings(): { letter: string; name: string; text: string }[] {
     const { shown, plot, options } = this;
     const { left = -10 } = plot.cursor;
     if (!shown || left < 0) return [];
     const x = this.tests[0]?.at ?? (this.hovered !== null ? shown.present.at[this.hovered]! : plot.posToVal(left, "x"));
     const of = (run: Drawn): string => {
-      // Beyond its end a run has no value.
+      // A run has no value beyond its end.
       const row = x <= (run.at.at(-1) ?? -Infinity) ? rowAt(run.at, x) : -1;
       const curves = this.series().flatMap((series) => {
         const value = row < 0 ? null : this.value(run, series, row);
         if (value == null) return [];
         const mean = shown.smoothing ? smooth(run.at, run.columns[series.column]!, shown.smoothing)[row] : undefined;
-        return [mean == null ? this.named(series, value) : `${this.named(series, mean)} smoothed, ${this.number(value)} as it is`];
+        return [mean == null ? this.named(series, value) : `${this.named(series, mean)} smoothed, ${this.number(value)} raw`];
       });
       const tests = !options.main ? [] : run === shown.present ? this.tests : this.nearest(run.tests, left);
       return [...curves, ...tests.map((test) => this.testWords(test))].join("; ");
     };
-    const lines = [{ letter: "", name: shown.overlays.length ? "Present run" : "", text: of(shown.present) }];
-    for (const { letter, name, curves } of shown.overlays) lines.push({ letter, name, text: of(curves) || "no value here" });
+    const lines = [{ letter: "", name: shown.overlays.length ? "Current run" : "", text: of(shown.present) }];
+    for (const { letter, name, curves } of shown.overlays) lines.push({ letter, name, text: of(curves) || "no value" });
     return lines.filter(({ text }) => text);
   }
 
@@ -348,7 +349,7 @@ export class Chart {
     const { tip, area, options, plot, shown } = this;
     const lines = this.own || document.activeElement === area ? this.readings() : [];
     const x = this.tests[0]?.at ?? shown?.present.at[this.hovered ?? -1];
-    // One line of the present run's curve stands above the plot anyway.
+    // A single value is already shown above the plot.
     tip.hidden = lines.length === 0 || (lines.length === 1 && !this.tests.length && !shown?.smoothing);
     if (!tip.hidden) {
       tip.replaceChildren(
@@ -365,7 +366,7 @@ export class Chart {
     area.setAttribute("aria-valuetext", `${x === undefined ? "" : `${options.axis.words(x)}: `}${spoken}`);
   }
 
-  /** Arrows go along the curve, up and down from test to test; plus and minus zoom, and 0 shows all. */
+  /** Left and right move along the curve, up and down between tests; plus and minus zoom, 0 shows all. */
   private key(event: KeyboardEvent): void {
     const { shown, plot } = this;
     if (!shown || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -398,38 +399,39 @@ export class Chart {
   }
 
   private tick(value: number | null): string {
-    if (value === null) return ""; // of a logarithmic scale most have no words
+    if (value === null) return ""; // most ticks of a logarithmic scale have no label
     if (this.options.share) return `${Number((100 * value).toPrecision(4))}%`;
     const size = Math.abs(value);
     if (this.options.log && size < 1000) return figure(Number(value.toPrecision(2)));
     return size >= 1000 ? short(value) : size > 0 && size < 1e-3 ? figure(value) : minus(String(Number(value.toPrecision(4))));
   }
 
-  /** What the scale must show, of what is in sight. */
+  /** Extent of the scale for the visible values. */
   private extent(from: number | null, to: number | null): Range {
     const { options, shown } = this;
     let low = Math.min(from ?? Infinity, options.span?.[0] ?? Infinity);
     let high = Math.max(to ?? -Infinity, options.span?.[1] ?? -Infinity);
-    const hold = (value: number | null | undefined): void => {
+    const include = (value: number | null | undefined): void => {
       if (value == null || (options.log && value <= 0)) return;
       [low, high] = [Math.min(low, value), Math.max(high, value)];
     };
-    // Without a scale of its own, what there is to reach is in sight.
-    if (!options.span) for (const { value } of options.levels ?? []) hold(value);
+    // Without a fixed extent, the levels are visible too.
+    if (!options.span) for (const { value } of options.levels ?? []) include(value);
     const [begin, end] = shown?.range ?? [0, 0];
     for (const { at, columns } of shown?.overlays.map(({ curves }) => curves) ?? [])
-      for (const { column } of this.series()) columns[column]?.forEach((value, row) => at[row]! >= begin && at[row]! <= end && hold(value));
+      for (const { column } of this.series())
+        columns[column]?.forEach((value, row) => at[row]! >= begin && at[row]! <= end && include(value));
     if (options.main)
       for (const { tests } of [...(shown ? [shown.present] : []), ...(shown?.overlays ?? []).map(({ curves }) => curves)])
         for (const test of tests) {
           if (test.at < begin || test.at > end) continue;
-          hold(test.mean);
-          if (test.error) hold(test.low), hold(test.high);
+          include(test.mean);
+          if (test.error) include(test.low), include(test.high);
         }
     return low <= high ? [low, high] : options.log ? [0.1, 1] : [0, 1];
   }
 
-  /** `unit` is how many of the plot's pixels each of the chart's own is. */
+  /** Options of uPlot; `unit` scales all sizes. */
   private uplot(width: number, height: number, unit = 1): uPlot.Options {
     const { main } = this.options;
     const thin = { width: unit, size: 4 * unit };
@@ -437,7 +439,7 @@ export class Chart {
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
       let [low, high] = this.extent(from, to);
-      // By so little they would be told as the same number, or steps from one to the other be too small to take.
+      // For a nearly constant curve, ticks would have equal labels or steps below the precision.
       const size = Math.max(Math.abs(low), Math.abs(high));
       if (high - low < 1e-9 * Math.max(1, size)) {
         const room = Math.max(0.5, 1e-6 * size);
@@ -476,8 +478,8 @@ export class Chart {
           border: { show: true, stroke: () => palette.hair, width: unit },
           values: (_, ticks) => {
             const { tick, close } = this.options.axis;
-            const told = ticks.map(tick);
-            return new Set(told).size < told.length ? ticks.map(close) : told;
+            const labels = ticks.map(tick);
+            return new Set(labels).size < labels.length ? ticks.map(close) : labels;
           },
           incrs: () => this.options.axis.steps ?? STEPS,
           space: 64 * unit,
@@ -506,12 +508,12 @@ export class Chart {
       hooks: {
         drawAxes: [(plot) => this.drawBehind(plot, ratio)],
         draw: [(plot) => this.drawAround(plot, ratio)],
-        setCursor: [() => this.looked()],
+        setCursor: [() => this.cursorMoved()],
       },
     };
   }
 
-  /** The levels, the past run and the runs to compare, behind the curve. */
+  /** Draws levels, past run and compared runs behind the curve. */
   private drawBehind(plot: uPlot, ratio: number): void {
     const { ctx: c, bbox } = plot;
     const { shown, options } = this;
@@ -591,7 +593,7 @@ export class Chart {
     c.restore();
   }
 
-  /** Where, from `y` downwards, words of that size cover no curve and no circle: at right, or else where they cover the least. */
+  /** Horizontal position for a label at `y` that covers the fewest curves and circles, starting from the right. */
   private roomAt(plot: uPlot, ratio: number, y: number, width: number, height: number): number {
     const { left, width: whole } = plot.bbox;
     const gap = 4 * ratio;
@@ -617,7 +619,7 @@ export class Chart {
     return places[covered.indexOf(Math.min(...covered))]!;
   }
 
-  /** Marks of what was changed, and tests, over the curve. */
+  /** Draws marks of changes, and tests, over the curve. */
   private drawAround(plot: uPlot, ratio: number): void {
     const { ctx: c, bbox } = plot;
     const { options } = this;
@@ -640,7 +642,7 @@ export class Chart {
       const { words, back } = mark;
       const width = c.measureText(words).width;
       const from = x + width + 4 * ratio > right ? x - width - 4 * ratio : x + 4 * ratio;
-      // The first of a few lines on which it covers no other.
+      // First line without an overlapping label.
       let line = endOf.findIndex((end) => end < from);
       if (line < 0) line = endOf.length;
       if (line > 5) continue;
@@ -683,7 +685,7 @@ export class Chart {
     if (plot === this.plot && options.main) this.writeForks(forks);
   }
 
-  /** The words of a change that one can go back to before are a button. */
+  /** Places a button over the label of each change that can be undone. */
   private writeForks(forks: Fork[]): void {
     const { area, forks: place } = this;
     const shown = JSON.stringify([area.offsetLeft, area.offsetTop, forks]);
@@ -693,7 +695,7 @@ export class Chart {
     place.replaceChildren(
       ...forks.map(({ words, back, left, top, width }) =>
         h("button", {
-          title: `Go back to before it: ${words}`,
+          title: `Restore the run before ${words}`,
           "aria-label": `Fork the run before ${words}`,
           style: `left:${area.offsetLeft + left}px;top:${area.offsetTop + top}px;width:${width}px`,
           onclick: back,
@@ -704,10 +706,10 @@ export class Chart {
   }
 }
 
-/** Round numbers, for ticks of what is counted. */
+/** Tick distances of a counter. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((k) => k * 10 ** power)).flat();
 
-/** Words over lines that may lie behind them. */
+/** Text with an outline, for readability over lines. */
 function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
   pen(c, palette.paper, 3 * ratio);
   c.strokeText(words, x, y);

@@ -1,4 +1,4 @@
-// What the columns of a room declare for charts: which are drawn together, in what words, and what of a run each chart draws.
+// Charts from the declarations of a room's columns: grouping, texts, and the data of a run for each chart.
 
 import { roundUp, type Axis, type ChartOptions, type Drawn, type Test } from "./chart";
 import { capital, count, figure, percent, plural, seconds, short, valueText } from "./format";
@@ -7,9 +7,9 @@ import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 
 const COLOURS: Colour[] = ["accent", "plus", "minus", "thrust", "rust"];
-/** The least that axes show. */
+/** Minimum length of the axis. */
 const LEAST = { count: 100, time: 60 };
-/** A past run that nobody solved is of interest up to here, as a multiple of the present one. */
+/** Visible part of an unsolved past run, as a multiple of the current run's length. */
 const INTEREST = 8;
 
 const TIME: Axis = {
@@ -19,26 +19,26 @@ const TIME: Axis = {
   steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 72000],
 };
 
-/** A room's own words for a chart; the columns declare the rest. */
+/** A room's own texts for a chart; the columns declare the rest. */
 export type ChartWords = Partial<Pick<ChartOptions, "title" | "about" | "digits" | "span" | "levels">> & {
-  /** A short name for each curve, where there are several. */
+  /** Short label of each curve, if there are several. */
   labels?: Record<string, string>;
-  /** Columns of tests that are drawn as curves beside those of the metrics, and not as circles. */
+  /** Test columns drawn as curves, not as circles. */
   lines?: string[];
-  /** A test's column that is no curve: what there is to come to, drawn as a level. */
+  /** Test column drawn as a level, such as a best possible value. */
   level?: string;
 };
 
 export interface CurveWords {
   axis?: "count" | "time";
   least?: number;
-  /** Charts in sight from the start, in this order; without it, all are. */
+  /** Initially visible charts in this order; all if undefined. */
   front?: string[];
   charts?: Record<string, ChartWords>;
 }
 
-/** What curves know of a run, be it the present one or one that was kept. */
-export interface Lived {
+/** Data of a run for the curves; the run may be current or stored. */
+export interface RunData {
   readonly counts: number[];
   readonly train_s: number[];
   readonly iterations: number[];
@@ -51,13 +51,13 @@ export interface Lived {
   test(name: string, row?: Row): number | undefined;
 }
 
-export type Compared = Look & { name: string; run: Lived };
+export type Compared = Look & { name: string; run: RunData };
 
-/** The present run, the one before it, and those that it is compared with. */
-export type Scene = { present: Lived; past: Lived | undefined; compared: Compared[] };
+/** The current run, the past run and the compared runs. */
+export type Scene = { present: RunData; past: RunData | undefined; compared: Compared[] };
 
 export type Group = { name: string; metrics: Column[]; tests: Column[] };
-/** `drawn` is the group but for the column that is a level. */
+/** A group split into drawn columns and the column shown as a level. */
 export type Split = { group: Group; drawn: Group; level?: Column };
 
 function groupsOf(room: RoomInfo): Group[] {
@@ -74,16 +74,16 @@ function groupsOf(room: RoomInfo): Group[] {
 
 export class Charting {
   readonly groups: Group[];
-  /** The large one: what is tested is what counts. */
+  /** Group of the large chart: the first one with a test column. */
   readonly main: Group | undefined;
-  /** The axis is the time of training, and not the first counter. */
+  /** True if the axis is the training time, false for the first counter. */
   time: boolean;
 
   constructor(
     readonly room: RoomInfo,
     readonly words: CurveWords,
     private readonly label: (knob: string) => string,
-    /** The way back to before a change, where there is one. */
+    /** Returns a function that restores the run before a change, if possible. */
     private readonly back: (mark: Mark) => (() => void) | undefined = () => undefined,
   ) {
     this.time = words.axis === "time";
@@ -105,13 +105,13 @@ export class Charting {
     const own = this.words.charts?.[name] ?? {};
     const curves = metrics.length > 0 ? [...metrics, ...this.lines(group)] : tests;
     const [first, ...others] = curves as [Column, ...Column[]];
-    const told = (column: Column): string => own.labels?.[column.name] ?? (column.brief || column.label.toLowerCase());
+    const label = (column: Column): string => own.labels?.[column.name] ?? (column.brief || column.label.toLowerCase());
     return {
       column: first.name,
-      label: others.length ? told(first) : undefined,
+      label: others.length ? label(first) : undefined,
       others: others.map((column, k) => ({
         column: column.name,
-        label: told(column),
+        label: label(column),
         colour: COLOURS[(k + 1) % COLOURS.length]!,
         sparse: metrics.length > 0 && tests.includes(column),
       })),
@@ -135,7 +135,7 @@ export class Charting {
     return { group, drawn: { ...group, tests: group.tests.filter((column) => column !== level) }, level };
   }
 
-  /** All that can be charted: what the room draws together, and each column by itself. */
+  /** All charts to choose from: the room's groups and each single column. */
   choices(): { label: string; groups: Group[] }[] {
     const charts = [...(this.main ? [this.main] : []), ...this.groups.filter((group) => group !== this.main)];
     const alone = (group: Group): boolean => group.metrics.length + group.tests.length === 1;
@@ -150,7 +150,7 @@ export class Charting {
     ].filter(({ groups }) => groups.length > 0);
   }
 
-  /** In the list of all. What a test's value may be off by is named after it. */
+  /** Name of a group in the list of charts. An error column is named after its test column. */
   called(group: Group): string {
     const { title } = this.options(group);
     const [column] = group.tests;
@@ -169,7 +169,7 @@ export class Charting {
     return this.time ? progress.train_s : (progress.counts[0] ?? 0);
   }
 
-  curves(group: Group, run: Lived, own = false): Drawn {
+  curves(group: Group, run: RunData, own = false): Drawn {
     const { metrics, tests } = group;
     const lines = metrics.length > 0 ? this.lines(group) : [];
     const marks = run.marks.map((mark) => ({
@@ -204,19 +204,19 @@ export class Charting {
     return { at, columns, changes, tests: circles };
   }
 
-  /** What the axes of all charts show. */
+  /** Common length of the axes. */
   span({ present, past, compared }: Scene): number {
-    const end = (run: Lived): number => Math.max(this.at(run.progress), (this.time ? run.train_s : run.counts).at(-1) ?? 0);
+    const end = (run: RunData): number => Math.max(this.at(run.progress), (this.time ? run.train_s : run.counts).at(-1) ?? 0);
     const own = end(present);
     const least = (this.time === (this.words.axis === "time") ? this.words.least : undefined) ?? LEAST[this.time ? "time" : "count"];
-    // Of a long past run, what is of interest: a little more than it took to solve.
+    // A long past run is shown until shortly after it was solved.
     const interest = past ? Math.min(end(past), past.solved ? this.at(past.solved) * 1.3 : Math.max(least, INTEREST * own)) : 0;
-    // A run that was chosen to compare is seen to its end.
+    // Compared runs are shown in full.
     return roundUp(Math.max(least, own * 1.02, interest, ...compared.map(({ run }) => end(run))));
   }
 }
 
-/** What is known at some places of an axis, at the rows next to them. */
+/** Places sparse values into the rows of an axis. */
 function sparse(axis: number[], known: { at: number; value: number | null }[]): (number | null)[] {
   const values: (number | null)[] = axis.map(() => null);
   let row = 0;
@@ -227,7 +227,7 @@ function sparse(axis: number[], known: { at: number; value: number | null }[]): 
   return values;
 }
 
-/** A value as its column is read. */
-export const told = ({ share, unit }: Column, value: number | null | undefined): string =>
+/** Formats a value of a column. */
+export const columnText = ({ share, unit }: Column, value: number | null | undefined): string =>
   value == null ? "" : share ? percent(value) : unit === "points" ? exactly(value) : figure(value);
 const exactly = (value: number): string => value.toFixed(2).replace("-", "−");

@@ -1,15 +1,15 @@
-// What charts show, as tables.
+// Tables of the data in the charts.
 
-import { told, type Charting, type Group, type Lived, type Scene } from "./charting";
+import { columnText, type Charting, type Group, type RunData, type Scene } from "./charting";
 import { write } from "./dom";
 import { seconds, short, valueText } from "./format";
 import { Table } from "./table";
 import type { Column, Progress, Row } from "../run/protocol";
 
-const EVENTS = "What happened";
+const EVENTS = "Events";
 const MOST_TABLED = 80;
 
-/** At most `most` row numbers of so many, evenly spread, the last always among them. */
+/** Up to `most` evenly spaced row numbers below `length`, including the last. */
 export function spread(length: number, most: number): number[] {
   const every = Math.max(1, Math.ceil(length / most));
   return Array.from({ length: Math.ceil(length / every) }, (_, k) => length - 1 - k * every).reverse();
@@ -34,7 +34,7 @@ export class CurveTables {
     return table;
   }
 
-  /** Columns of metrics alone, without what happened. */
+  /** Table of metrics without events. */
   ofMetrics(name: string, columns: Column[]): Table {
     const table: Table = new Table(
       name,
@@ -44,8 +44,8 @@ export class CurveTables {
     return table;
   }
 
-  /** Runs whose values stand beside those of the present one. */
-  private beside(): { name: string; run: Lived | undefined }[] {
+  /** Runs with a column beside the current run. */
+  private otherRuns(): { name: string; run: RunData | undefined }[] {
     return [
       { name: "Past run", run: this.scene()?.past },
       ...(this.scene()?.compared ?? []).map(({ letter, name, run }) => ({ name: `${letter}: ${name}`, run })),
@@ -57,11 +57,11 @@ export class CurveTables {
       this.charting.counter,
       "Time",
       ...columns.map(({ label }) => label),
-      ...(events ? [...this.beside().map(({ name }) => name), EVENTS] : []),
+      ...(events ? [...this.otherRuns().map(({ name }) => name), EVENTS] : []),
     ];
   }
 
-  /** Rows of metrics, with what happened between them, and the first metric of other runs at the same place of the first counter. */
+  /** Rows of metrics with the events between them, and the first metric of other runs at the same count. */
   private metricRows(table: Table, columns: Column[], events: boolean): string[][] {
     const present = this.scene()?.present;
     if (!present) return [];
@@ -69,11 +69,11 @@ export class CurveTables {
     const every = rows.length > 1 ? present.iterations[rows[1]!]! - present.iterations[rows[0]!]! : 1;
     const word = this.charting.room.iteration_word;
     write(table.caption, `${table.name}, ${every > 1 ? `every ${every} ${word}s` : `each ${word}`}, newest first.`);
-    const happened = events ? this.happened(present) : [];
+    const happened = events ? this.eventsOf(present) : [];
     const [first] = columns;
-    const others = events ? this.beside() : [];
-    const cell = (run: Lived, column: Column, row: number): string => told(column, run.columns[column.name]?.[row]);
-    const otherAt = (run: Lived | undefined, count: number): string => {
+    const others = events ? this.otherRuns() : [];
+    const cell = (run: RunData, column: Column, row: number): string => columnText(column, run.columns[column.name]?.[row]);
+    const otherAt = (run: RunData | undefined, count: number): string => {
       const row = run?.counts.findIndex((at) => at >= count) ?? -1;
       return run && first && row >= 0 ? cell(run, first, row) : "";
     };
@@ -81,13 +81,13 @@ export class CurveTables {
       .map((row, k) => {
         const from = k > 0 ? present.counts[rows[k - 1]!]! : -1;
         const to = present.counts[row]!;
-        const lately = happened.filter(({ count }) => count > from && count <= to).map(({ words }) => words);
+        const recent = happened.filter(({ count }) => count > from && count <= to).map(({ words }) => words);
         return [
           short(to),
           seconds(present.train_s[row]!),
           ...columns.map((column) => cell(present, column, row)),
           ...others.map(({ run }) => otherAt(run, to)),
-          ...(events ? [lately.join("; ")] : []),
+          ...(events ? [recent.join("; ")] : []),
         ];
       })
       .reverse();
@@ -102,19 +102,19 @@ export class CurveTables {
     return [...(this.scene()?.compared.length ? ["Run"] : []), "Time", this.charting.counter, ...this.tested.map(({ label }) => label)];
   }
 
-  /** Each test, with its standard errors; after those of the present run, those of the others. */
+  /** Tests with standard errors: the current run, then the compared runs. */
   private testRows(table: Table): string[][] {
     const scene = this.scene();
     if (!scene) return [];
     const { present, compared } = scene;
     const errors = this.charting.room.tests.some(({ spread }) => spread.length > 0);
-    write(table.caption, `${table.name}: tests, which do not train it, newest first${errors ? "; ± is one standard error" : ""}.`);
-    const cell = (run: Lived, column: Column, row: Row): string => {
+    write(table.caption, `${table.name}: tests, newest first${errors ? "; ± is one standard error" : ""}.`);
+    const cell = (run: RunData, column: Column, row: Row): string => {
       const value = run.test(column.name, row);
       const error = column.spread.length === 1 ? run.test(column.spread[0]!, row) : undefined;
-      return `${told(column, value)}${error === undefined ? "" : ` ± ${told(column, error)}`}`;
+      return `${columnText(column, value)}${error === undefined ? "" : ` ± ${columnText(column, error)}`}`;
     };
-    return [{ letter: "", name: "Present run", run: present }, ...compared].flatMap(({ letter, name, run }) =>
+    return [{ letter: "", name: "Current run", run: present }, ...compared].flatMap(({ letter, name, run }) =>
       run.tests
         .slice(-MOST_TABLED)
         .map((row) => [
@@ -127,11 +127,11 @@ export class CurveTables {
     );
   }
 
-  private happened(run: Lived): { count: number; words: string }[] {
+  private eventsOf(run: RunData): { count: number; words: string }[] {
     const count = (progress: Progress): number => progress.counts[0] ?? 0;
     const tested = (row: Row): string =>
       this.charting.room.tests
-        .flatMap((column, k) => (row.values[k] == null ? [] : [`${column.label.toLowerCase()} ${told(column, row.values[k])}`]))
+        .flatMap((column, k) => (row.values[k] == null ? [] : [`${column.label.toLowerCase()} ${columnText(column, row.values[k])}`]))
         .join(", ");
     return [
       ...run.marks.map(({ progress, knob, from, to }) => ({

@@ -1,8 +1,8 @@
-// The curves that a room's columns declare: a large chart, small ones, and one beside the runs that are compared, for any
-// column. All show the same part of one axis. The same stands in tables.
+// The curves of a room: a large chart, small charts, and a chart of any column beside the compared runs. All show the same part of
+// the axis. Tables show the same data.
 
 import { Chart, type Drawn, type Overlay } from "./chart";
-import { Charting, told, type ChartWords, type CurveWords, type Group, type Lived, type Scene, type Split } from "./charting";
+import { Charting, columnText, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
 import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
 import { composed } from "./export";
@@ -15,8 +15,8 @@ import type { Mark, RoomInfo, Variant } from "../run/protocol";
 
 export type { ChartWords, CurveWords } from "./charting";
 
-export const CHART_KEYS = { shown: "← → ↑ ↓", does: "on a large chart: from value to value, from test to test; + and − zoom, 0 shows all" };
-/** The longest average, as a share of the axis. */
+export const CHART_KEYS = { shown: "← → ↑ ↓", does: "on a large chart: move between values or tests; + and − zoom, 0 shows all" };
+/** Maximum width of the smoothing average, as a share of the axis. */
 const MOST_SMOOTHING = 0.1;
 const LEAST_ZOOM = 1e-4;
 
@@ -24,12 +24,13 @@ type Levels = { value: number; label: string }[];
 type Shown = Split & { chart: Chart; levels: Levels };
 
 export class RunCurves {
-  /** The large one, and the small ones with their table. */
+  /** The large chart with its legend. */
   readonly large: HTMLElement[];
+  /** The small charts with their table. */
   readonly small: HTMLElement;
   readonly mainTable: Table;
   readonly title: string;
-  /** A chart of any column and what it is drawn by, for whoever compares runs. */
+  /** A chart of any column with its controls, for comparing runs. */
   readonly compare: HTMLElement;
   private readonly charting: Charting;
   private readonly learning: Table;
@@ -43,8 +44,8 @@ export class RunCurves {
   private zoomed: Range | undefined;
   private whole: Range = [0, 1];
   private scene: Scene | undefined;
-  /** What charts draw of runs that no longer change. */
-  private drawn = new WeakMap<Lived, Map<Group, Drawn>>();
+  /** Cached chart data of stored runs. */
+  private drawn = new WeakMap<RunData, Map<Group, Drawn>>();
   private suited: [Variant, Record<string, ChartWords>] | undefined;
 
   constructor(room: RoomInfo, words: CurveWords, label: (knob: string) => string, back?: (mark: Mark) => (() => void) | undefined) {
@@ -55,12 +56,12 @@ export class RunCurves {
     this.title = main ? this.charting.options(main).title : "Curves";
     this.mainTable = tables.of(this.title, () => main);
     this.learning = tables.ofMetrics(
-      "How it learns",
+      "Training metrics",
       others.flatMap(({ metrics }) => metrics),
     );
     this.large = main ? [this.chart(main, [this.reset(), this.mainTable.button]).chart.element, this.legend()] : [];
     this.small = this.multiples(others, words.front);
-    this.compareTable = tables.of("The chosen curves", () => this.compareChart.group);
+    this.compareTable = tables.of("Selected curves", () => this.compareChart.group);
     const choices = this.charting.choices();
     this.compareChart = this.chart(main ?? choices[0]!.groups[0]!, [this.reset(), this.compareTable.button], true);
     this.smoothing.addEventListener("input", () => {
@@ -77,21 +78,21 @@ export class RunCurves {
       this.compareTable.element,
       h("p.small", [
         touch()
-          ? "Spread two fingers on a chart to zoom, and bring them together to see more again. Touch it for its values."
-          : "Drag along a chart to zoom, or use the wheel with Ctrl; a double click shows all again. With the focus on a chart: " +
-            "arrows for values, up and down for tests, + and − to zoom, 0 for all.",
+          ? "Pinch a chart to zoom. Touch it for its values."
+          : "Drag along a chart to zoom, or use Ctrl and the wheel; double-click to show all. With the focus on a chart: " +
+            "left and right for values, up and down for tests, + and − to zoom, 0 for all.",
       ]),
     ]);
   }
 
-  /** The small charts: those in front, and the others behind a word. */
+  /** The small charts: some visible, the others in a collapsed section. */
   private multiples(groups: Group[], front = groups.map(({ name }) => name)): HTMLElement {
-    const inFront = front.flatMap((name) => groups.find((group) => group.name === name) ?? []);
-    const behind = groups.filter((group) => !inFront.includes(group));
+    const visible = front.flatMap((name) => groups.find((group) => group.name === name) ?? []);
+    const collapsed = groups.filter((group) => !visible.includes(group));
     const charts = (groups: Group[]): HTMLElement => h("div.multiples", ...groups.map((group) => this.chart(group).chart.element));
     return h("div", [
-      charts(inFront),
-      behind.length > 0 && h("details.more-curves", h("summary", "More curves"), charts(behind)),
+      charts(visible),
+      collapsed.length > 0 && h("details.more-curves", h("summary", "More curves"), charts(collapsed)),
       h("div.row", this.learning.button),
       this.learning.element,
     ]);
@@ -114,7 +115,7 @@ export class RunCurves {
       labelled("Chart", chosen),
       axis.element,
       labelled("Smoothing", this.smoothing, "field smoothing"),
-      h("p.tick", this.logarithmic, h("label", { for: this.logarithmic.id }, "logarithmic, above 0")),
+      h("p.tick", this.logarithmic, h("label", { for: this.logarithmic.id }, "Log scale")),
     ]);
   }
 
@@ -147,12 +148,12 @@ export class RunCurves {
   }
 
   private writeSmoothing(): void {
-    const share = 100 * this.smoothed();
+    const share = 100 * this.smoothingShare();
     this.smoothing.setAttribute("aria-valuetext", share > 0 ? `an average over ${figure(share)}% of the axis` : "none");
   }
 
-  /** As a share of the axis. The slider is finer where it is little. */
-  private smoothed(): number {
+  /** Smoothing width as a share of the axis; the slider is finer for small widths. */
+  private smoothingShare(): number {
     return MOST_SMOOTHING * (Number(this.smoothing.value) / 100) ** 2;
   }
 
@@ -200,10 +201,10 @@ export class RunCurves {
     }
   }
 
-  show(present: Lived, past: Lived | undefined, compared: Scene["compared"] = []): void {
+  show(present: RunData, past: RunData | undefined, compared: Scene["compared"] = []): void {
     const named = (scene: Scene["compared"] = []): string => scene.map(({ letter, name }) => letter + name).join();
     const changed = named(this.scene?.compared) !== named(compared);
-    // Another run has an axis of its own.
+    // A new run resets the zoom.
     if (this.scene?.present !== present) this.zoomed = undefined;
     this.scene = { present, past, compared };
     if (changed) this.writeLegends(compared);
@@ -217,13 +218,13 @@ export class RunCurves {
     const { present, past, compared } = scene;
     this.whole = [0, charting.span(scene)];
     const range = this.zoomed ?? this.whole;
-    const smoothing = this.smoothed() * this.whole[1];
+    const smoothing = this.smoothingShare() * this.whole[1];
     for (const button of this.resets) button.hidden = !this.zoomed;
     for (const { drawn, chart, levels, level } of this.charts) {
       const at = level && present.test(level.name);
       if (at !== undefined) chart.suit({ levels: [...levels, { value: at, label: `${level!.label.toLowerCase()} ${figure(at)}` }] });
       const overlays = compared.map(
-        ({ run, letter, name, colour, dash }): Overlay => ({ letter, name, colour, dash, curves: this.still(drawn, run) }),
+        ({ run, letter, name, colour, dash }): Overlay => ({ letter, name, colour, dash, curves: this.cached(drawn, run) }),
       );
       chart.show({
         present: charting.curves(drawn, present, true),
@@ -235,7 +236,7 @@ export class RunCurves {
     }
   }
 
-  private still(group: Group, run: Lived): Drawn {
+  private cached(group: Group, run: RunData): Drawn {
     const groups = this.drawn.get(run) ?? new Map<Group, Drawn>();
     this.drawn.set(run, groups);
     const known = groups.get(group) ?? this.charting.curves(group, run);
@@ -247,17 +248,17 @@ export class RunCurves {
     for (const legend of this.legends) {
       legend.hidden = compared.length === 0;
       legend.replaceChildren(
-        h("li", swatch(PRESENT), "Present run"),
+        h("li", swatch(PRESENT), "Current run"),
         ...compared.map((one) => h("li", swatch(one), h("b", one.letter), ` ${one.name}`)),
       );
     }
   }
 
-  /** The chart of the chosen column, with its legend and in the colours in force. */
+  /** Picture of the selected chart with its legend, in the current theme. */
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement> {
     const { chart, group } = this.compareChart;
-    const runs = [{ ...PRESENT, name: "Present run" }, ...(this.scene?.compared ?? [])];
-    const axis = this.charting.time ? "Time of training" : this.charting.counter;
+    const runs = [{ ...PRESENT, name: "Current run" }, ...(this.scene?.compared ?? [])];
+    const axis = this.charting.time ? "Training time" : this.charting.counter;
     return composed({
       plot: () => chart.picture(width, height, pixels),
       width,
@@ -270,10 +271,10 @@ export class RunCurves {
     });
   }
 
-  newest(run: Lived): string | undefined {
+  newest(run: RunData): string | undefined {
     const { main } = this.charting;
     const column = main && [...main.metrics, ...main.tests][0];
     const value = column && (main.metrics.length ? (run.columns[column.name]?.at(-1) ?? undefined) : run.test(column.name));
-    return column && value !== undefined ? told(column, value) : undefined;
+    return column && value !== undefined ? columnText(column, value) : undefined;
   }
 }

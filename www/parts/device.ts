@@ -1,4 +1,4 @@
-// What trains, the processor or the GPU: the choice, what came of it, and why. It decides nothing itself.
+// Choice between CPU and GPU, with the outcome and its reason. The decision itself is made in Rust.
 
 import type { Device, DeviceWish } from "../run/protocol";
 import { Choice, h, write } from "./dom";
@@ -6,26 +6,26 @@ import { short } from "./format";
 import { recall, remember } from "./prefs";
 
 const CHOICES: { value: DeviceWish; words: string; label: string; title: string }[] = [
-  { value: "auto" as const, words: "Automatic", label: "Train on what is faster" },
-  { value: "cpu" as const, words: "Processor", label: "Train on the processor" },
+  { value: "auto" as const, words: "Automatic", label: "Train on the faster device" },
+  { value: "cpu" as const, words: "CPU", label: "Train on the CPU" },
   { value: "gpu" as const, words: "GPU", label: "Train on the GPU" },
 ].map((choice) => ({ ...choice, title: choice.label }));
 
 export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ value }) => value === recall("device"))?.value;
 
-/** `NVIDIA ampere`, without what leads to it. */
+/** Name of the GPU without its API: `NVIDIA ampere`. */
 export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").replace(/ \(WebGPU\)$/, "");
 
-export const trains = (device: Device): string => (device.on_gpu ? `${gpuName(device)} trains.` : "The processor trains.");
+export const deviceText = (device: Device): string => `Training on ${device.on_gpu ? gpuName(device) : "the CPU"}.`;
 
-/** What a room counts: what rates are of, and after what another machine takes over. */
+/** Words of a room: the unit of its rates, and the unit after which a change of device takes effect. */
 export type Counts = { rate: string; boundary: string };
 
-/** Why that, and how fast either is where both were measured. */
+/** Reason for the choice, with both rates if they were measured. */
 export function because({ why, rates }: Device, { rate }: Counts): string {
   if (!rates) return why;
   const [cpu, gpu] = rates.map(short);
-  return `${why} It was measured on this run: ${cpu} ${rate} a second on the processor, ${gpu} with the GPU.`;
+  return `${why} Measured on this run: CPU ${cpu}, GPU ${gpu} ${rate} a second.`;
 }
 
 export class DeviceSwitch {
@@ -39,30 +39,30 @@ export class DeviceSwitch {
     private readonly counts: Counts,
     private readonly choose: (wish: DeviceWish) => void,
   ) {
-    this.again.addEventListener("click", () => this.wished("gpu"));
+    this.again.addEventListener("click", () => this.select("gpu"));
     this.element = h("div.device", [
-      h("div.row", new Choice("What trains", CHOICES, wish, (value) => this.wished(value), "speeds").element, this.again),
+      h("div.row", new Choice("Device", CHOICES, wish, (value) => this.select(value), "speeds").element, this.again),
       h("p", this.outcome, " ", this.reason),
     ]);
     this.show(undefined);
   }
 
-  private wished(wish: DeviceWish): void {
+  private select(wish: DeviceWish): void {
     this.wish = wish;
     remember("device", wish === "auto" ? null : wish);
     this.show(undefined);
     this.choose(wish);
   }
 
-  /** What trains now; undefined while that is not decided. */
+  /** Shows the current device; undefined while it is undecided. */
   show(device: Device | undefined): void {
-    if (device && device.wish !== this.wish) return; // an answer to the wish before
+    if (device && device.wish !== this.wish) return; // the answer to an earlier choice
     this.again.hidden = !(device && device.wish === "gpu" && !device.on_gpu);
-    write(this.outcome, device ? trains(device) : "");
+    write(this.outcome, device ? deviceText(device) : "");
     const pending: Record<DeviceWish, string> = {
-      auto: "A GPU, where there is one, is measured beside the processor; the faster one trains.",
-      cpu: `The processor trains from the next ${this.counts.boundary} on.`,
-      gpu: `The GPU trains from the next ${this.counts.boundary} on.`,
+      auto: "If there is a GPU, both devices are measured and the faster one is used.",
+      cpu: `The CPU takes over with the next ${this.counts.boundary}.`,
+      gpu: `The GPU takes over with the next ${this.counts.boundary}.`,
     };
     const reason = device?.wish === "cpu" ? "" : device ? because(device, this.counts) : pending[this.wish];
     write(this.reason, reason);

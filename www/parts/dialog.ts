@@ -1,4 +1,4 @@
-// A modal dialog on the browser's own element: it keeps the focus inside, closes on Escape and gives the focus back.
+// A modal dialog based on the browser's `dialog` element, which traps the focus, closes on Escape and restores the focus.
 
 import { button, h, icon, id, type Child } from "./dom";
 import { untilClosed } from "./life";
@@ -15,7 +15,7 @@ export class Dialog {
       ]),
       ...children,
     ]);
-    // A click on the backdrop lands on the dialog itself.
+    // The target of a click on the backdrop is the dialog itself.
     this.element.addEventListener("click", (event) => {
       if (event.target === this.element) this.close();
     });
@@ -32,24 +32,24 @@ export class Dialog {
   }
 }
 
-/** A command or link to read and copy. The button says what came of it. */
+/** A command or link with a copy button that shows the result. */
 export function copyField(label: string, text: string): HTMLElement {
   const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
-  // A line may end between words, but not after the hyphens of a flag.
+  // Lines may break between words, but not after the hyphens of a flag.
   code.append(...text.split(" ").flatMap((word, k) => [k > 0 ? " " : "", h("span", word)]));
   const button = h("button", "Copy");
-  const said = h("span.unseen", { role: "status" });
+  const status = h("span.unseen", { role: "status" });
   button.addEventListener("click", async () => {
     const done = await copy(text);
     button.textContent = done ? "Copied" : "Select and copy";
-    said.textContent = done ? `${label} copied` : "The browser refused the clipboard. The text is selected: copy it by hand.";
+    status.textContent = done ? `${label} copied` : "The browser denied access to the clipboard. The text is selected; copy it by hand.";
     if (!done) getSelection()?.selectAllChildren(code);
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
-  return h("div.copy", code, button, said);
+  return h("div.copy", code, button, status);
 }
 
-/** A button that copies what there is at that moment, and says what came of it. */
+/** A button that copies the current text and shows the result. */
 export function copyButton(words: string, text: () => string | Promise<string>, done: string, refused: string): HTMLButtonElement {
   const press = async (): Promise<void> => {
     copied.textContent = (await copy(await text())) ? done : refused;
@@ -59,7 +59,7 @@ export function copyButton(words: string, text: () => string | Promise<string>, 
   return copied;
 }
 
-/** Puts text on the clipboard; false where the browser refuses. */
+/** Copies text to the clipboard; false if the browser denies access. */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

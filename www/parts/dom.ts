@@ -1,10 +1,10 @@
-// Elements and their attributes, nothing more: no diffing, no state. A part builds its nodes once and then
-// writes to the few that change.
+// Creates elements and attributes, without diffing or state. A part builds its nodes once and then updates the few that change.
 
 type Value = string | number | boolean | null | undefined;
 type Listeners = { [Kind in keyof HTMLElementEventMap as `on${Kind}`]?: (event: HTMLElementEventMap[Kind]) => void };
-/** Attributes of any element, and those of one kind alone. */
+/** Attributes of all elements. */
 type Common = "autocapitalize" | "class" | "hidden" | "id" | "role" | "spellcheck" | "style" | "tabindex" | "title";
+/** Attributes of one kind of element. */
 type Own = {
   a: "download" | "href";
   button: "disabled" | "type";
@@ -35,9 +35,9 @@ type Own = {
 export type Tag = keyof HTMLElementTagNameMap;
 type NameOf<K extends Tag> = Common | `aria-${string}` | `data-${string}` | (K extends keyof Own ? Own[K] : never);
 export type Attributes<K extends Tag> = Listeners & { [Name in NameOf<K>]?: Value };
-/** What stands in an element, lists among it too; `false`, `null` and an empty text are left out. */
+/** Content of an element, possibly nested lists. `false`, `null` and empty text are skipped. */
 export type Child = Node | string | null | undefined | false | Child[];
-/** An element by its tag, with its classes behind it: `div.row.spread`. */
+/** Tag with optional classes: `div.row.spread`. */
 type Named<K extends Tag> = K | `${K}.${string}`;
 
 const isChild = (part: unknown): part is Child => !part || typeof part !== "object" || part instanceof Node || Array.isArray(part);
@@ -45,7 +45,10 @@ const isChild = (part: unknown): part is Child => !part || typeof part !== "obje
 const nodesOf = (children: Child[]): (Node | string)[] =>
   children.flatMap((child) => (Array.isArray(child) ? nodesOf(child) : child ? [child] : []));
 
-/** `h("button.small", { onclick: f }, "Go")`: `on…` attributes are listeners, `false` and `null` leave out. A button does not submit. */
+/**
+ * Creates an element: `h("button.small", { onclick: f }, "Go")`. `on…` attributes add listeners; attributes that are `false` or
+ * `null` are skipped. Buttons have the type `button`.
+ */
 export function h<K extends Tag>(named: Named<K>, attributes: Attributes<K>, ...children: Child[]): HTMLElementTagNameMap[K];
 export function h<K extends Tag>(named: Named<K>, ...children: Child[]): HTMLElementTagNameMap[K];
 export function h(named: string, ...parts: (Attributes<Tag> | Child)[]): HTMLElement {
@@ -56,7 +59,7 @@ export function h(named: string, ...parts: (Attributes<Tag> | Child)[]): HTMLEle
   const attributes = (isChild(parts[0]) ? {} : parts.shift()) as Record<string, Value | EventListener>;
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
-    // as an attribute the page's policy would refuse it
+    // The content security policy blocks a style attribute.
     else if (name === "style") element.style.cssText = value ? String(value) : "";
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, String(value));
@@ -65,20 +68,20 @@ export function h(named: string, ...parts: (Attributes<Tag> | Child)[]): HTMLEle
   return element;
 }
 
-/** Nodes of markup that this project wrote itself (explanations, equations, icons); never of outside data. */
+/** Nodes from trusted markup (explanations, equations, icons); never from user data. */
 export function markup(source: string): DocumentFragment {
   const template = document.createElement("template");
   template.innerHTML = source;
   return template.content;
 }
 
-/** Writes only where something changes, so that readouts cost nothing while they stand still. */
+/** Sets the text only if it differs, so that unchanged readouts cost nothing. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
 let ids = 0;
-/** A fresh id, for `for`, `aria-describedby` and their kin. */
+/** Unique id, for `for`, `aria-describedby` and similar attributes. */
 export const id = (stem: string): string => `${stem}-${++ids}`;
 
 const icons = {
@@ -102,7 +105,7 @@ export function icon(name: Icon): Node {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Elements of a drawing, as `h` makes those of a page. */
+/** Creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Record<string, string | number> = {},
@@ -114,28 +117,28 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** A line through points, broken where one is missing. */
+/** SVG path through points, with a gap at each missing point. */
 export const lineThrough = (points: ([x: number, y: number] | undefined)[]): string =>
   points.map((point, k) => (point ? `${points[k - 1] ? "L" : "M"}${point.map((n) => n.toFixed(2)).join(" ")}` : "")).join("");
 
 export const button = (words: Child, does: () => unknown, attributes: Attributes<"button"> = {}): HTMLButtonElement =>
   h("button", { onclick: () => void does(), ...attributes }, words);
 
-/** An input below its name. */
+/** An input below its label. */
 export const labelled = (label: string, input: HTMLElement, kind = "field"): HTMLElement =>
   h("p", { class: kind }, h("label", { for: input.id }, label), input);
 
-/** The rows of a list of facts; one whose value is empty is left out. */
+/** Rows of a description list. Rows with an empty value are skipped. */
 export const facts = (all: [name: string, value: string | HTMLElement][]): HTMLElement[] =>
   all.flatMap(([name, value]) => (value ? [h("dt", name), typeof value === "string" ? h("dd", value) : value] : []));
 
-/** A box or a switch before its name. */
+/** A checkbox or switch before its label. */
 export const ticked = (input: HTMLElement, label: string): HTMLElement => h("span.row", input, h("label", { for: input.id }, label));
 
 export const select = (stem: string, options: [value: string | number, words: string][], chosen?: string | number): HTMLSelectElement =>
   h("select", { id: id(stem) }, ...options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
 
-/** A line of text that no browser corrects. */
+/** A text input without autocomplete or spell checking. */
 export const line = (stem: string, attributes: Attributes<"input"> = {}): HTMLInputElement =>
   h("input", { type: "text", id: id(stem), autocomplete: "off", autocapitalize: "off", spellcheck: "false", ...attributes });
 
@@ -148,13 +151,13 @@ export function form(kind: string, submit: () => unknown, children: Child): HTML
   return element;
 }
 
-/** What is wrong with an input, for who reads it and for who hears it. */
+/** Marks an input as valid or invalid. */
 export function markInvalid(input: HTMLElement, invalid: boolean): void {
   if (invalid) input.setAttribute("aria-invalid", "true");
   else input.removeAttribute("aria-invalid");
 }
 
-/** One of a few, side by side. */
+/** Radio buttons side by side. */
 export class Choice<V extends string> {
   readonly element: HTMLElement;
   private readonly inputs: Map<V, HTMLInputElement>;
@@ -191,13 +194,13 @@ export class Choice<V extends string> {
   }
 }
 
-/** A part of a room: its heading with what stands beside that, and what stands below. */
+/** A section with a heading, elements beside the heading and elements below. */
 export function pane(name: string, heading: Child, beside: Child[], ...below: Child[]): HTMLElement {
   const title = id("pane");
   return h("section", { class: name, "aria-labelledby": title }, h("div.head", h("h2.label", { id: title }, heading), beside), below);
 }
 
-/** Of two buttons that stand for each other the first or the other, with the focus that the one before had. */
+/** Shows one of two elements and hides the other; the focus moves along. */
 export function either(first: boolean, ...both: [HTMLElement, HTMLElement]): void {
   const [shown, hidden] = first ? both : (both.toReversed() as [HTMLElement, HTMLElement]);
   const focused = document.activeElement === hidden;

@@ -1,4 +1,4 @@
-// Equations in a notation like TeX's, as MathML, which browsers draw by themselves.
+// Converts equations in a TeX-like notation to MathML.
 
 const ACCENTS: Record<string, string> = { hat: "^", dot: "˙", ddot: "¨" };
 const TOKENS = /'[^']+'|[A-Za-z]+|[\d.½]+|\S/gu;
@@ -14,7 +14,7 @@ class Reader {
     this.tokens = text.match(TOKENS) ?? [];
   }
 
-  /** All up to a bracket that closes, or to the end. */
+  /** Parts up to a closing bracket or the end. */
   parts(close?: string): string[] {
     const parts: string[] = [];
     while (this.tokens.length && this.tokens[0] !== close) parts.push(this.scripted());
@@ -22,7 +22,7 @@ class Reader {
     return parts;
   }
 
-  /** What stands by itself, with what stands below and above it. */
+  /** An atom with its subscript and superscript. */
   private scripted(): string {
     const isSum = this.tokens[0] === "∑";
     const base = this.atom();
@@ -56,8 +56,8 @@ class Reader {
 }
 
 /**
- * An equation on a line of its own, with the words that a screen reader says in its place. A narrow page scrolls it, by keys too.
- * `_`, `^`, `{}`, `frac`, `sqrt`, `hat`, `dot` and `ddot` are as in TeX, `~` is a gap. Words and what is 'quoted' stand upright.
+ * A display equation; `spoken` is its text for screen readers. On a narrow page it scrolls, with keys too. `_`, `^`, `{}`, `frac`,
+ * `sqrt`, `hat`, `dot` and `ddot` are as in TeX; `~` is a gap. Words and 'quoted' text are upright.
  */
 export const equation = (spoken: string, text: string): string =>
   `<p class="equation" tabindex="0"><math display="block" aria-label="${spoken}">${row(new Reader(text).parts())}</math></p>`;

@@ -1,31 +1,31 @@
-// The curves that are compared as files: a table for spreadsheets, JSON, and a picture. Each says of what runs they are.
+// Export of the compared curves as CSV, JSON or a picture, with the settings of each run.
 
 import { pen, stroke } from "./canvas";
-import type { Compared, Lived } from "./charting";
+import type { Compared, RunData } from "./charting";
 import type { Look } from "./looks";
 import { palette } from "./theme";
 import type { Config, RoomInfo, Row, Value } from "../run/protocol";
 
-/** A run in a file; `knobs` are those with which it began and that are not the default. */
-export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: Lived };
+/** An exported run; `knobs` are its initial settings that differ from the defaults. */
+export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: RunData };
 
 const PAD = 20;
 const LINE = 18;
 const SANS = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 const GAP = 18;
 
-/** Text as a field of a comma-separated line. */
+/** Quotes a field of a CSV line if necessary. */
 const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 export const knobsOf = ({ knobs }: Out): string =>
   Object.entries(knobs)
     .map(([knob, value]) => `${knob}=${value}`)
     .join(" ");
-/** `320:lr=0.0001`, as in links: what was changed while it learned, each after so many iterations. */
+/** Live changes in the notation of links: `320:lr=0.0001` sets `lr` after iteration 320. */
 export const changesOf = ({ run }: Out): string =>
   run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
 
-/** Rows of metrics and of tests in the order in which they came about, each with what its run is; every declared column. */
+/** CSV of all metrics and tests in order of iteration, with the settings of the run in each row. */
 export function csv(room: RoomInfo, runs: Out[]): string {
   const [counter] = room.counters;
   const head = [
@@ -65,7 +65,7 @@ export function csv(room: RoomInfo, runs: Out[]): string {
 }
 
 export function json(room: RoomInfo, runs: Out[]): string {
-  const told = runs.map(({ name, variant, seed, knobs, run }) => ({
+  const exported = runs.map(({ name, variant, seed, knobs, run }) => ({
     name,
     room: room.id,
     variant,
@@ -86,7 +86,7 @@ export function json(room: RoomInfo, runs: Out[]): string {
       ...Object.fromEntries(room.tests.map(({ name }, k) => [name, values[k] ?? null])),
     })),
   }));
-  return JSON.stringify({ room: room.id, runs: told });
+  return JSON.stringify({ room: room.id, runs: exported });
 }
 
 type Picture = {
@@ -100,13 +100,13 @@ type Picture = {
   runs: (Look & { name: string })[];
 };
 
-/** A plot with its title, what it is of, its legend and the name of its axis, in the colours in force. */
+/** Draws a plot with title, description, legend and axis label in the current theme. */
 export async function composed({ plot, width, height, pixels, title, about, axis, runs }: Picture): Promise<HTMLCanvasElement> {
   const drawn = await plot();
   const canvas = document.createElement("canvas");
   const c = canvas.getContext("2d")!;
   c.font = `12px ${SANS}`;
-  // Lines of the legend, as many as it takes.
+  // Layout of the legend in as many lines as necessary.
   let [x, line] = [0, 0];
   const places = runs.map(({ letter, name }) => {
     const text = letter ? `${letter}  ${name}` : name;
@@ -143,9 +143,9 @@ export async function composed({ plot, width, height, pixels, title, about, axis
   return canvas;
 }
 
-/** What is shown, the present run first. */
+/** Runs to export, the current run first. */
 export function out(
-  present: { config: Config; settings: Record<string, Value>; run: Lived },
+  present: { config: Config; settings: Record<string, Value>; run: RunData },
   name: string,
   compared: (Compared & { config: Config; settings: Record<string, Value> })[],
 ): Out[] {

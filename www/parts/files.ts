@@ -1,4 +1,4 @@
-// A run in and out of a file: download, chooser, and a file dropped anywhere on the page.
+// Files: download, file chooser, and files dropped anywhere on the page.
 
 import { h } from "./dom";
 import { pageLife, untilClosed } from "./life";
@@ -20,7 +20,7 @@ export function chooser(label: string, taken: (file: File) => void): HTMLElement
   return h("span", button, input);
 }
 
-/** Takes a file dropped anywhere, which nobody has read yet. */
+/** Passes a file dropped anywhere on the page to `taken`, unread. */
 export function dropping(words: string, taken: (file: File) => void): void {
   const veil = h("div.veil", { hidden: true, "aria-hidden": "true" }, h("p", words));
   document.body.append(veil);

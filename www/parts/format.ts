@@ -1,11 +1,11 @@
-// Numbers as people read them. Units stay with the caller.
+// Number formatting. The caller adds units unless stated otherwise.
 
-/** The sign that axes use too; a hyphen is shorter and sits lower. */
+/** Replaces hyphens with minus signs, as on the axes. */
 export const minus = (text: string): string => text.replaceAll("-", "−");
 
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** What a column counts, in words. */
+/** Unit of a column in words. */
 export const plural = ({ unit, label }: { unit: string; label: string }): string => unit || label.toLowerCase();
 
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
@@ -13,7 +13,7 @@ const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+
 /** `312,416` */
 export const count = (n: number): string => Math.round(n).toLocaleString("en");
 
-/** At least so many digits, and all of a whole part that has more. */
+/** At least `least` significant digits, and always the whole integer part. */
 const digits = (n: number, least: number): string => {
   const text = n.toPrecision(least);
   return text.includes("e") ? count(n) : trim(text);
@@ -48,25 +48,25 @@ export function figure(n: number): string {
   return minus(trim(n.toPrecision(3)));
 }
 
-/** `91.8%`; what is nearly all does not read as all. */
+/** `91.8%`. Values just below 100% are rounded down. */
 export function percent(share: number): string {
   const all = 100 * share;
   return `${all > 99 && all < 100 ? trim((Math.floor(100 * all + 1e-9) / 100).toFixed(2)) : figure(all)}%`;
 }
 
-/** Two significant digits, always: `0.0031`, for what changes while one reads it. */
+/** Always two significant digits, for changing values: `0.0031`. */
 export const two = (n: number): string => (n === 0 ? "0" : Math.abs(n) >= 99.5 ? count(n) : n.toPrecision(2));
 
-/** A knob's value in full, as it would be typed: `4194304`, and `1e9` where that is much shorter. */
+/** Full value of a knob, as typed: `4194304`; `1e9` if that is much shorter. */
 export function exact(n: number): string {
   const full = String(Number.isInteger(n) ? n : Number(n.toPrecision(6)));
   const power = Number(full).toExponential().replace("e+", "e");
   return power.length + 4 <= full.length ? power : full;
 }
 
-/** A knob's value in words. */
+/** Rounded value of a knob as text. */
 export const valueText = (value: number | string): string => (typeof value === "number" ? figure(value) : value || "nothing");
-/** The same in full. */
+/** Full value of a knob as text. */
 export const exactText = (value: number | string): string => (typeof value === "number" ? exact(value) : value || "nothing");
 
 /** `0.8 s`, `42 s`, `3 min 12 s` */

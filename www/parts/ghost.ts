@@ -1,4 +1,4 @@
-// The run before the present one, of each variant: a grey curve behind it, in words, and the way back to it.
+// The past run of each variant: a grey curve behind the current one, a description, and a button to restore it.
 
 import type { RoomInfo } from "../run/protocol";
 import { h } from "./dom";
@@ -23,14 +23,14 @@ export class Ghost {
     private readonly label: (knob: string) => string,
     goBack: (bytes: Uint8Array) => void,
   ) {
-    const back = h("button.small", "Go back to the run before");
-    back.addEventListener("click", () => this.past.value?.bytes && goBack(this.past.value.bytes));
+    const restore = h("button.small", "Back to the previous run");
+    restore.addEventListener("click", () => this.past.value?.bytes && goBack(this.past.value.bytes));
     this.box.addEventListener("change", () => (this.ticked.value = this.box.checked));
-    this.element.append(this.box, this.words, back);
+    this.element.append(this.box, this.words, restore);
     this.shown = derived(() => (this.ticked.value ? this.past.value?.history : undefined));
     effect(() => {
       this.element.hidden = !this.past.value;
-      back.hidden = !this.past.value?.bytes;
+      restore.hidden = !this.past.value?.bytes;
     }, atOnce);
   }
 
@@ -48,7 +48,7 @@ export class Ghost {
     this.box.click();
   }
 
-  /** In what a past run differs from the present one, what was changed in it, and how it ended. */
+  /** Differences of a past run from the current one, its live changes and its result. */
   private differences(past: History, present: History): string {
     const { marks } = past;
     const other = startOf(present.settings, present.marks);

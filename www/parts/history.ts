@@ -1,39 +1,39 @@
-// What a run has lived through, in columns that charts and tables share. It thins itself: a run of days stays a few
-// thousand rows, evenly spread.
+// History of a run in columns, for charts and tables. It is thinned: a run of days keeps a few thousand evenly spaced rows.
 
 import type { Began, Column, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
 import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** Of a knob that was turned more often, the first and the last value are named. */
+/** With more values of a knob, only the first and the last are shown. */
 const MOST_VALUES = 4;
 
 export class History {
-  /** Of the first counter, and of the others in their order. */
+  /** Values of the first counter. */
   readonly counts: number[] = [];
+  /** Values of the other counters, in order. */
   private readonly others: number[][];
   readonly iterations: number[] = [];
   readonly train_s: number[] = [];
-  /** Of the metrics and of the parts of time, by name. */
+  /** Metrics and shares of time, by name. */
   readonly columns: Record<string, (number | null)[]>;
   readonly tests: Row[] = [];
   readonly marks: Mark[] = [];
-  /** What the room has to tell along the curves. */
+  /** The room's notes along the curves. */
   readonly notes: { progress: Progress; words: string }[] = [];
   readonly config: Config;
   readonly knobs: Record<string, Value>;
-  /** Grows with all that the run tells, for whoever draws it. */
-  readonly told = state(1);
+  /** Increases with every change, to trigger a redraw. */
+  readonly revision = state(1);
   private readonly solving = state<Progress | undefined>(undefined);
-  /** Tests that reached the goal and were not confirmed. */
+  /** Number of tests that reached the goal but were not confirmed. */
   attempts: number;
-  /** The newest row and the newest counts. */
+  /** Latest progress. */
   progress: Progress;
   private every = 1;
   private skipped = 0;
-  /** The newest row stands for itself until the next one is due. */
-  private loose = false;
+  /** True if the last row is between two kept rows; the next row replaces it. */
+  private temporary = false;
 
   constructor(
     readonly room: RoomInfo,
@@ -57,25 +57,25 @@ export class History {
   }
 
   push({ progress, values }: Row): void {
-    this.toldMore();
-    if (this.loose) this.cut(this.length - 1);
+    this.bumpRevision();
+    if (this.temporary) this.cut(this.length - 1);
     this.progress = progress;
     this.counts.push(progress.counts[0] ?? 0);
     this.others.forEach((counts, k) => counts.push(progress.counts[k + 1] ?? 0));
     this.iterations.push(progress.iteration);
     this.train_s.push(progress.train_s);
     Object.values(this.columns).forEach((column, k) => column.push(values[k] ?? null));
-    this.loose = ++this.skipped < this.every;
-    if (this.loose) return;
+    this.temporary = ++this.skipped < this.every;
+    if (this.temporary) return;
     this.skipped = 0;
     if (this.length > MOST_ROWS) this.thin();
   }
 
   pushTest(row: Row): void {
     this.tests.push(row);
-    this.toldMore();
+    this.bumpRevision();
     if (this.tests.length <= MOST_TESTS) return;
-    // Every second goes, but for the newest and the one that solved it.
+    // Drops every second test except the newest and the one that solved the task.
     const kept = this.tests.filter(
       ({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration,
     );
@@ -84,7 +84,7 @@ export class History {
 
   mark(mark: Mark): void {
     this.marks.push(mark);
-    this.toldMore();
+    this.bumpRevision();
   }
 
   get solved(): Progress | undefined {
@@ -92,28 +92,28 @@ export class History {
   }
   set solved(progress: Progress | undefined) {
     this.solving.value = progress;
-    this.toldMore();
+    this.bumpRevision();
   }
 
-  toldMore(): void {
-    this.told.value++;
+  bumpRevision(): void {
+    this.revision.value++;
   }
 
   latest(name: string): number | undefined {
     return this.columns[name]?.at(-1) ?? undefined;
   }
 
-  /** A test's value by its column. */
+  /** Value of a test column; of the newest test by default. */
   test(name: string, row: Row | undefined = this.tests.at(-1)): number | undefined {
     return row?.values[this.room.tests.findIndex((column) => column.name === name)] ?? undefined;
   }
 
-  /** Its settings as they are by now. Those with which it began are `startOf` them. */
+  /** Current settings. `startOf` returns the initial ones. */
   get settings(): Record<string, Value> {
     return { ...this.knobs, ...Object.fromEntries(this.marks.map((mark) => [mark.knob, mark.to])) };
   }
 
-  /** Every second row goes; from here on half as many come. */
+  /** Drops every second row and halves the rate of further rows. */
   private thin(): void {
     for (const column of this.all()) {
       let kept = 0;
@@ -131,7 +131,7 @@ export class History {
     return [this.iterations, this.counts, ...this.others, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** The table that the terminal writes with `--csv`: of each iteration that is kept its metrics, and the test after it. */
+  /** CSV as the terminal writes with `--csv`: the metrics of each kept iteration and the test after it. */
   csv(): string {
     const { counters, metrics, tests, parts } = this.room;
     const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);
@@ -145,7 +145,7 @@ export class History {
     );
     for (const { progress, values } of this.tests) {
       const { iteration, counts, train_s } = progress;
-      // The row before it may have been thinned out.
+      // The row of this iteration may have been dropped.
       const row = rows.get(iteration) ?? { place: [iteration, ...counts, train_s], values: [], test: [] };
       rows.set(iteration, { ...row, test: values });
     }
@@ -174,13 +174,13 @@ export class History {
 
 export const sameMark = (a: Mark, b: Mark): boolean => a.knob === b.knob && a.to === b.to && a.progress.iteration === b.progress.iteration;
 
-/** The settings with which a run began, by those in force and its changes. */
+/** Initial settings of a run, from the current settings and the live changes. */
 export const startOf = (settings: Record<string, Value>, marks: Mark[]): Record<string, Value> => ({
   ...settings,
   ...Object.fromEntries(marks.toReversed().map((mark) => [mark.knob, mark.from])),
 });
 
-/** `0.01 → 0.001`: the values that a knob of a run has had, from the one with which it began on. */
+/** All values of a knob during a run: `0.01 → 0.001`. */
 export function valuesOf(knob: string, start: Value, marks: Mark[], text: (value: Value) => string): string {
   const values = [start, ...marks.filter((mark) => mark.knob === knob).map(({ to }) => to)].map(text);
   return (values.length > MOST_VALUES ? [values[0], "…", values.at(-1)] : values).join(" → ");

@@ -1,18 +1,18 @@
-// The runs that were left in this visit, one of each room and variant: whoever comes back goes on. They are bounded in bytes, and
-// the newest stay. It refuses to know where else they are stored, which is `run/store.ts`'s.
+// Runs left during this visit, one per room and variant, in memory. A room that is opened again continues its run. The oldest are
+// dropped beyond a limit in bytes. `run/store.ts` stores runs in the browser.
 
-import type { Left } from "../run/store";
+import type { SavedRun } from "../run/store";
 import type { History } from "./history";
 
-export interface Kept extends Left {
+export interface Kept extends SavedRun {
   room: string;
-  /** What it has lived through, where a page still shows its room. */
+  /** History of the run, while the page of its room is open. */
   history?: History;
 }
 
 const MOST_BYTES = 256e6;
 
-/** The newest last. */
+/** Kept runs, newest last. */
 const kept: Kept[] = [];
 
 export function keepRun(run: Kept): void {
@@ -26,7 +26,7 @@ export function forgetRun({ room, variant }: { room: string; variant: string }):
   if (at >= 0) kept.splice(at, 1);
 }
 
-/** Those of a room, the one that was left last first. */
+/** Kept runs of a room, newest first. */
 export const keptRuns = (room: string): Kept[] => kept.filter((run) => run.room === room).reverse();
 
 export const keptRun = (room: string, variant: string): Kept | undefined => keptRuns(room).find((run) => run.variant === variant);

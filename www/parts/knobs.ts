@@ -1,5 +1,5 @@
-// A run's settings, made from their declarations. Live ones go to the run as soon as they are let go of; the others
-// wait for a new run, and say so. The few that matter most stand apart, to be beside the curve.
+// Controls for a run's settings, generated from their declarations. Live knobs change the run when released. The others apply to the
+// next run and are marked as pending. A few important knobs are placed beside the curve.
 
 import type { Knob, KnobKind, Value } from "../run/protocol";
 import { button, h, id, write } from "./dom";
@@ -11,12 +11,12 @@ const SETTLE_MS = 350;
 const FIRST = 3;
 
 type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
-/** A knob that is a number with two ends. */
+/** A numeric knob with limits. */
 type Range = Extract<KnobKind, { min: number }>;
 
-/** Where a value stands on the slider, from 0 to 1, and back. */
+/** Conversion between a value and its slider position, 0 to 1. */
 function scale({ min, max, log }: Range): { place: (value: number) => number; value: (place: number) => number } {
-  // A logarithmic scale needs a positive end.
+  // A logarithmic scale requires a positive minimum.
   if (log && min > 0) {
     const ratio = Math.log(max / min);
     return { place: (v) => Math.log(v / min) / ratio, value: (p) => min * Math.exp(p * ratio) };
@@ -24,14 +24,14 @@ function scale({ min, max, log }: Range): { place: (value: number) => number; va
   return { place: (v) => (v - min) / (max - min), value: (p) => min + p * (max - min) };
 }
 
-/** As many digits from a slider as its steps can tell apart. */
+/** Rounds a slider's value to the precision of its steps. */
 function rounded({ kind, min, max, log }: Range, value: number): number {
   const step = (log && min > 0 ? value : max - min) / SLIDER_STEPS;
   const digits = kind === "int" ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step))));
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
 }
 
-/** The ones that stand beside the curve: those of `wanted` that there are, and then others that are live, in their order. */
+/** Knobs beside the curve: the existing ones of `wanted`, then other live knobs in order. */
 function foremost(knobs: Knob[], wanted: string[]): Knob[] {
   const named = wanted.flatMap((name) => knobs.find((knob) => knob.name === name) ?? []);
   return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
@@ -39,13 +39,13 @@ function foremost(knobs: Knob[], wanted: string[]): Knob[] {
 
 export type Wanted = { knobs: Record<string, Value>; seed: number };
 
-export interface Does {
+export interface KnobActions {
   change(name: string, value: Value): void;
-  /** A new run with what waits for it. */
+  /** Starts a new run with the pending changes. */
   reset(): void;
 }
 
-/** What a knob is set by, how it shows a value, and what stands with it. */
+/** Controls of a knob; `set` shows a value. */
 type Field = {
   input: HTMLElement;
   set: (value: Value) => void;
@@ -55,7 +55,7 @@ type Field = {
   now?: HTMLElement;
 };
 
-/** Says what is wrong with an input, where something is. */
+/** Creates an error message for an input; `judge` shows or clears it. */
 function judged(input: HTMLElement): { error: HTMLElement; judge: (good: boolean, words?: string) => boolean } {
   const error = h("p.error", { id: id("error"), role: "alert" });
   const judge = (good: boolean, words = ""): boolean => {
@@ -71,20 +71,20 @@ const group = (heading: HTMLElement, words: string, rows: HTMLElement[], ...belo
 
 export class Knobs {
   readonly element = h("div");
-  /** The ones that matter most, and the way to the others. */
+  /** The most important knobs and a link to the others. */
   readonly first = h("div");
   private readonly parts = new Map<string, Parts>();
   private inForce: Record<string, Value> = {};
-  /** Changes that wait for the next start. */
+  /** Changes that apply to the next run. */
   private readonly pending = new Map<string, Value>();
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
-  private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect in a new run");
+  private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Apply to a new run");
   private readonly banner = h("div.pending.wrap", { role: "status" });
 
   constructor(
-    private readonly does: Does,
-    /** After which a live change acts. */
+    private readonly actions: KnobActions,
+    /** Live changes take effect after this unit. */
     private readonly unit = "iteration",
     private readonly foremost: string[] = [],
   ) {
@@ -98,21 +98,18 @@ export class Knobs {
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
     const others = h("button.quiet.small", { onclick: () => this.goToOthers() }, "All knobs");
     this.first.replaceChildren(
-      h("div.first-knobs", { role: "group", "aria-label": "Knobs that matter most" }, [
-        ...first.map((knob) => this.row(knob, true)),
-        others,
-      ]),
+      h("div.first-knobs", { role: "group", "aria-label": "Main knobs" }, [...first.map((knob) => this.row(knob, true)), others]),
     );
     this.element.replaceChildren(
       h("div.knobs", [
         group(
-          h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
-          `These act from the next ${this.unit} on, as do those beside the curve. Each change leaves a mark on the curves.`,
+          h("h3", { id: "knobs-live", tabindex: -1 }, "Apply during training"),
+          `These take effect with the next ${this.unit}, like the knobs beside the curve. Each change marks the curves.`,
           live.map((knob) => this.row(knob)),
         ),
         group(
           this.fixedHeading,
-          "These shape the run itself, so a new one begins; the present one stays behind it as a ghost.",
+          "These start a new run. The current run stays as a grey curve.",
           [...fixed.map((knob) => this.row(knob)), this.seedRow()],
           this.banner,
         ),
@@ -139,19 +136,19 @@ export class Knobs {
     this.writeBanner();
   }
 
-  /** A live change that the run has taken. */
-  took(name: string, value: Value): void {
+  /** Shows a live change that the run has applied. */
+  applied(name: string, value: Value): void {
     this.inForce[name] = value;
     this.parts.get(name)?.set(value);
   }
 
-  /** A value that the run itself moves away from what was set: shown beside it. */
+  /** Shows a knob's current value if the run changes it by schedule. */
   showNow(name: string, text: string): void {
     const now = this.parts.get(name)?.now;
     if (now) write(now, text);
   }
 
-  /** Everything in force, and what waits. */
+  /** Settings of the next run: current values with the pending changes. */
   wanted(): Wanted {
     const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {
@@ -164,7 +161,7 @@ export class Knobs {
 
   private commit(knob: Knob, value: Value): void {
     if (knob.live) {
-      if (value !== this.inForce[knob.name]) this.does.change(knob.name, value);
+      if (value !== this.inForce[knob.name]) this.actions.change(knob.name, value);
       return;
     }
     const parts = this.parts.get(knob.name)!;
@@ -172,7 +169,7 @@ export class Knobs {
     if (waits) this.pending.set(knob.name, value);
     else this.pending.delete(knob.name);
     parts.row.classList.toggle("waits", waits);
-    write(parts.waiting, waits ? `Waits for a new run. The present one has ${exactText(this.inForce[knob.name] ?? knob.default)}.` : "");
+    write(parts.waiting, waits ? `Applies to a new run. Current value: ${exactText(this.inForce[knob.name] ?? knob.default)}.` : "");
     this.writeBanner();
   }
 
@@ -182,19 +179,19 @@ export class Knobs {
       this.banner.replaceChildren();
       return;
     }
-    const words = `${changes === 1 ? "One change waits" : `${changes} changes wait`} for a new run.`;
+    const words = `${changes === 1 ? "One change applies" : `${changes} changes apply`} to a new run.`;
     if (this.banner.firstChild) {
       write(this.banner.firstElementChild!, words);
       return;
     }
     this.banner.replaceChildren(
       h("span", words),
-      h("button.strong", { onclick: () => (this.does.reset(), this.fixedHeading.focus()) }, "New run to apply"),
+      h("button.strong", { onclick: () => (this.actions.reset(), this.fixedHeading.focus()) }, "Start new run"),
       h("button", { onclick: () => (this.begin(this.inForce, this.seedInForce), this.fixedHeading.focus()) }, "Undo"),
     );
   }
 
-  /** One that is `brief` has its term alone, and its help where a pointer or a screen reader asks for it. */
+  /** Row of a knob. A `brief` row shows the short label and puts the help into the tooltip and the description. */
   private row(knob: Knob, brief = false): HTMLElement {
     const { kind } = knob;
     const {
@@ -233,7 +230,7 @@ export class Knobs {
     const { error, judge } = judged(input);
     input.addEventListener("change", () => {
       const good = new TextEncoder().encode(input.value).length <= most;
-      if (judge(good, `Give a text of ${most} bytes at most.`)) this.commit(knob, input.value);
+      if (judge(good, `Enter a text of at most ${most} bytes.`)) this.commit(knob, input.value);
     });
     const set = (value: Value): void => {
       if (document.activeElement !== input) input.value = String(value);
@@ -243,7 +240,7 @@ export class Knobs {
   }
 
   private range(knob: Knob, kind: Range, brief: boolean): Field {
-    // "Environments: 2,048 environments" says it twice.
+    // A unit equal to the label is omitted, as in "Environments: 2,048 environments".
     const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const whole = kind.kind === "int";
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -253,17 +250,17 @@ export class Knobs {
     const { error, judge } = judged(input);
     const slider = h("input", { type: "range", min: 0, max: SLIDER_STEPS, step: 1, "aria-label": `${knob.label}, slider` });
     const slid = (): number => rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS));
-    const tellSlider = (share: number, value: number): void => {
+    const describeSlider = (share: number, value: number): void => {
       slider.style.setProperty("--share", `${share * 100}%`);
       slider.setAttribute("aria-valuetext", `${exact(value)}${knob.unit ? ` ${knob.unit}` : ""}`);
     };
     const showSlider = (value: number): void => {
       slider.value = String(Math.round(place(value) * SLIDER_STEPS));
-      tellSlider(place(value), value);
+      describeSlider(place(value), value);
     };
     slider.addEventListener("input", () => {
       input.value = exact(slid());
-      tellSlider(Number(slider.value) / SLIDER_STEPS, slid());
+      describeSlider(Number(slider.value) / SLIDER_STEPS, slid());
       error.textContent = "";
     });
     slider.addEventListener("change", () => {
@@ -274,8 +271,8 @@ export class Knobs {
     input.addEventListener("change", () => {
       const value = Number(input.value);
       const fits = Number.isFinite(value) && value >= kind.min && value <= kind.max && (!whole || Number.isInteger(value));
-      const asked = `Give a ${whole ? "whole " : ""}number from ${exact(kind.min)} to ${exact(kind.max)}.`;
-      if (!judge(input.value.trim() !== "" && fits, asked)) return;
+      const expected = `Enter a ${whole ? "whole " : ""}number from ${exact(kind.min)} to ${exact(kind.max)}.`;
+      if (!judge(input.value.trim() !== "" && fits, expected)) return;
       showSlider(value);
       this.commit(knob, value);
     });
@@ -301,7 +298,7 @@ export class Knobs {
         h("label", { for: this.seed.id }, "Seed"),
         h("span.knob-value", [this.seed, button("Another", () => this.drawSeed(), { class: "small" })]),
       ]),
-      h("p.small", "All chance in a run comes from this number. The same seed and knobs give the same run, number for number."),
+      h("p.small", "Source of all random numbers of a run. The same seed and knobs reproduce the run exactly."),
     ]);
   }
 }

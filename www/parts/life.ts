@@ -1,11 +1,11 @@
-// The life of a room's page, of which there is one at a time: what listens to more than its own elements says here how that stops.
+// Lifetime of a room's page; one page is open at a time. Parts with listeners outside their own elements register their cleanup here.
 
 let life = new AbortController();
 
-/** Aborted once the page that is open now is closed. */
+/** Signal that aborts when the current page closes. */
 export const pageLife = (): AbortSignal => life.signal;
 
-/** Stops it as the page is closed, or sooner, where what this gives is called. */
+/** Calls `stop` when the page closes, or earlier through the returned function. */
 export function untilClosed(stop: () => void): () => void {
   const { signal } = life;
   const once = (): void => {

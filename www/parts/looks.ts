@@ -1,4 +1,4 @@
-// How runs to compare are told apart: by a letter and by dashes, and by colour for those who see it.
+// Line styles of compared runs: letter, dashes and colour.
 
 import { markup } from "./dom";
 import type { Colour } from "./theme";
@@ -7,7 +7,7 @@ export type Look = { letter: string; colour: Colour; dash: number[] };
 
 export const PRESENT: Look = { letter: "", colour: "accent", dash: [] };
 
-/** As many runs can be compared with the present one. */
+/** Styles of compared runs; their number limits the comparison. */
 export const LOOKS: Look[] = [
   { letter: "A", colour: "plus", dash: [8, 4] },
   { letter: "B", colour: "minus", dash: [2, 3] },

@@ -1,5 +1,4 @@
-// One animation loop for everything that moves. A canvas that is off the screen, or a page in the background,
-// is not drawn.
+// A single animation loop. Off-screen elements and background pages are not drawn.
 
 import { untilClosed } from "./life";
 import { effect } from "./signal";
@@ -15,7 +14,7 @@ const watcher = new IntersectionObserver((changes) => {
   }
 });
 let running = false;
-/** Mean time between two frames of the browser; a machine that cannot keep up is given less to draw. */
+/** Mean time between two frames. On a slow machine, elements are drawn less often. */
 let gapMs = 16;
 let tickMs = 0;
 const SLOW_GAP_MS = 24;
@@ -37,7 +36,7 @@ function tick(nowMs: number): void {
   requestAnimationFrame(tick);
 }
 
-/** Draws `element` while it is on the screen and its page open, at most every `everyMs`; returns how to stop sooner. */
+/** Calls `draw` while `element` is on the screen and its page is open, at most every `everyMs`; the returned function stops it. */
 export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
   entries.set(element, { draw, everyMs, lastMs: -Infinity, seen: false });
   watcher.observe(element);
@@ -51,7 +50,10 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
   });
 }
 
-/** Draws anew when what `draw` has read changes: while `element` is on the screen, at most every `everyMs`; gives how not to wait. */
+/**
+ * Calls `draw` when state that it reads changes, while `element` is on the screen, at most every `everyMs`. The returned function
+ * draws without waiting.
+ */
 export function drawing(element: Element, draw: () => void, everyMs = 0): () => void {
   let due: (() => void) | undefined;
   const now = (): void => {
@@ -64,15 +66,15 @@ export function drawing(element: Element, draw: () => void, everyMs = 0): () => 
   return now;
 }
 
-/** Whether the visitor asked for less motion; read anew each time, as the choice may change. */
+/** Visitor's preference for reduced motion; it may change during the visit. */
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 export const calm = (): boolean => reduced.matches;
 
-/** Whether the screen is for fingers: keys are then nobody's business. */
+/** True on a touch screen, where keyboard hints are omitted. */
 const coarse = matchMedia("(pointer: coarse)");
 export const touch = (): boolean => coarse.matches;
 
-/** Keeps a canvas as sharp as its screen. `size()` is in CSS pixels. */
+/** Adapts the resolution of a canvas to the screen. `width` and `height` are in CSS pixels. */
 export class Surface {
   readonly context: CanvasRenderingContext2D;
   width = 0;
@@ -96,7 +98,7 @@ export class Surface {
     this.close = untilClosed(() => observer.disconnect());
   }
 
-  /** Clears, and returns the context with one unit a CSS pixel. */
+  /** Clears the canvas and returns its context, scaled to CSS pixels. */
   begin(): CanvasRenderingContext2D {
     const ratio = this.canvas.width / Math.max(1, this.width);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -1,10 +1,10 @@
-// What the visitor should know, each with the step they can take. Errors interrupt a screen reader, the rest wait.
+// Notices for the visitor, each with a next step. Errors interrupt a screen reader; other notices wait.
 
 import type { Level } from "../run/protocol";
 import { sentence } from "../run/notice";
 import { h, icon } from "./dom";
 
-/** What can be done about it; the notice stands for so long, where it is not for as long as nobody dismisses it. */
+/** Button of a notice. With `forMs` the notice disappears after that time; otherwise it stays until dismissed. */
 export type Action = { label: string; run: () => void; forMs?: number };
 
 const UNDO_MS = 30_000;
@@ -15,7 +15,7 @@ export class Notices {
   readonly element = h("div.notices", this.urgent, this.calm);
   private readonly shown = new Map<string, HTMLElement>();
 
-  /** A new experiment begins: what was said of another no longer holds. */
+  /** Removes all notices, before another run opens. */
   clear(): void {
     this.shown.clear();
     this.calm.replaceChildren();
@@ -27,12 +27,12 @@ export class Notices {
     this.shown.delete(text);
   }
 
-  /** Tells what ended a run or a game, which is kept for whoever did not mean it. */
-  offerUndo(text: string, undo: () => void, kept = "The run before it is kept"): void {
+  /** Reports the end of a run or a game, with an undo button. */
+  offerUndo(text: string, undo: () => void, kept = "The previous run is saved"): void {
     this.show("info", text, kept, { label: "Undo", run: undo, forMs: UNDO_MS });
   }
 
-  /** Shows a notice once; the same text again only renews it. */
+  /** Shows a notice; the same text replaces an earlier one. */
   show(level: Level, text: string, nextStep: string, action?: Action): void {
     this.shown.get(text)?.remove();
     const card = h("div", { class: `notice ${level}` });
@@ -40,7 +40,7 @@ export class Notices {
       if (this.shown.get(text) === card) this.shown.delete(text);
       card.remove();
     };
-    // Who is about to use it is given time.
+    // A notice under the pointer or with the focus does not expire.
     const expire = (): void => void (card.matches(":hover, :focus-within") ? setTimeout(expire, action!.forMs) : close());
     if (action?.forMs) setTimeout(expire, action.forMs);
     card.append(

@@ -1,21 +1,21 @@
-// Where the time of a gradient goes, operation by operation: a table that calls are timed for while it is open.
+// Table of gradient time by operation. Calls are timed while it is open.
 
 import { untilClosed } from "./life";
 import { Table } from "./table";
 import type { Operation } from "../run/protocol";
 
 const ASK_EVERY_MS = 1000;
-const NO_PLAN = "This learner does not compute its gradients by a plan of operations";
+const NO_PLAN = "This learner has no plan of operations to measure";
 
 export type Look = (look: boolean) => Promise<Operation[] | null>;
 
 export class Operations {
   readonly table: Table;
-  /** Of a learner without a plan there are none. */
+  /** Measured operations; null for a learner without a plan. */
   private found: Operation[] | null = [];
   private timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `look` says whether calls are timed from here on, and gives what was found until then. */
+  /** `look` turns timing on or off and returns the measurements so far. */
   constructor(private readonly look: Look) {
     this.table = new Table("Time by operation", ["Operation", "Shape", "Calls", "Share"], () => this.rows(), ["Shape"]);
     this.table.button.textContent = "By operation";
@@ -48,8 +48,8 @@ export class Operations {
       this.found === null
         ? NO_PLAN
         : whole > 0
-          ? "Shares of the time of gradients on this processor, since this table was opened"
-          : "Nothing was timed yet: gradients are timed where this processor computes them";
+          ? "Shares of gradient time on the CPU since the table was opened"
+          : "No time measured yet. Gradients are timed on the CPU only.";
     return whole > 0
       ? this.found!.map(({ name, shape, calls, seconds }) => [name, shape, String(calls), `${((100 * seconds) / whole).toFixed(1)}\u00a0%`])
       : [];

@@ -1,4 +1,4 @@
-// How fast a run is wished to go, where its room knows a real time.
+// Selected training speed, in rooms with a real time.
 
 import type { Client } from "../run/client";
 import { SPEEDS } from "./transport";
@@ -8,7 +8,7 @@ export class Pace {
 
   constructor(
     private readonly client: Client,
-    /** How fast the first counter grows in real time. */
+    /** Growth of the first counter per second in real time. */
     private readonly realTime: () => number,
   ) {}
 
@@ -17,13 +17,13 @@ export class Pace {
     this.keep();
   }
 
-  /** The chosen speed holds again, or anew where another run has another real time. */
+  /** Applies the selected speed, also after a change of the real time. */
   keep(): void {
     const { times } = SPEEDS[this.speed]!;
     this.client.setSpeed(times === null ? null : times * this.realTime());
   }
 
-  /** A save waits for the end of the iteration, which at real time is far. */
+  /** Removes the limit, for a save that waits for the end of the iteration. */
   hurry(): void {
     this.client.setSpeed(null);
   }

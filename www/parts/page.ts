@@ -1,15 +1,14 @@
-// The page of a room: what every room has is here (transport, curves, tables, knobs, device, sweep, taking away, past runs),
-// and a room's own pictures and words stand among it. It shows what a run says and sends what the visitor wishes; it computes
-// nothing of the run itself.
+// The page of a room. It combines the parts of every room (transport, curves, tables, knobs, device, sweep, saving, past runs) with
+// the room's own pictures and texts. It shows the run's events and sends the visitor's commands; the worker computes the run.
 
 import type { Client } from "../run/client";
 import type { Began, Event as RunEvent, Mark, Progress, Row, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
-import type { Left } from "../run/store";
+import type { SavedRun } from "../run/store";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
 import { CHART_KEYS, RunCurves } from "./curves";
-import { DeviceSwitch, trains, type Counts } from "./device";
+import { DeviceSwitch, deviceText, type Counts } from "./device";
 import { h, markup } from "./dom";
 import { dropping } from "./files";
 import { Forks } from "./forks";
@@ -21,7 +20,7 @@ import { Knobs } from "./knobs";
 import { closePage, untilClosed } from "./life";
 import { Present } from "./present";
 import { Readout } from "./readout";
-import type { Band, Brings, Explanation, RoomPage, Surroundings, View } from "./room";
+import type { Band, RoomExtension, Explanation, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
 import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
@@ -32,26 +31,26 @@ import { Sweep } from "./sweep";
 import { steps as commonSteps, Tour } from "./tour";
 import { SPEEDS } from "./transport";
 
-/** A run tells more often than anybody can look. */
+/** Interval between redraws of the curves. */
 const DRAW_MS = 100;
 
-const WHAT =
-  "Everything here is computed on your own machine, in this tab: nothing is installed, and nothing is sent anywhere. What you see " +
-  "learns while you look on.";
+const ABOUT =
+  "Everything is computed on your own machine, in this tab. Nothing is installed and nothing is sent anywhere. The agents learn " +
+  "while you watch.";
 const CAN = [
-  "Turn a knob while it learns: each change is a mark on the curve, and you can go back to before it.",
-  "Pause, go on one step at a time, or start a new run. The run before stays as a grey curve, and can be taken up again.",
-  "Sweep a knob: several runs side by side, each with another value.",
-  "Save the run, share it as a link that is checked when it is opened, or go on with it in a terminal.",
+  "Turn a knob during training. Each change marks the curve and can be undone.",
+  "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
+  "Sweep a knob: several runs side by side, each with a different value.",
+  "Save the run, share it as a link that verifies itself, or continue it in a terminal.",
 ];
 const GESTURES: Gesture[] = [
   { shown: "drag a slider", does: "turns a knob" },
   { shown: "touch a chart", does: "reads the values there" },
-  { shown: "swipe the tabs", does: "brings the other rooms and variants into sight" },
+  { shown: "swipe the tabs", does: "shows the other rooms and variants" },
 ];
 const SAVED =
-  "A saved run holds everything: weights, optimiser, random numbers and progress. It goes on here or in a terminal exactly " +
-  "where it stopped. A link carries the settings, the seed and the live changes.";
+  "A saved run contains everything: weights, optimiser, random numbers and progress. It continues here or in a terminal exactly " +
+  "where it stopped. A link contains the settings, the seed and the live changes.";
 
 const band = (name: string, heading: string, ...children: Node[]): HTMLElement =>
   h("section", { class: `band ${name}`, "aria-labelledby": `${name}-title` }, h("h2", { id: `${name}-title` }, heading), ...children);
@@ -77,15 +76,15 @@ export class Page implements RoomPage {
 
   constructor(
     readonly client: Client,
-    readonly around: Surroundings,
-    brings: Brings = {},
+    readonly around: PageContext,
+    extension: RoomExtension = {},
   ) {
     const { announcer } = around;
     const { room } = client;
     const label = (knob: string): string => this.labelOf(knob);
     this.state = new Present(room);
     this.counts = { rate: this.state.rates.work, boundary: room.iteration_word };
-    this.view = brings.view?.(this) ?? {};
+    this.view = extension.view?.(this) ?? {};
     const { view, unit } = this;
     this.starts = new Starts(client, around, view, { present: () => this.present, wanted: () => this.knobs.wanted(), label });
     const { starts } = this;
@@ -96,11 +95,11 @@ export class Page implements RoomPage {
     this.knobs = new Knobs(
       { change: (name, value) => starts.succession.change(name, value), reset: () => starts.reset() },
       room.iteration_word,
-      brings.knobs,
+      extension.knobs,
     );
     this.knobs.suit(client.knobs);
-    this.device = new DeviceSwitch(client.wished, this.counts, (wish) => client.command({ kind: "device", wish }));
-    this.curves = new RunCurves(room, brings.curves ?? {}, label, (mark) => this.forks.before(mark));
+    this.device = new DeviceSwitch(client.requestedDevice, this.counts, (wish) => client.command({ kind: "device", wish }));
+    this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark));
     this.runs = new Runs(room, {
       begin: (config) => starts.beginWith(config),
       say: (words) => announcer.say(words, "runs"),
@@ -115,23 +114,23 @@ export class Page implements RoomPage {
         use: (knob, value) => starts.useValue(knob, value),
         say: (words) => announcer.say(words, "sweep"),
       },
-      { budgets: brings.budgets, comparable: brings.comparable },
+      { budgets: extension.budgets, comparable: extension.comparable },
     );
-    this.readout = new Readout(client, view, this.state, unit, this.transportWishes(), {
+    this.readout = new Readout(client, view, this.state, unit, this.transportActions(), {
       progress: () => this.progress,
       newest: () => this.newest(),
       sweeping: () => this.sweep.running,
-      calmly: () => this.showLearningRate(),
+      written: () => this.showLearningRate(),
     });
-    const takeAway = this.takeAway(brings.saved ?? SAVED);
+    const share = this.share(extension.saved ?? SAVED);
     this.shortcuts = new Shortcuts(this.keys(), [CHART_KEYS, ...(view.otherKeys ?? [])], {
-      what: WHAT,
-      can: [...(brings.can ?? []), ...CAN],
-      gestures: [...(brings.gestures ?? []), ...GESTURES],
+      about: ABOUT,
+      can: [...(extension.can ?? []), ...CAN],
+      gestures: [...(extension.gestures ?? []), ...GESTURES],
       tour: () => this.tour.begin(),
     });
-    this.element = h("main", { id: "main", tabindex: -1 }, ...this.contents(takeAway.element));
-    this.tour = new Tour(brings.tour ?? commonSteps("The agent"), this.element);
+    this.element = h("main", { id: "main", tabindex: -1 }, ...this.contents(share.element));
+    this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
     client.onEvent((event) => this.take(event));
     client.onSweep((state) => this.sweep.take(state));
     starts.pace.keep();
@@ -140,7 +139,7 @@ export class Page implements RoomPage {
     watchSleep({
       running: () => this.state.running.value,
       trained_s: () => this.progress.train_s,
-      slept: (s) => this.tellSleep(s),
+      slept: (s) => this.showSleep(s),
     });
   }
 
@@ -148,7 +147,7 @@ export class Page implements RoomPage {
     this.shortcuts.help();
   }
 
-  /** A link that this page takes up; false where it is for others to open. */
+  /** Handles a link to a variant of this room; false if the page must be reopened. */
   follow(link: string): boolean {
     return this.starts.follow(link);
   }
@@ -158,17 +157,17 @@ export class Page implements RoomPage {
     this.element.remove();
   }
 
-  /** Closes the room; its run is kept to come back to. */
-  async depart(): Promise<Left | undefined> {
+  /** Closes the room and returns its saved run. */
+  async depart(): Promise<SavedRun | undefined> {
     const { client, present } = this;
     this.close();
-    const left = await client.leave();
-    if (left && present?.length)
-      keepRun({ room: client.room.id, ...left, variant: present.config.variant, address: left.address || this.starts.address.current });
-    return left;
+    const saved = await client.leave();
+    if (saved && present?.length)
+      keepRun({ room: client.room.id, ...saved, variant: present.config.variant, address: saved.address || this.starts.address.current });
+    return saved;
   }
 
-  // ---- what pictures may know
+  // ---- interface for the room's views
 
   get announcer(): Announcer {
     return this.around.announcer;
@@ -187,7 +186,7 @@ export class Page implements RoomPage {
   }
 
   showCurves(): void {
-    this.present?.toldMore();
+    this.present?.bumpRevision();
   }
 
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void> {
@@ -198,11 +197,11 @@ export class Page implements RoomPage {
     return this.starts.begin(variant, knobs);
   }
 
-  // ---- how it is put together
+  // ---- layout
 
-  private contents(takeAway: HTMLElement): HTMLElement[] {
+  private contents(share: HTMLElement): HTMLElement[] {
     const { view, curves, readout } = this;
-    const returns = h("section.returns", { "aria-label": "How well it does" }, [
+    const returns = h("section.returns", { "aria-label": "Results" }, [
       ...curves.large,
       this.knobs.first,
       this.ghost.element,
@@ -215,19 +214,19 @@ export class Page implements RoomPage {
       h("div.intro.wrap", readout.headline, readout.status),
       readout.transport.element,
       view.first?.(returns) ?? h("div.plain", returns),
-      band("losses", "How it learns", h("div", curves.small, this.breakdown.element)),
+      band("losses", "Training metrics", h("div", curves.small, this.breakdown.element)),
       band("runs-band", "Runs to compare", h("div", curves.compare, this.runs.element)),
-      band("device-band", "Where it trains", this.device.element),
+      band("device-band", "Device", this.device.element),
       ...bands("before knobs"),
       band("knobs-band", "Knobs", h("div", this.forks.element, this.knobs.element)),
       band("sweep-band", "Sweep a knob", this.sweep.element),
-      band("explain-band", "What it means", this.explained),
+      band("explain-band", "Explanation", this.explained),
       ...bands("last"),
-      band("take-band", "Save and share", takeAway),
+      band("take-band", "Save and share", share),
     ];
   }
 
-  private transportWishes(): ConstructorParameters<typeof Readout>[4] {
+  private transportActions(): ConstructorParameters<typeof Readout>[4] {
     const { client, starts, announcer } = this;
     const speed = (index: number): void => {
       starts.pace.choose(index);
@@ -244,9 +243,9 @@ export class Page implements RoomPage {
     };
   }
 
-  private takeAway(about: string): Share {
+  private share(about: string): Share {
     const { starts } = this;
-    const ends = { words: "The run that was kept goes on.", follow: false };
+    const ends = { words: "The saved run continues.", follow: false };
     return new Share(
       this.client,
       {
@@ -254,7 +253,7 @@ export class Page implements RoomPage {
         csv: () => this.present?.csv() ?? "",
         fileName: () => this.fileName(),
         load: (file) => void starts.load(file),
-        goOn: (bytes) => void starts.succession.replace({ kind: "restore", bytes }, { ends }),
+        resume: (bytes) => void starts.succession.replace({ kind: "restore", bytes }, { ends }),
       },
       this.around,
     );
@@ -268,9 +267,9 @@ export class Page implements RoomPage {
     return [
       key(" ", "play or pause", () => readout.transport.toggle(), "space"),
       key("s", `step: one ${iteration_word}, then pause`, () => client.command({ kind: "step" })),
-      key("r", "new run, from the first step", () => starts.reset()),
+      key("r", "new run from the first step", () => starts.reset()),
       ...(view.realTime ? SPEEDS.map(({ spoken }, k) => key(String(k + 1), `speed: ${spoken}`, () => readout.transport.setSpeed(k))) : []),
-      ...(variants.length > 1 ? [key("e", `the next ${variant_word}`, () => starts.switcher.next())] : []),
+      ...(variants.length > 1 ? [key("e", `next ${variant_word}`, () => starts.switcher.next())] : []),
       ...(view.keys ?? []),
       key("t", `open or close the table of ${title.toLowerCase()}`, () => mainTable.button.click()),
       key("g", "show or hide the past run", () => this.ghost.toggle()),
@@ -279,23 +278,23 @@ export class Page implements RoomPage {
 
   private takeDrops(): void {
     const { drops } = this.view;
-    dropping(drops?.words ?? "Drop a saved run to go on from it", (file) => {
+    dropping(drops?.words ?? "Drop a saved run to continue it", (file) => {
       if (drops && !file.name.endsWith(".safetensors")) drops.take(file);
       else void this.starts.load(file);
     });
   }
 
-  // ---- what the run says
+  // ---- events of the run
 
   private take(event: RunEvent): void {
     if (event.kind === "began") this.began(event);
     else this.state.take(event);
-    this.answer(event);
+    this.respond(event);
     this.view.take?.(event);
     if (event.kind === "metrics" && this.newest() !== undefined) this.announcer.progress(() => this.readout.spoken());
   }
 
-  private answer(event: RunEvent): void {
+  private respond(event: RunEvent): void {
     const { announcer, notices } = this.around;
     switch (event.kind) {
       case "metrics":
@@ -307,24 +306,24 @@ export class Page implements RoomPage {
         break;
       case "solved":
         this.sweep.solvedAfter(event.progress.counts[0] ?? 0);
-        announcer.say(this.readout.standing());
+        announcer.say(this.readout.result());
         break;
       case "notice":
         notices.show(event.level, event.text, event.next_step);
         break;
       case "room":
-        // Where the room's own view does not tell it.
+        // Room events of a room without its own handler.
         if (!this.view.take) notices.show("info", event.text, "");
         break;
       case "device":
         this.device.show(event);
-        // The automatic choice is nobody's question while it finds nothing better than the processor.
-        if (event.on_gpu || event.wish !== "auto") announcer.say(trains(event), "device");
+        // The default, the CPU by automatic choice, is not announced.
+        if (event.on_gpu || event.wish !== "auto") announcer.say(deviceText(event), "device");
     }
   }
 
   private marked(mark: Mark): void {
-    this.knobs.took(mark.knob, mark.to);
+    this.knobs.applied(mark.knob, mark.to);
     this.forks.show(this.present!.marks, this.client.keptBefore);
     this.starts.address.follow();
     this.announcer.say(`${this.labelOf(mark.knob)} is now ${exactText(mark.to)}.`, mark.knob);
@@ -335,8 +334,8 @@ export class Page implements RoomPage {
     const { client, starts, view } = this;
     const { config, knobs } = event;
     const another = this.present?.config.variant !== config.variant;
-    this.keepBefore(another);
-    this.takeUp(event, another);
+    this.keepPrevious(another);
+    this.replaceKept(event, another);
     const present = this.state.begin(event);
     this.breakdown.clear();
     for (const row of event.history) this.breakdown.push(this.shares(row));
@@ -358,8 +357,8 @@ export class Page implements RoomPage {
     if (another) this.explain();
   }
 
-  /** What becomes of the present run as another takes its place: of another variant, one comes back to it. */
-  private keepBefore(another: boolean): void {
+  /** Keeps the current run when another replaces it: for its variant, or as the past run of the same variant. */
+  private keepPrevious(another: boolean): void {
     const { client, present } = this;
     const { left, ends } = this.starts.succession.take();
     if (!present?.length) return;
@@ -373,11 +372,11 @@ export class Page implements RoomPage {
     );
   }
 
-  /** The run of this variant that was left goes on, or stays behind the new one. */
-  private takeUp(event: Began, another: boolean): void {
+  /** Drops the kept run of this variant, which the new run continues or shows as its past run. */
+  private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };
     const left = keptRun(of.room, of.variant);
-    if (another && left?.history && !goesOn(left, event)) this.ghost.keep(of.variant, left.history, left.bytes);
+    if (another && left?.history && !continues(left, event)) this.ghost.keep(of.variant, left.history, left.bytes);
     forgetRun(of);
   }
 
@@ -398,10 +397,10 @@ export class Page implements RoomPage {
   private drawCurves(): void {
     const { present } = this;
     const [past, compared] = [this.ghost.shown.value, this.runs.compared()];
-    if (present?.told.value) untracked(() => this.curves.show(present, past, compared));
+    if (present?.revision.value) untracked(() => this.curves.show(present, past, compared));
   }
 
-  /** A rate that falls by itself stands beside the one that was set. */
+  /** Shows the scheduled learning rate beside its setting. */
   private showLearningRate(): void {
     const lr = this.present?.latest("lr");
     this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
@@ -412,7 +411,7 @@ export class Page implements RoomPage {
     return value === undefined ? undefined : `${this.curves.title} ${value}`;
   }
 
-  /** A row's shares of time come after its metrics. */
+  /** Shares of time in a row; they follow its metrics. */
   private shares({ values }: Row): number[] {
     return values.slice(this.client.room.metrics.length).map((share) => share ?? 0);
   }
@@ -426,11 +425,11 @@ export class Page implements RoomPage {
     return `hothouse-${this.client.room.id}-${variant}-seed${seed}-${short(this.progress.counts[0] ?? 0)}.safetensors`;
   }
 
-  private tellSleep(s: number): void {
+  private showSleep(s: number): void {
     this.around.notices.show(
       "info",
-      `The browser put this tab to sleep, and training stood still for ${seconds(s)}.`,
-      "It goes on now; keep the tab in sight to train without a break.",
+      `The browser suspended this tab, and training paused for ${seconds(s)}.`,
+      "Training continues. Keep the tab visible to train without interruption.",
     );
   }
 }
@@ -440,8 +439,8 @@ function explanation({ heading, words, equation, summary = "The equation" }: Exp
   return h("article", h("h3", heading), h("p", words), details);
 }
 
-/** Whether the run that has begun is the one that was left. */
-function goesOn({ iteration = 0, history }: Kept, { config, marks, progress }: Began): boolean {
+/** True if the run that has begun continues the kept one. */
+function continues({ iteration = 0, history }: Kept, { config, marks, progress }: Began): boolean {
   if (!history || progress.iteration < iteration || JSON.stringify(history.config) !== JSON.stringify(config)) return false;
   return history.marks.every((mark, k) => marks[k] && sameMark(mark, marks[k]));
 }

@@ -1,4 +1,4 @@
-// A few remembered choices (theme, shortcuts). A browser that refuses storage only forgets them.
+// Remembered choices (theme, shortcuts). Without browser storage they last for the visit.
 
 const key = (name: string): string => `hothouse.${name}`;
 
@@ -15,6 +15,6 @@ export function remember(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(key(name));
     else localStorage.setItem(key(name), value);
   } catch {
-    // Storage is refused: the choice holds for this visit.
+    // No storage: the choice lasts for this visit.
   }
 }

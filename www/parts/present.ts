@@ -1,4 +1,4 @@
-// The run that is shown, as state: what it has lived through, whether it trains, and how fast it goes.
+// State of the current run: history, whether it is training, and its rates.
 
 import type { Began, Event as RunEvent, RoomInfo } from "../run/protocol";
 import { History } from "./history";
@@ -6,7 +6,7 @@ import { Rates } from "./rates";
 import { state } from "./signal";
 
 export class Present {
-  /** Undefined until the first is heard of. */
+  /** Undefined until the first run has begun. */
   readonly run = state<History | undefined>(undefined);
   readonly running = state(true);
   readonly rates: Rates;

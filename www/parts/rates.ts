@@ -1,16 +1,16 @@
-// How fast a run goes: the columns of its room that are rates, calmed so that one can read them.
+// Rates of a run, from the room's rate columns, smoothed to stay readable.
 
 import type { Column, RoomInfo, Row } from "../run/protocol";
 import { plural } from "./format";
 import { state, type State } from "./signal";
 
-/** Of a new row. */
+/** Weight of a new row in the exponential average. */
 const WEIGHT = 0.2;
 
 export class Rates {
-  /** That of the first counter leads; the last one is of what takes the most work. */
+  /** Up to two rate columns: the first counter's rate, then the rate of the main work. */
   readonly columns: Column[];
-  /** What takes the most work, as it is counted. */
+  /** Unit of the main work, in words. */
   readonly work: string;
   readonly values: State<(number | undefined)[]> = state([]);
   private readonly places: number[];

@@ -1,4 +1,4 @@
-// How the run stands, in words and in figures: the headline, a sentence or two under it, and the bar with the transport.
+// Status of the run: the headline, one or two sentences, and the transport bar with its numbers.
 
 import type { Client } from "../run/client";
 import type { Progress, Variant } from "../run/protocol";
@@ -8,21 +8,21 @@ import { untilClosed } from "./life";
 import type { Present } from "./present";
 import type { View } from "./room";
 import { effect, paced } from "./signal";
-import { Transport, type Wishes } from "./transport";
+import { Transport, type TransportActions } from "./transport";
 
-/** Shared memory tells nobody that it has changed: it is looked at so often. */
-const LOOK_MS = 100;
-/** Sentences change so often, that one can read them. */
-const CALM_MS = 500;
+/** Polling interval of the progress; shared memory has no change events. */
+const POLL_MS = 100;
+/** Interval between updates of the sentences, slow enough to read them. */
+const STATUS_MS = 500;
 
-export interface Tells {
+export interface ReadoutSources {
   progress(): Progress;
-  /** The newest value of the large chart, with its name. */
+  /** Latest value of the large chart, with its name. */
   newest(): string | undefined;
-  /** Learners of a sweep train, and the run waits for them. */
+  /** True while a sweep is running and the run is paused for it. */
   sweeping(): boolean;
-  /** What else is written as seldom as the sentences. */
-  calmly(): void;
+  /** Called after each update of the sentences. */
+  written(): void;
 }
 
 export class Readout {
@@ -35,17 +35,17 @@ export class Readout {
     private readonly view: View,
     private readonly present: Present,
     readonly unit: string,
-    wishes: Wishes,
-    private readonly tells: Tells,
+    actions: TransportActions,
+    private readonly sources: ReadoutSources,
   ) {
     const { iteration_word } = client.room;
     const [lead, other] = present.rates.columns;
-    this.transport = new Transport(wishes, {
+    this.transport = new Transport(actions, {
       rate: lead?.label.toLowerCase() ?? `${unit} a second`,
       figures: [unit, other?.label.toLowerCase() ?? `${iteration_word}s`, "training time"],
       step: iteration_word,
     });
-    const timers = [setInterval(() => this.look(), LOOK_MS), setInterval(() => this.writeStatus(), CALM_MS)];
+    const timers = [setInterval(() => this.poll(), POLL_MS), setInterval(() => this.writeStatus(), STATUS_MS)];
     untilClosed(() => timers.forEach(clearInterval));
     untilClosed(effect(() => this.transport.setRunning(present.running.value), paced(0)));
     untilClosed(effect(() => this.writeStatus(), paced(0)));
@@ -55,8 +55,8 @@ export class Readout {
     write(this.headline, this.view.headline?.() ?? variant.name);
   }
 
-  /** Where it was solved and how its newest test does, or how often a test came to the goal and was not confirmed; in a sentence. */
-  standing(): string {
+  /** A sentence: when the task was solved and the latest test, or the number of unconfirmed tests. */
+  result(): string {
     const run = this.present.run.value;
     const { goal } = this.client.variant;
     if (!run || !goal) return "";
@@ -80,14 +80,14 @@ export class Readout {
   }
 
   private sentence(): string {
-    const newest = this.tells.newest();
+    const newest = this.sources.newest();
     const run = this.present.run.value;
     return run && newest !== undefined ? `${newest} after ${words(run.progress.counts[0] ?? 0)} ${this.unit}.` : "";
   }
 
-  private look(): void {
+  private poll(): void {
     const { rates, running } = this.present;
-    const { iteration, counts, train_s } = this.tells.progress();
+    const { iteration, counts, train_s } = this.sources.progress();
     const [rate, other] = rates.values.value;
     const second = rates.columns.length > 1 ? (other !== undefined && running.value ? short(other) : "–") : count(iteration);
     this.transport.show(rate === undefined ? undefined : short(rate), [short(counts[0] ?? 0), second, seconds(train_s)]);
@@ -96,16 +96,16 @@ export class Readout {
 
   private writeStatus(): void {
     write(this.status, this.statusWords());
-    this.tells.calmly();
+    this.sources.written();
   }
 
   private statusWords(): string {
     const run = this.present.run.value;
     const running = this.present.running.value;
-    if (!run) return "Starting.";
+    if (!run) return "Starting…";
     const own = this.view.status?.(run) ?? (run.solved ? "" : `${this.client.variant.summary} ${this.sentence()}`);
-    const paused = this.tells.sweeping() ? "Training pauses while the sweep runs, and goes on after it." : "Paused.";
-    const on = running ? (run.solved ? "It goes on learning." : "") : paused;
-    return [this.standing(), own.trim(), on].filter(Boolean).join(" ");
+    const paused = this.sources.sweeping() ? "Paused until the sweep ends." : "Paused.";
+    const on = running ? (run.solved ? "Still training." : "") : paused;
+    return [this.result(), own.trim(), on].filter(Boolean).join(" ");
   }
 }

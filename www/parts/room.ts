@@ -1,4 +1,4 @@
-// What a room brings for its page, and what its pictures may know of the page that they stand in.
+// Interface between a room and its page: the room's extension, and the page as the room's views see it.
 
 import type { Client, Options } from "../run/client";
 import type { Began, Event as RunEvent, Progress, Value, Variant } from "../run/protocol";
@@ -9,76 +9,77 @@ import type { Notices } from "./notices";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";
 
-/** `equation` is markup behind a word, which is `summary` where it is not the equation alone. */
+/** Text of an explanation. `equation` is markup in a collapsed section titled `summary`. */
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
-/** What a room brings beside what it declares in Rust. All of it may be left out. `C` is a client that can ask the room's questions. */
-export interface Brings<C extends Client = Client> {
+/** Optional parts of a room beside its declarations in Rust. `C` is a client for the room's questions. */
+export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
-  /** How much of the first counter a learner of a sweep may be given. */
+  /** Budgets for a run in a sweep, in units of the first counter. */
   budgets?: number[];
-  /** Whether a sweep may set these two variants side by side. */
+  /** True if a sweep can compare these two variants. */
   comparable?(a: Variant, b: Variant): boolean;
-  /** Names of the knobs that stand beside the curve; a variant without them shows its first live ones. */
+  /** Names of the knobs beside the curve. A variant without them shows its first live knobs. */
   knobs?: string[];
-  /** From what one sees to a knob and to the curve, for who comes for the first time. */
+  /** Steps of the tour for new visitors. */
   tour?: Step[];
-  /** What one can do in this room alone, for its help, and how a finger does it. */
+  /** Features of this room, for its help. */
   can?: string[];
+  /** Touch gestures of this room, for its help. */
   gestures?: Gesture[];
-  /** What a saved run holds, and what a link does. */
+  /** Contents of a saved run and of a link, for "Save and share". */
   saved?: string;
   view?(page: RoomPage<C>): View;
 }
 
-/** A room's own pictures and words. */
+/** A room's own pictures and texts. */
 export interface View {
-  /** What stands first on the page, around the curves of the house. */
+  /** Top of the page, around the common curves. */
   first?(curves: HTMLElement): HTMLElement;
   bands?: Band[];
-  /** What becomes of a file that is dropped on the page and is no saved run, and the words for both. */
+  /** Handler for a dropped file that is not a saved run; `words` is the label of the drop area. */
   drops?: { words: string; take(file: File): void };
   keys?: Shortcut[];
-  /** Keys that belong to a picture, for the list of them. */
+  /** Keys of a picture, for the list of shortcuts. */
   otherKeys?: Gesture[];
-  /** As the switch names a variant. */
+  /** Name of a variant in the switch. */
   nameOf?(variant: Variant): string;
   headline?(): string;
-  /** How the run stands, in a sentence or two. */
+  /** Status of the run in one or two sentences. */
   status?(present: History): string;
-  /** The same for a screen reader, where it differs; undefined leaves that to the house. */
+  /** Status for a screen reader, if it differs; undefined uses the default. */
   spoken?(present: History): string | undefined;
   explanations?(): Explanation[];
-  /** Of the variant that is trained. */
+  /** Chart texts of the current variant. */
   charts?(): Record<string, ChartWords>;
-  /** How fast the first counter grows in real time, where there is such a thing. */
+  /** Growth of the first counter per second in real time, if the room has a real time. */
   realTime?(): number;
-  /** A run has begun; `another` variant than before, or the first. */
+  /** Called when a run begins; `another` is true for the first run and after a change of variant. */
   began?(began: Began, another: boolean): void;
-  /** Whatever the run tells, after the house has taken it. */
+  /** Called for each event of the run, after the common parts have handled it. */
   take?(event: RunEvent): void;
-  /** Ten times a second. */
+  /** Called ten times a second. */
   refresh?(): void;
 }
 
-export type Surroundings = { notices: Notices; announcer: Announcer; open(options: Omit<Options, "room"> & { room?: string }): void };
+export type PageContext = { notices: Notices; announcer: Announcer; open(options: Omit<Options, "room"> & { room?: string }): void };
 
-/** The page of a room, as the room's own pictures know it. */
+/** The page as the room's views see it. */
 export interface RoomPage<C extends Client = Client> {
   readonly client: C;
-  readonly around: Surroundings;
+  readonly around: PageContext;
   readonly announcer: Announcer;
-  /** The run that is shown; undefined until the first is heard of. */
+  /** The current run; undefined until the first one has begun. */
   readonly present: History | undefined;
-  /** How far the run is at this moment. */
+  /** Current progress of the run. */
   readonly progress: Progress;
-  /** What is counted first, in words. */
+  /** Unit of the first counter, in words. */
   readonly unit: string;
-  /** There is something new to draw that the run did not tell. */
+  /** Redraws the curves after a change that no event reported. */
   showCurves(): void;
-  /** A new run that learns from what is brought, or else from the room's own, with these knobs. What cannot be is refused in words. */
+  /** Starts a run on user data, or on the room's own data, with these knobs. Rejects with a message if that is impossible. */
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void>;
-  /** A new run of a variant with these knobs. */
+  /** Starts a run of a variant with these knobs. */
   begin(variant: Variant, knobs: Record<string, Value>): Promise<void>;
 }

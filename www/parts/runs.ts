@@ -1,10 +1,10 @@
-// Runs to compare: the present one and those of this and of earlier visits, as curves. Ticked ones are drawn beside the present
-// one; each can be named, removed and begun again with its settings.
+// List of runs to compare: the current run and stored curves of this and earlier visits. Selected runs are drawn beside the current
+// one. Each run can be renamed, removed and restarted with its settings.
 
 import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
 import { textOf } from "../run/notice";
 import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
-import { told, type Compared, type Lived } from "./charting";
+import { columnText, type Compared, type RunData } from "./charting";
 import { spread } from "./curve-tables";
 import { changesOf, csv, json, knobsOf, out } from "./export";
 import { button, h, id, labelled, write } from "./dom";
@@ -19,60 +19,60 @@ import "./runs.css";
 const MOST_RUNS = 40;
 const MOST_BYTES = 6e6;
 const MOST_ROWS = 300;
-/** Shorter runs are not worth a place. */
+/** Shorter runs are not stored. */
 const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
-/** Whoever goes on from a save may have trained so much longer before: then it is still the same run. */
+/** Training seconds by which a stored run may exceed a continued save and still count as the same run. */
 const SAME_S = 15;
 const NAMED = 3;
 const CHANGES = 3;
 const PICTURE = { width: 960, height: 420, pixels: 2 };
 
-export interface Does {
-  /** A new run with the settings of one that was kept. */
+export interface RunActions {
+  /** Starts a new run with the settings of a stored one. */
   begin(config: Config): void;
   say(words: string): void;
-  /** Of the charts beside the list. */
+  /** Renders the chart beside the list. */
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
 }
 
-/** `kept` is what the run had told when it was kept last. */
+/** The current run; `kept` is the revision of its history when it was last stored. */
 type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLInputElement; show(): void; tick: HTMLInputElement };
 
 export class Runs {
   readonly element: HTMLElement;
   private readonly entries = new Map<string, Entry>();
-  /** Places among the looks, by run. */
+  /** Index into `LOOKS` of each selected run. */
   private readonly ticked = new Map<string, number>();
   private readonly list = h("ul.run-list", { "aria-label": "Runs" });
   private readonly from = h("select", { id: id("differences") });
   private readonly kept = h("p.small");
   private readonly removed = h("p.row.removed", { role: "status" });
   private present: Present | undefined;
-  /** Grows where other runs are shown, or under other names. */
+  /** Increases when the selection or a name changes. */
   private readonly chosen = state(0);
   private keptMs = 0;
   private refused = "";
-  private readonly lived = new WeakMap<RunRecord, Lived>();
+  private readonly data = new WeakMap<RunRecord, RunData>();
   private writing: Promise<unknown>;
 
   constructor(
     private readonly room: RoomInfo,
-    private readonly does: Does,
+    private readonly actions: RunActions,
   ) {
     this.from.addEventListener("change", () => this.writeAll());
     const file = (name: string, label: string, save: () => void): HTMLElement =>
       h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
       h("div.runs-head.wrap.foot", [
-        labelled("Settings, as differences from", this.from),
-        h("p.row", { role: "group", "aria-label": "Save the curves that are shown" }, [
-          h("span.small", "Save what is shown:"),
-          file("CSV", "Curves that are shown, as CSV", () => this.saveText("csv")),
-          file("JSON", "Curves that are shown, as JSON", () => this.saveText("json")),
-          file("PNG", "Chart that is shown, as PNG", () => void this.savePicture()),
+        labelled("Differences from", this.from),
+        h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
+          h("span.small", "Save shown curves:"),
+          file("CSV", "Shown curves as CSV", () => this.saveText("csv")),
+          file("JSON", "Shown curves as JSON", () => this.saveText("json")),
+          file("PNG", "Shown chart as PNG", () => void this.savePicture()),
         ]),
       ]),
       this.removed,
@@ -83,7 +83,7 @@ export class Runs {
     this.writing = loadRecords(room.id).then(
       (records) => {
         for (const record of records) if (!this.entries.has(record.id)) this.add(record);
-        this.recognise();
+        this.adoptStored();
         this.arrange();
       },
       (error) => this.refuse(error),
@@ -94,7 +94,7 @@ export class Runs {
     addEventListener("pagehide", () => this.keep(), { signal: pageLife() });
   }
 
-  /** Another run is the present one; the one before stays as it was last. */
+  /** Sets the current run and stores the previous one. */
   begin(history: History, variant: Variant, knobs: { name: string; label: string; default: Value }[]): void {
     this.keep();
     this.present = {
@@ -107,7 +107,7 @@ export class Runs {
       labels: Object.fromEntries(knobs.map((knob) => [knob.name, knob.label])),
       kept: 0,
     };
-    this.recognise();
+    this.adoptStored();
     this.refresh();
     this.writeAll();
   }
@@ -119,17 +119,17 @@ export class Runs {
       .flatMap(([ticked, place]) => {
         const record = this.entries.get(ticked)?.record;
         if (!record || ticked === this.present?.id) return [];
-        if (!this.lived.has(record)) this.lived.set(record, livedBy(record, this.room));
+        if (!this.data.has(record)) this.data.set(record, dataOf(record, this.room));
         return [
-          { ...LOOKS[place]!, name: this.nameOf(record), run: this.lived.get(record)!, config: record.config, settings: setOf(record) },
+          { ...LOOKS[place]!, name: this.nameOf(record), run: this.data.get(record)!, config: record.config, settings: setOf(record) },
         ];
       });
   }
 
-  // ---- keeping
+  // ---- storage
 
-  /** A run that was gone back to, or on with, is the one that was kept before, and not another. */
-  private recognise(): void {
+  /** Gives a restored or continued run the identity of its stored record. */
+  private adoptStored(): void {
     const { present } = this;
     if (!present || present.history.length === 0) return;
     for (const { record } of this.entries.values()) {
@@ -143,9 +143,9 @@ export class Runs {
   private keep(): void {
     const { present } = this;
     if (!present || present.history.length < LEAST_ROWS) return;
-    const { value: told } = present.history.told;
-    if (told === present.kept) return;
-    present.kept = told;
+    const { value: revision } = present.history.revision;
+    if (revision === present.kept) return;
+    present.kept = revision;
     this.keptMs = performance.now();
     const record = recordOf(present);
     const entry = this.entries.get(record.id);
@@ -176,13 +176,13 @@ export class Runs {
     write(
       this.kept,
       this.refused
-        ? `This browser refused to store runs (${this.refused}). They stay here until the page is closed; save what you want to keep.`
-        : `The curves of the newest ${MOST_RUNS} runs of this room stay in this browser; their weights do not.`,
+        ? `This browser could not store runs (${this.refused}). They stay until the page is closed; save the curves that you want to keep.`
+        : `This browser keeps the curves of the latest ${MOST_RUNS} runs of this room, without weights.`,
     );
     this.kept.classList.toggle("error", this.refused !== "");
   }
 
-  /** The oldest go that nobody looks at. */
+  /** Drops the oldest runs that are not shown. */
   private bound(): void {
     const old = [...this.entries.values()].map(({ record }) => record).sort((a, b) => a.beganMs - b.beganMs);
     let bytes = old.reduce((sum, record) => sum + bytesOf(record), 0);
@@ -214,9 +214,9 @@ export class Runs {
     const figures = h("p.run-figures");
     const beginAgain = (): void => {
       const now = this.entries.get(record.id)!.record;
-      this.does.begin({ ...now.config, knobs: setOf(now) });
+      this.actions.begin({ ...now.config, knobs: setOf(now) });
     };
-    const begin = button("Begin a run with these", beginAgain, { class: "small" });
+    const begin = button("Run again", beginAgain, { class: "small" });
     const remove = button("Remove", () => this.remove(record.id), { class: "small" });
     const element = h("li", h("span.run-tick", tick, mark), name, figures, settings, h("span.row", begin, remove));
     const show = (): void => {
@@ -224,7 +224,7 @@ export class Runs {
       const called = this.nameOf(entry.record);
       if (document.activeElement !== name) name.value = called;
       tick.setAttribute("aria-label", `Compare with ${called}`);
-      begin.setAttribute("aria-label", `Begin a run with these: ${called}`);
+      begin.setAttribute("aria-label", `Run again: ${called}`);
       remove.setAttribute("aria-label", `Remove ${called}`);
       const place = this.ticked.get(record.id);
       tick.checked = place !== undefined;
@@ -241,16 +241,16 @@ export class Runs {
     this.list.append(element);
   }
 
-  /** The present run first, then the newest. */
+  /** Sorts the current run first, then newest first. */
   private sort(): void {
     const order = [...this.entries.values()].sort(
       (a, b) => Number(b.record.id === this.present?.id) - Number(a.record.id === this.present?.id) || b.record.beganMs - a.record.beganMs,
     );
-    // Nothing is moved that stands where it should: who types in it keeps the focus.
+    // Elements in the right place are not moved, because moving would remove the focus.
     order.forEach(({ element }, k) => this.list.children[k] !== element && this.list.insertBefore(element, this.list.children[k] ?? null));
     const options = [
       ["", "the defaults"],
-      ["present", "the present run"],
+      ["present", "the current run"],
       ...order.filter(({ record }) => record.id !== this.present?.id).map(({ record }) => [record.id, this.nameOf(record)]),
     ] as [string, string][];
     const chosen = this.from.value;
@@ -274,11 +274,11 @@ export class Runs {
     for (const { show } of this.entries.values()) show();
   }
 
-  /** The variant and what differs from its defaults or was changed, unless the visitor has a better name. */
+  /** Name from the visitor, or the variant with its changed settings. */
   private nameOf(of: RunRecord): string {
     if (of.name) return of.name;
     const own = automatic(of);
-    // Runs that are alike are counted.
+    // Runs with equal automatic names are numbered.
     const before = [...this.entries.values()].filter(
       ({ record }) => record.id !== of.id && !record.name && record.beganMs < of.beganMs && automatic(record) === own,
     ).length;
@@ -309,14 +309,14 @@ export class Runs {
 
   private changes({ marks, labels }: RunRecord): string[] {
     const unit = this.unit;
-    const told = marks
+    const last = marks
       .slice(-CHANGES)
       .map(({ knob, to, progress }) => `${labels[knob] ?? knob} ${exactText(to)} after ${short(progress.counts[0] ?? 0)} ${unit}`);
-    const more = marks.length - told.length;
-    return more > 0 ? [more === 1 ? "1 more change" : `${more} more changes`, ...told] : told;
+    const more = marks.length - last.length;
+    return more > 0 ? [more === 1 ? "1 more change" : `${more} more changes`, ...last] : last;
   }
 
-  /** What is counted first, in words. */
+  /** Unit of the first counter, in words. */
   private get unit(): string {
     return plural(this.room.counters[0]!);
   }
@@ -328,12 +328,12 @@ export class Runs {
     return [
       `${short(progress.counts[0] ?? 0)} ${unit}`,
       seconds(progress.train_s),
-      ...(column && value != null ? [`${column.label.toLowerCase()} ${told(column, value)}`] : []),
+      ...(column && value != null ? [`${column.label.toLowerCase()} ${columnText(column, value)}`] : []),
       ...(solved ? [`solved after ${short(solved.counts[0] ?? 0)}`] : []),
     ].join(" · ");
   }
 
-  // ---- what the visitor wishes
+  // ---- actions of the visitor
 
   private tick(id: string, on: boolean): void {
     if (on) {
@@ -404,7 +404,7 @@ export class Runs {
   private saveText(kind: "csv" | "json"): void {
     const runs = this.shown();
     download(this.fileName(kind), kind === "csv" ? csv(this.room, runs) : json(this.room, runs));
-    this.does.say("The curves are saved.");
+    this.actions.say("Curves saved.");
   }
 
   private async savePicture(): Promise<void> {
@@ -414,19 +414,19 @@ export class Runs {
     const about = [this.room.title, present.variant, `seed ${present.seed}`, knobsOf(present), changesOf(present)]
       .filter(Boolean)
       .join(", ");
-    const canvas = await this.does.picture(width, height, pixels, about);
+    const canvas = await this.actions.picture(width, height, pixels, about);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
-    if (!blob) return this.does.say("The picture could not be made.");
+    if (!blob) return this.actions.say("The picture could not be created.");
     download(this.fileName("png"), new Uint8Array(await blob.arrayBuffer()));
-    this.does.say("The picture is saved.");
+    this.actions.say("Picture saved.");
   }
 }
 
-/** Settings with which a run began and that are not the default. */
+/** Initial settings of a run that differ from the defaults. */
 const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> =>
   Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
 
-/** The name of a run that nobody gave one. */
+/** Automatic name of a run. */
 function automatic({ variant, config, settings, defaults, labels, marks }: RunRecord): string {
   const named = Object.entries(startOf(settings, marks)).filter(
     ([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob),
@@ -461,13 +461,13 @@ function recordOf({ id, history, beganMs, name, variant, defaults, labels }: Pre
     iterations: pick(history.iterations),
     counts: pick(history.counts),
     train_s: pick(history.train_s),
-    // Shares of time are not compared.
+    // Without the shares of time, which are not compared.
     columns: Object.fromEntries(history.room.metrics.map(({ name }) => [name, pick(history.columns[name] ?? [])])),
     tests,
   };
 }
 
-function livedBy(record: RunRecord, room: RoomInfo): Lived {
+function dataOf(record: RunRecord, room: RoomInfo): RunData {
   const plain = (values: Float64Array): (number | null)[] => Array.from(values, (value) => (Number.isNaN(value) ? null : value));
   return {
     counts: Array.from(record.counts),
@@ -483,7 +483,7 @@ function livedBy(record: RunRecord, room: RoomInfo): Lived {
   };
 }
 
-/** Whether a run goes on with the one that was kept: no second run takes equally long to the same iteration. */
+/** True if a run continues a stored one. Training times at the same iteration are compared: they differ between any two runs. */
 function continues(history: History, record: RunRecord): boolean {
   const { config } = history;
   if (config.variant !== record.config.variant || config.seed !== record.config.seed) return false;

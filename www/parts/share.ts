@@ -1,5 +1,4 @@
-// Where a run leaves the page and comes back: a file, a link, the command for a terminal, and what earlier visits left. It
-// refuses to know what a run is.
+// Saving and sharing: files, links, the command for a terminal, and runs of earlier visits. Independent of the room.
 
 import type { Announcer } from "./announce";
 import { copy, copyField, Dialog } from "./dialog";
@@ -17,20 +16,20 @@ export interface Run {
   shared(): Promise<Shared>;
 }
 
-export interface Does {
-  /** What a saved run of this room holds, and what a link does. */
+export interface ShareActions {
+  /** Contents of a saved run of this room and of a link. */
   about: string;
   csv(): string;
   fileName(): string;
   load(file: File): void;
-  /** Takes up a run that this browser kept. */
-  goOn(bytes: Uint8Array): void;
+  /** Continues a run that is stored in this browser. */
+  resume(bytes: Uint8Array): void;
 }
 
 export class Share {
   readonly element: HTMLElement;
   private readonly link = h("button", "Copy link");
-  private readonly carried = h("p.small", { role: "status", hidden: true });
+  private readonly linkNote = h("p.small", { role: "status", hidden: true });
   private readonly native = new Dialog("Run it natively");
   private readonly nativeBody = h("div");
   private readonly resume = h("div");
@@ -38,27 +37,27 @@ export class Share {
 
   constructor(
     private readonly run: Run,
-    private readonly does: Does,
+    private readonly actions: ShareActions,
     private readonly around: { notices: Notices; announcer: Announcer },
   ) {
     this.native.element.append(this.nativeBody);
     this.link.addEventListener("click", () => void this.copyLink());
     const kept = run.keptRuns.map(({ bytes, savedAtMs }, k) =>
       h("p.row", [
-        h("button", { onclick: () => does.goOn(bytes) }, k === 0 ? "Go on from your last visit" : "Go on from the visit before"),
-        h("span.small", `kept in this browser ${ago(savedAtMs)}`),
+        h("button", { onclick: () => actions.resume(bytes) }, k === 0 ? "Continue your last visit" : "Continue the visit before"),
+        h("span.small", `saved in this browser ${ago(savedAtMs)}`),
       ]),
     );
     this.element = h("div", [
-      h("p", does.about),
+      h("p", actions.about),
       h("div.row", [
         h("button", { onclick: () => void this.save() }, "Save run"),
-        chooser("Load run", (file) => does.load(file)),
+        chooser("Load run", (file) => actions.load(file)),
         this.link,
         h("button", { onclick: () => void this.showNative() }, "Run it natively"),
         h("button", { onclick: () => this.saveCurves() }, "Curves as CSV"),
       ]),
-      this.carried,
+      this.linkNote,
       ...kept,
       h("p.small", "A file can also be dropped anywhere on the page."),
     ]);
@@ -68,29 +67,29 @@ export class Share {
     const { announcer, notices } = this.around;
     try {
       const bytes = await this.run.save();
-      this.savedAs = this.does.fileName();
+      this.savedAs = this.actions.fileName();
       download(this.savedAs, bytes);
       this.writeResume();
-      announcer.say("The run is saved.");
+      announcer.say("Run saved.");
     } catch (error) {
-      notices.show("error", `The run could not be saved: ${textOf(error)}`, "Try again; training goes on.");
+      notices.show("error", `The run could not be saved: ${textOf(error)}`, "Try again. Training continues.");
     }
   }
 
   private saveCurves(): void {
-    const name = this.does.fileName().replace(/\.[a-z]+$/, ".csv");
-    download(name, this.does.csv());
-    this.around.announcer.say("The curves are saved.");
+    const name = this.actions.fileName().replace(/\.[a-z]+$/, ".csv");
+    download(name, this.actions.csv());
+    this.around.announcer.say("Curves saved.");
   }
 
   private async showNative(): Promise<void> {
     const { command, changes, limits } = await this.run.shared();
-    const again = changes ? ` It makes ${changesInWords(changes)} again, ${inTime(changes)}.` : "";
+    const repeated = changes ? ` It repeats ${changesInWords(changes)}, ${inTime(changes)}.` : "";
     this.nativeBody.replaceChildren(
-      h("p", `The same run at the full speed of this machine: in a copy of the repository, with Rust installed.${again}`),
+      h("p", `The same run at full speed, in a clone of the repository with Rust installed.${repeated}`),
       copyField("Command", command),
       ...limits.map((limit) => h("p.small", limit)),
-      h("p", "To go on from here instead of from the start, save the run and resume the file:"),
+      h("p", "To continue from the current state, save the run and resume the file:"),
       h("p", h("button", { onclick: () => void this.save() }, "Save run")),
       this.resume,
     );
@@ -98,18 +97,18 @@ export class Share {
     this.native.open();
   }
 
-  /** The command that goes on from the file last saved, or from the one that a save would write now. */
+  /** Shows the command that resumes the last saved file, or the file that a save would write now. */
   private writeResume(): void {
     this.resume.replaceChildren(
-      copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.does.fileName())}`),
+      copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.actions.fileName())}`),
     );
   }
 
   private async copyLink(): Promise<void> {
     const shared = await this.run.shared();
     const link = new URL(location.pathname + shared.link, location.href).href;
-    this.carried.hidden = false;
-    this.carried.textContent = inWords(shared);
+    this.linkNote.hidden = false;
+    this.linkNote.textContent = inWords(shared);
     if (await copy(link)) {
       this.link.textContent = "Link copied";
       this.around.announcer.say("Link copied");
@@ -118,7 +117,7 @@ export class Share {
     }
     const dialog = new Dialog(
       "A link to this run",
-      h("p", "The browser refused the clipboard. Copy the link from here."),
+      h("p", "The browser denied access to the clipboard. Copy the link from here."),
       copyField("Link", link),
     );
     dialog.element.addEventListener("close", () => dialog.element.remove());
@@ -129,9 +128,9 @@ export class Share {
 const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
 const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
 
-/** What a link carries, and what it cannot. */
+/** Contents and limits of a link. */
 function inWords({ changes, checked_at, limits }: Shared): string {
-  const carries = `The link carries the settings and the seed${changes ? `, and ${changesInWords(changes)}, ${inTime(changes)}` : ""}.`;
-  const checked = checked_at === null ? "" : ` Whoever opens it is told after ${checked_at} iterations whether the run was reproduced.`;
-  return [carries + checked, ...limits].join(" ");
+  const contents = `The link contains the settings and the seed${changes ? `, and ${changesInWords(changes)}, ${inTime(changes)}` : ""}.`;
+  const checked = checked_at === null ? "" : ` After ${checked_at} iterations the page checks that the run was reproduced.`;
+  return [contents + checked, ...limits].join(" ");
 }

@@ -1,6 +1,6 @@
-// Words of commands that a person pastes into a terminal.
+// Quoting for shell commands that the visitor pastes into a terminal.
 
-/** One word in which nothing means anything to a shell; as `run::permalink` writes it. */
+/** Quotes a word for a shell, as `run::permalink::quoted` does. */
 export function quoted(word: string): string {
   if (/^(?!=)[\p{L}\p{N}\-_./=:+@%,]+$/u.test(word)) return word;
   if (!/\p{Cc}/u.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;

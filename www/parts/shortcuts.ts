@@ -1,4 +1,4 @@
-// Help, and single keys for what is used most. Keys are never taken from a field, a button or a dialog, and can be turned off.
+// Help dialog and single-key shortcuts. Shortcuts never take keys from a field, a button or a dialog, and can be turned off.
 
 import { Dialog } from "./dialog";
 import { button, h, id } from "./dom";
@@ -6,20 +6,20 @@ import { pageLife } from "./life";
 import { recall, remember } from "./prefs";
 
 export type Shortcut = { key: string; shown: string; does: string; run: () => void };
-/** A key that belongs to a picture, or a gesture on one. */
+/** A key or a gesture of a picture. */
 export type Gesture = { shown: string; does: string };
 
-/** What help tells beside the keys. */
-export type About = { what: string; can: string[]; gestures: Gesture[]; tour: () => void };
+/** Content of the help dialog apart from the keys. */
+export type Help = { about: string; can: string[]; gestures: Gesture[]; tour: () => void };
 
-/** Where a key belongs to the element that has the focus. */
+/** Focused elements that handle all keys, or the space key, themselves. */
 const KEEPS_ALL = "input:not([type=radio], [type=checkbox]), select, textarea, [contenteditable], [role=application], [role=textbox]";
 const KEEPS_SPACE = "input, button, a, summary, label, [tabindex]";
 
 const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>
   h("table.keys", [
     h("caption.unseen", caption),
-    h("thead.unseen", h("tr", h("th", { scope: "col" }, column), h("th", { scope: "col" }, "What it does"))),
+    h("thead.unseen", h("tr", h("th", { scope: "col" }, column), h("th", { scope: "col" }, "Action"))),
     h("tbody", [
       rows.map((row) => h("tr", h("th", { scope: "row" }, column === "Key" ? h("kbd", row.shown) : row.shown), h("td.text", row.does))),
     ]),
@@ -32,7 +32,7 @@ export class Shortcuts {
   constructor(
     private readonly shortcuts: Shortcut[],
     others: Gesture[],
-    { what, can, gestures, tour }: About,
+    { about, can, gestures, tour }: Help,
   ) {
     const boxId = id("keys");
     const box = h("input", { type: "checkbox", id: boxId, role: "switch", checked: this.on });
@@ -42,11 +42,11 @@ export class Shortcuts {
     });
     this.dialog = new Dialog(
       "Help",
-      h("p", what),
-      h("h3", "What you can do"),
+      h("p", about),
+      h("h3", "Features"),
       h("ul.can", ...can.map((words) => h("li", words))),
       h("p.row", [button("Take the tour", () => (this.dialog.close(), tour()))]),
-      // A style sheet shows the one that the screen is for.
+      // The style sheet shows one of the two sections, by the type of screen.
       h("section.by-keys", { "aria-label": "Keys" }, [
         h("h3", "Keys"),
         table("Keyboard shortcuts", "Key", [...shortcuts, ...others, { shown: "?", does: "this help" }]),

@@ -1,6 +1,6 @@
-// State that tells who has read it when it changes, so that a view is written from state and nobody marks by hand what is out of date.
+// Reactive state. A change notifies every reader, so that views update without manual invalidation.
 
-/** What is read within `derived` or `effect` is followed from there on. */
+/** A readable value. `derived` and `effect` track the values that they read. */
 export interface Readable<T> {
   readonly value: T;
 }
@@ -8,32 +8,32 @@ export interface State<T> {
   value: T;
 }
 
-/** Puts off what is to be done again. */
+/** Schedules a repetition. */
 export type Schedule = (again: () => void) => void;
 
 type Readers = Set<Reader>;
-type Reader = { follows: Set<Readers>; changed(): void };
+type Reader = { sources: Set<Readers>; changed(): void };
 
 let reading: Reader | undefined;
 
-function follow(readers: Readers): void {
+function track(readers: Readers): void {
   if (!reading) return;
   readers.add(reading);
-  reading.follows.add(readers);
+  reading.sources.add(readers);
 }
 
-function forget(reader: Reader): void {
-  for (const readers of reader.follows) readers.delete(reader);
-  reader.follows.clear();
+function untrack(reader: Reader): void {
+  for (const readers of reader.sources) readers.delete(reader);
+  reader.sources.clear();
 }
 
-function tell(readers: Readers): void {
+function notify(readers: Readers): void {
   for (const reader of [...readers]) reader.changed();
 }
 
-/** Follows what is read from here on, and nothing that was read before. */
-function followed<T>(reader: Reader, read: () => T): T {
-  forget(reader);
+/** Runs `read` and tracks the values that it reads, instead of those of the previous run. */
+function tracked<T>(reader: Reader, read: () => T): T {
+  untrack(reader);
   const outer = reading;
   reading = reader;
   try {
@@ -43,7 +43,7 @@ function followed<T>(reader: Reader, read: () => T): T {
   }
 }
 
-/** Reads without following. */
+/** Runs `read` without tracking. */
 export function untracked<T>(read: () => T): T {
   const outer = reading;
   reading = undefined;
@@ -59,42 +59,42 @@ export function state<T>(first: T): State<T> {
   let now = first;
   return {
     get value() {
-      follow(readers);
+      track(readers);
       return now;
     },
     set value(next) {
       if (Object.is(now, next)) return;
       now = next;
-      tell(readers);
+      notify(readers);
     },
   };
 }
 
-/** Computed when it is read and something that it was computed from has changed. */
+/** A lazily computed value. It is recomputed when read after a change of its sources. */
 export function derived<T>(compute: () => T): Readable<T> {
   const readers: Readers = new Set();
-  let known: { value: T } | undefined;
+  let cached: { value: T } | undefined;
   const reader: Reader = {
-    follows: new Set(),
+    sources: new Set(),
     changed: () => {
-      known = undefined;
-      forget(reader);
-      tell(readers);
+      cached = undefined;
+      untrack(reader);
+      notify(readers);
     },
   };
   return {
     get value() {
-      follow(readers);
-      known ??= { value: followed(reader, compute) };
-      return known.value;
+      track(readers);
+      cached ??= { value: tracked(reader, compute) };
+      return cached.value;
     },
   };
 }
 
-/** At once. */
+/** Repeats immediately. */
 export const atOnce: Schedule = (again) => again();
 
-/** Soon, and at most every `ms`. */
+/** Repeats asynchronously, at most every `ms`. */
 export function paced(ms: number): Schedule {
   let lastMs = -Infinity;
   return (again) => {
@@ -106,15 +106,15 @@ export function paced(ms: number): Schedule {
   };
 }
 
-/** Does something now, and again after what it has read has changed, as often as `schedule` lets it; returns how to stop. */
+/** Calls `run` now and after each change of the values that it read, as scheduled. The returned function stops it. */
 export function effect(run: () => void, schedule: Schedule): () => void {
   let [due, ended] = [false, false];
   const again = (): void => {
     due = false;
-    if (!ended) followed(reader, run);
+    if (!ended) tracked(reader, run);
   };
   const reader: Reader = {
-    follows: new Set(),
+    sources: new Set(),
     changed: () => {
       if (due || ended) return;
       due = true;
@@ -124,6 +124,6 @@ export function effect(run: () => void, schedule: Schedule): () => void {
   again();
   return () => {
     ended = true;
-    forget(reader);
+    untrack(reader);
   };
 }

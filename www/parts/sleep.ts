@@ -1,23 +1,23 @@
-// A browser may put a hidden tab to sleep; training then stood still, and the visitor should know why.
+// Detects that the browser suspended a hidden tab, so that the page can explain the pause in training.
 
 import { pageLife } from "./life";
 
 const SLEPT_S = 30;
-/** What the worker has to tell of the meantime arrives first. */
+/** Delay for the worker's events from the hidden time to arrive. */
 const ARRIVE_MS = 1500;
 
 export interface Watched {
-  /** Training has not paused. */
+  /** True while the run is not paused. */
   running(): boolean;
   trained_s(): number;
-  /** It stood still for so long, in seconds. */
+  /** Called with the duration of the suspension in seconds. */
   slept(s: number): void;
 }
 
 export function watchSleep({ running, trained_s, slept }: Watched): void {
   const signal = pageLife();
   let hidden: { ms: number; trained_s: number } | undefined;
-  const seen = (): void => {
+  const visibilityChanged = (): void => {
     if (document.hidden) {
       hidden = running() ? { ms: Date.now(), trained_s: trained_s() } : undefined;
       return;
@@ -31,5 +31,5 @@ export function watchSleep({ running, trained_s, slept }: Watched): void {
       if (!signal.aborted && running() && awayS >= SLEPT_S && sleptS >= awayS / 2) slept(sleptS);
     }, ARRIVE_MS);
   };
-  document.addEventListener("visibilitychange", seen, { signal });
+  document.addEventListener("visibilitychange", visibilityChanged, { signal });
 }

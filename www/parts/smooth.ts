@@ -1,5 +1,5 @@
-// An exponential moving average along an axis. Its weights fall with the distance and not with the number of rows, so that a
-// curve of few rows and the same one of many come out alike.
+// Exponential moving average along an axis. Weights depend on the distance along the axis, not on the number of rows, so that the
+// density of rows does not affect the curve.
 
 export function smooth(at: readonly number[], values: readonly (number | null)[], length: number): (number | null)[] {
   let mean: number | undefined;

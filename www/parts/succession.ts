@@ -1,22 +1,21 @@
-// How one run takes the place of another: one after the other, each with the run before it kept as it was. It refuses to know what is
-// shown of them.
+// Replaces the current run by another. Replacements run one after another, and each saves the previous run.
 
 import type { Client } from "../run/client";
 import type { Command, Value } from "../run/protocol";
-import type { Left } from "../run/store";
+import type { SavedRun } from "../run/store";
 import { pageLife } from "./life";
 import type { Pace } from "./pace";
 
-/** What ends a run that one may go back to, in words; and whether what a person does beside it, as a game, goes on in the new one. */
+/** Undo notice after a replacement. `follow` is true if games and other interactions continue in the restored run. */
 export type Ends = { words: string; follow: boolean };
-/** How a run takes the place of another: it also starts; and what ended the one before, where that can be undone. */
+/** Options of a replacement: `start` starts the new run, `ends` offers to undo it. */
 export type Replacing = { start?: boolean; ends?: Ends | undefined };
 
 export const NEW_RUN: Ends = { words: "A new run began.", follow: true };
 
 export class Succession {
-  /** The present run as it is about to become the one before, and what ends it. */
-  private leaving: Left | undefined;
+  /** Save of the run that is being replaced. */
+  private leaving: SavedRun | undefined;
   private ends: Ends | undefined;
   private changing: Promise<unknown> = Promise.resolve();
   private readonly life = pageLife();
@@ -24,7 +23,7 @@ export class Succession {
   constructor(
     private readonly client: Client,
     private readonly pace: Pace,
-    /** A run took the place of another, or was refused. */
+    /** Called after each replacement, refused ones included. */
     private readonly done: () => void,
   ) {}
 
@@ -32,32 +31,32 @@ export class Succession {
     return this.replaceBy(() => this.client.command(command), how);
   }
 
-  replaceBy(does: () => void | Promise<void>, { start, ends }: Replacing): Promise<void> {
+  replaceBy(begin: () => void | Promise<void>, { start, ends }: Replacing): Promise<void> {
     const done = this.changing
       .then(async () => {
         this.pace.hurry();
-        this.leaving = await this.client.whole();
+        this.leaving = await this.client.snapshot();
       })
       .catch(() => (this.leaving = undefined))
       .then(async () => {
         if (this.life.aborted) return;
         this.pace.keep();
         this.ends = ends;
-        await does();
+        await begin();
         if (start) this.client.command({ kind: "start" });
         this.done();
       });
-    this.changing = done.catch(() => {}); // who asked for it is told
+    this.changing = done.catch(() => {}); // the caller handles the rejection
     return done;
   }
 
-  /** A live change of a knob, in the run that is about to begin where there is one. */
+  /** Changes a knob live, after pending replacements. */
   change(name: string, value: Value): void {
     this.changing = this.changing.then(() => this.life.aborted || this.client.command({ kind: "set_knob", name, value }));
   }
 
-  /** A run has begun: what was kept of the one before, once. */
-  take(): { left: Left | undefined; ends: Ends | undefined } {
+  /** Returns and clears the save of the previous run. */
+  take(): { left: SavedRun | undefined; ends: Ends | undefined } {
     const { leaving: left, ends } = this;
     this.leaving = this.ends = undefined;
     return { left, ends };

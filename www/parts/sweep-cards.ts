@@ -1,4 +1,4 @@
-// The learners of a sweep in pictures: a card for each value, with a curve for each seed and what they have in common.
+// Results of a sweep: a card for each value, with a curve for each seed, their mean and their spread.
 
 import type { SweepCell, SweepSpec, Value } from "../run/protocol";
 import { button, h, lineThrough, select, svg, write } from "./dom";
@@ -19,20 +19,23 @@ type Card = {
 };
 type Point = { at: number; mean: number; low: number; high: number };
 
-/** What is swept: the name of its knob, the goal if there is one, and the least and the greatest value that is drawn, else the curves'. */
+/** The sweep that is shown: knob label, goal if any, and limits of the vertical scale (from the curves if undefined). */
 export type Swept = { spec: SweepSpec; label: string; goal: number | undefined; scale: [number, number] | undefined };
 
-/** Of several curves at each place that any of them tells and all of them reach: the mean, and how far about it. */
+/**
+ * Mean and spread of several curves, at every position of any curve within the range of all. The spread is the standard error, or
+ * the minimum and maximum.
+ */
 export function over(curves: [number, number][][], error: boolean): Point[] {
-  const told = curves.filter((curve) => curve.length > 0);
-  if (told.length < 2) return [];
-  const from = Math.max(...told.map((curve) => curve[0]![0]));
-  const to = Math.min(...told.map((curve) => curve.at(-1)![0]));
-  const places = [...new Set([from, to, ...told.flatMap((curve) => curve.map(([at]) => at))])]
+  const nonEmpty = curves.filter((curve) => curve.length > 0);
+  if (nonEmpty.length < 2) return [];
+  const from = Math.max(...nonEmpty.map((curve) => curve[0]![0]));
+  const to = Math.min(...nonEmpty.map((curve) => curve.at(-1)![0]));
+  const places = [...new Set([from, to, ...nonEmpty.flatMap((curve) => curve.map(([at]) => at))])]
     .filter((at) => at >= from && at <= to)
     .sort((a, b) => a - b);
   return places.map((at) => {
-    const values = told.map((curve) => {
+    const values = nonEmpty.map((curve) => {
       const next = curve.findIndex(([place]) => place >= at);
       const [x1, y1] = curve[next]!;
       const [x0, y0] = curve[Math.max(0, next - 1)]!;
@@ -52,10 +55,10 @@ const median = (numbers: number[]): number => {
 };
 
 export class SweepCards {
-  readonly element = h("ul.sweep-grid", { "aria-label": "Learners by value" });
-  /** How the band over the seeds reaches. */
+  readonly element = h("ul.sweep-grid", { "aria-label": "Results by value" });
+  /** Choice of the band's meaning. */
   readonly spread = select("sweep-band", [
-    ["range", "least to greatest"],
+    ["range", "minimum to maximum"],
     ["error", "± standard error"],
   ]);
   private cards: Card[] = [];
@@ -63,7 +66,7 @@ export class SweepCards {
 
   constructor(
     private readonly unit: string,
-    /** A new run with that value. */
+    /** Starts a new run with a value. */
     private readonly use: (knob: string, value: Value) => void,
   ) {}
 
@@ -126,7 +129,7 @@ export class SweepCards {
     return `${figure(mean)}${about} at ${short(at)}`;
   }
 
-  /** The value that most seeds solved soonest, or else the one with the best last tests. */
+  /** Value with the most solved seeds, then the lowest median steps, then the best last test. */
   best(cells: SweepCell[]): Value | undefined {
     const scores = (this.swept?.spec.values ?? []).map((value) => {
       const own = cells.filter((cell) => cell.value === value);

@@ -1,4 +1,4 @@
-// What a sweep varies: a knob, its values, and for how long. It says the same as a command for a terminal.
+// Form for a sweep: knob, values, seeds and budget. It also shows the equivalent command for a terminal.
 
 import type { Config, Knob, RoomInfo, SweepSpec, Value, Variant } from "../run/protocol";
 import { copyField } from "./dialog";
@@ -6,19 +6,19 @@ import { form, h, id, labelled, select } from "./dom";
 import { capital, exact, short } from "./format";
 import { quoted } from "./shell";
 
-/** Of the first counter, where the room says nothing better. */
+/** Default budgets, in units of the first counter. */
 const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
-/** A logarithmic knob is varied from a fifth of its value to five times it, another by a fifth of its range. */
+/** Suggested range: a logarithmic knob varies by this factor in both directions, any other by `PART` of its range. */
 const FACTOR = 5;
 const PART = 0.2;
-/** What stands for a knob where variants are compared. */
+/** Name of the pseudo-knob that compares variants. */
 export const VARIANT = "variant";
 
-/** How much of the first counter a learner may be given, and whether two variants can be told which is better. */
+/** A room's budgets, in units of the first counter, and its test for comparable variants. */
 export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Variant, b: Variant) => boolean) | undefined };
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 
-/** A choice of numbers, of which the last is chosen. */
+/** A select of numbers; the last is selected. */
 const count = (stem: string, numbers: number[]): HTMLSelectElement =>
   select(
     stem,
@@ -42,7 +42,7 @@ export class SweepForm {
   private run: Varied | undefined;
   private budgetChosen = false;
 
-  /** `buttons` stand last, of which one submits. */
+  /** `buttons` are placed last; one of them submits. */
   constructor(
     private readonly room: RoomInfo,
     unit: string,
@@ -67,14 +67,14 @@ export class SweepForm {
     this.budget.addEventListener("change", () => (this.budgetChosen = true));
   }
 
-  /** A run has begun, of `another` variant than the one before it. */
+  /** Updates the form for a run that has begun; `another` is true after a change of variant. */
   begin(run: Varied, another: boolean): void {
     this.run = run;
     if (another) {
       this.budgetChosen = false;
       this.budget.value = String(this.budgets[Math.min(1, this.budgets.length - 1)]);
     }
-    // Of a text there is no next value.
+    // Switches and texts cannot be swept.
     this.knobs = [...this.variants(run.variant), ...run.knobs.filter(({ kind }) => kind.kind !== "bool" && kind.kind !== "text")];
     if (!another && this.knob.options.length === this.knobs.length) {
       this.writeCommand();
@@ -88,11 +88,11 @@ export class SweepForm {
     this.suggest();
   }
 
-  /** So much solves the present run: about as much is a fair length for each learner. */
+  /** Selects a budget slightly above the count at which the current run was solved. */
   solvedAfter(count: number): void {
     if (this.budgetChosen) return;
-    const fair = this.budgets.find((each) => each >= 1.2 * count) ?? this.budgets.at(-1)!;
-    this.budget.value = String(fair);
+    const suggested = this.budgets.find((each) => each >= 1.2 * count) ?? this.budgets.at(-1)!;
+    this.budget.value = String(suggested);
     this.writeCommand();
   }
 
@@ -100,7 +100,7 @@ export class SweepForm {
     return this.current()?.label;
   }
 
-  /** The room's variants beside this one, as if they were a knob. */
+  /** Pseudo-knob of the room's comparable variants. */
   private variants(variant: Variant): Knob[] {
     const options = this.room.variants
       .filter((other) => this.comparable(variant, other))
@@ -139,12 +139,12 @@ export class SweepForm {
     this.writeCommand();
   }
 
-  /** What is asked for, or what is wrong with it. */
+  /** The requested sweep, or an error message. */
   wanted(): SweepSpec | string {
     const knob = this.current();
     const config = this.run?.config;
     if (!knob || !config) return "Choose a knob.";
-    // The native program counts seeds from 1, so that its sweep is the same.
+    // Seeds start at 1, as in the native program, so that both run the same sweep.
     const spec = (values: Value[]): SweepSpec => ({
       config: { ...config, seed: 1 },
       knob: knob.name,
@@ -158,11 +158,11 @@ export class SweepForm {
     const { min, max, log } = kind;
     const [from, to, count] = [this.from.valueAsNumber, this.to.valueAsNumber, Number(this.count.value)];
     const fits = (value: number): boolean => Number.isFinite(value) && value >= min && value <= max;
-    if (!fits(from) || !fits(to) || from >= to) return `Give two numbers from ${exact(min)} to ${exact(max)}, the smaller one first.`;
+    if (!fits(from) || !fits(to) || from >= to) return `Enter two numbers from ${exact(min)} to ${exact(max)}, the smaller one first.`;
     const even = (k: number): number =>
       log && from > 0 ? from * (to / from) ** (k / (count - 1)) : from + ((to - from) * k) / (count - 1);
     const values = [...new Set(Array.from({ length: count }, (_, k) => tidy(knob, even(k))))];
-    if (values.length < 2) return "These ends are too close for several values; set them further apart.";
+    if (values.length < 2) return "The limits are too close for several values. Set them further apart.";
     return spec(values);
   }
 
@@ -177,11 +177,11 @@ export class SweepForm {
     const command =
       `cargo run --release -- sweep ${config.room} --variant ${quoted(config.variant)} --knob ` +
       `${quoted(`${knob}=${values.join(",")}`)} --seeds ${seeds} --steps ${budget}${set}`;
-    this.command.replaceChildren(h("p.small", "The same sweep at the full speed of this machine:"), copyField("Sweep command", command));
+    this.command.replaceChildren(h("p.small", "The same sweep in a terminal, at full speed:"), copyField("Sweep command", command));
   }
 }
 
-/** Three digits, whole where the knob is. */
+/** Rounds to three significant digits, or to an integer for an integer knob. */
 function tidy({ kind }: Knob, value: number): number {
   return kind.kind === "int" ? Math.round(value) : Number(value.toPrecision(3));
 }

@@ -1,5 +1,5 @@
-// A small sweep: one knob under a few values and seeds, all learning at once in front of the visitor. It sends what is
-// wished and shows what comes back; the learners live in the worker.
+// A small sweep: several values of one knob with several seeds, trained simultaneously in the worker. This part sends the request and
+// shows the results.
 
 import type { RoomInfo, SweepCell, SweepSpec, Value } from "../run/protocol";
 import type { SweepState } from "../run/client";
@@ -11,10 +11,10 @@ import { Table } from "./table";
 
 const WRITE_MS = 1000;
 
-export type Wishes = {
+export type SweepActions = {
   start(spec: SweepSpec): void;
   end(): void;
-  /** A new run with that value. */
+  /** Starts a new run with a value. */
   use(knob: string, value: Value): void;
   say(text: string): void;
 };
@@ -31,42 +31,40 @@ export class Sweep {
   private readonly status = h("p.small");
   private readonly unit: string;
   private run: Varied | undefined;
-  /** About the least and the greatest value that is drawn; undefined follows the curves. */
+  /** Limits of the vertical scale; undefined follows the curves. */
   private scale: [number, number] | undefined;
   private cells: SweepCell[] = [];
-  /** Learners train, and the run waits for them. */
+  /** True while the sweep is running and the run is paused. */
   running = false;
   private wroteMs = 0;
 
   constructor(
     room: RoomInfo,
-    private readonly wishes: Wishes,
+    private readonly actions: SweepActions,
     choices: Choices = {},
   ) {
     const [counter] = room.counters;
     this.unit = plural(counter!);
     const unit = capital(this.unit);
     this.form = new SweepForm(room, unit, choices, [this.startButton, this.endButton], () => this.start());
-    this.cards = new SweepCards(this.unit, wishes.use);
+    this.cards = new SweepCards(this.unit, actions.use);
     this.table = new Table("The sweep", ["Value", "Seed", unit, "Last test", "Solved after", "Mean over seeds"], () =>
       this.cells.map((cell) => this.row(cell)),
     );
-    this.table.caption.textContent = "Each learner of the sweep";
+    this.table.caption.textContent = "All runs of the sweep";
     this.table.button.hidden = true;
-    this.bandField = labelled("Band over the seeds", this.cards.spread);
+    this.bandField = labelled("Band over seeds", this.cards.spread);
     this.bandField.hidden = true;
     this.cards.spread.addEventListener("change", () => {
       this.cards.draw(this.cells);
       this.table.renew();
     });
     this.endButton.addEventListener("click", () => {
-      this.wishes.end();
+      this.actions.end();
       this.ended("Stopped.");
     });
     this.element = h("div.sweep", [
-      h("p.small", [
-        "The same run under several values of one knob, each with its own seeds, all learning at once. The run above pauses meanwhile.",
-      ]),
+      h("p.small", ["Trains with several values of one knob, each with several seeds, side by side. The run above pauses meanwhile."]),
       this.form.element,
       this.error,
       h("div.row.spread", this.status, this.table.button),
@@ -77,7 +75,7 @@ export class Sweep {
     ]);
   }
 
-  /** A run has begun: its settings are what a sweep varies. */
+  /** Sets the run whose settings the sweep varies. */
   begin(run: Varied, scale: [number, number] | undefined): void {
     const another = run.variant.id !== this.run?.variant.id;
     if (another) this.clear();
@@ -97,7 +95,7 @@ export class Sweep {
     const now = performance.now();
     if (now - this.wroteMs > WRITE_MS || done) {
       this.wroteMs = now;
-      write(this.status, `${cells.length} learners, ${Math.round(100 * this.cards.share(cells))}% of their ${this.unit}.`);
+      write(this.status, `${cells.length} runs, ${Math.round(100 * this.cards.share(cells))}% of their ${this.unit}.`);
       this.table.refresh();
     }
     if (done) this.done(cells);
@@ -107,11 +105,11 @@ export class Sweep {
     if (cells.length === 0) return this.ended("");
     const best = this.cards.best(cells);
     const solved = cells.filter((cell) => cell.solved_at !== null).length;
-    const so = this.run?.variant.goal ? `${solved} of ${cells.length} learners solved it` : `${cells.length} learners`;
-    const words = `Done: ${so}${best === undefined ? "." : `; ${exactText(best)} was the best value.`}`;
+    const outcome = this.run?.variant.goal ? `${solved} of ${cells.length} runs solved it` : `${cells.length} runs`;
+    const words = `Done: ${outcome}${best === undefined ? "." : `; best value: ${exactText(best)}.`}`;
     this.cards.markBest(best);
     this.ended(words);
-    this.wishes.say(`The sweep is done. ${words}`);
+    this.actions.say(`Sweep finished. ${words}`);
   }
 
   private start(): void {
@@ -126,9 +124,9 @@ export class Sweep {
     this.cells = [];
     this.cards.begin({ spec: wanted, label: this.form.label ?? wanted.knob, goal: this.run?.variant.goal?.at, scale: this.scale });
     this.table.refresh();
-    write(this.status, `${wanted.values.length * wanted.seeds} learners begin.`);
-    this.wishes.start(wanted);
-    this.wishes.say("The sweep begins; the run pauses.");
+    write(this.status, `Starting ${wanted.values.length * wanted.seeds} runs.`);
+    this.actions.start(wanted);
+    this.actions.say("Sweep started; the run is paused.");
   }
 
   private ended(words: string): void {
@@ -139,7 +137,7 @@ export class Sweep {
   }
 
   private clear(): void {
-    if (this.running) this.wishes.end();
+    if (this.running) this.actions.end();
     this.ended("");
     this.cells = [];
     this.cards.clear();

@@ -1,12 +1,12 @@
-// The switch of a room's variants. One that is asked for while another is on its way waits until that one is there.
+// Switch between the variants of a room. A request waits until the previous switch is complete.
 
 import type { RoomInfo, Variant } from "../run/protocol";
 import { h } from "./dom";
 
-export interface Switches {
+export interface SwitcherActions {
   nameOf(variant: Variant): string;
   linkTo(variant: string): string;
-  /** Trains another variant; `push` is whether the address goes along. */
+  /** Switches to a variant; `push` adds an entry to the browser's history. */
   goTo(variant: Variant, push: boolean): Promise<void>;
 }
 
@@ -14,13 +14,13 @@ export class Switcher {
   readonly element: HTMLElement;
   private readonly list = h("ul");
   private switching: Promise<unknown> = Promise.resolve();
-  /** The focus was on a link of the switch, which is about to be made anew. */
+  /** True if the focus was on a link of the list that is about to be rebuilt. */
   private focused = false;
   private variant = "";
 
   constructor(
     private readonly room: RoomInfo,
-    private readonly does: Switches,
+    private readonly actions: SwitcherActions,
   ) {
     const { variant_word, variants } = room;
     const label = `Choose ${/^[aeiou]/.test(variant_word) ? "an" : "a"} ${variant_word}`;
@@ -40,7 +40,7 @@ export class Switcher {
 
   switchTo(variant: Variant, push = true): void {
     this.focused = this.list.contains(document.activeElement);
-    this.switching = this.switching.then(() => this.does.goTo(variant, push)).catch(() => {});
+    this.switching = this.switching.then(() => this.actions.goTo(variant, push)).catch(() => {});
   }
 
   next(): void {
@@ -52,11 +52,11 @@ export class Switcher {
   private link(variant: Variant): HTMLElement {
     const link = h(
       "a",
-      { href: this.does.linkTo(variant.id), "aria-current": variant.id === this.variant && "page", title: variant.summary },
-      [this.does.nameOf(variant)],
+      { href: this.actions.linkTo(variant.id), "aria-current": variant.id === this.variant && "page", title: variant.summary },
+      [this.actions.nameOf(variant)],
     );
     link.addEventListener("click", (event) => {
-      // Another tab or window is the browser's business.
+      // The browser opens links in other tabs and windows.
       if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       this.switchTo(variant);

@@ -1,4 +1,4 @@
-// A table in place of a picture: the button that asks for it, and the table, written while it is open.
+// Table alternative to a picture, with a button to open it. The table updates while it is open.
 
 import { h, id } from "./dom";
 
@@ -14,7 +14,7 @@ export class Table {
   private wroteMs = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `rows` gives the cells of each, of which the first is its heading; `texts` are the titles of columns with words. */
+  /** The first cell of each row is its heading; `texts` are the titles of text columns. */
   constructor(
     readonly name: string,
     private readonly titles: string[] | (() => string[]),
@@ -37,18 +37,18 @@ export class Table {
     this.renew();
   }
 
-  /** It is about something else now. */
+  /** Rewrites the table immediately, after a change of its subject. */
   renew(): void {
     this.wroteMs = -Infinity;
     if (!this.element.hidden) this.write();
   }
 
-  /** There is something new to write: soon, and not while somebody reads. */
+  /** Updates the table soon, but not while it has the focus. */
   refresh(): void {
     if (this.element.hidden) return;
     const now = performance.now();
     const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
-    // Whoever has the focus in the table reads it: it stands still for them.
+    // With the focus in the table, a screen reader may be reading it.
     if (waitMs > 0 || this.element.contains(document.activeElement)) {
       this.timer ??= setTimeout(
         () => {
@@ -77,7 +77,7 @@ export class Table {
     );
   }
 
-  /** Empty and closed: what it was about is gone. */
+  /** Closes and empties the table. */
   clear(): void {
     this.open(false);
     this.body.replaceChildren();

@@ -1,5 +1,4 @@
-// Light or dark: the system's choice until the visitor makes their own. Canvases read the same colours as the
-// style sheet, through `palette`.
+// Light or dark theme: the system's setting unless the visitor chooses. Canvases use the style sheet's colours through `palette`.
 
 import { h, icon } from "./dom";
 import { untilClosed } from "./life";
@@ -7,7 +6,7 @@ import { recall, remember } from "./prefs";
 
 type Theme = "auto" | "light" | "dark";
 
-/** The style sheet's colours by name, for what is drawn on a canvas. */
+/** Colours of the style sheet by name, for canvases. */
 export const palette = {
   ink: "",
   soft: "",
@@ -38,13 +37,13 @@ function apply(): void {
   for (const listener of listeners) listener();
 }
 
-/** Red, green and blue of a colour by name, from 0 to 255. */
+/** Red, green and blue of a named colour, 0 to 255. */
 export function rgb(name: Colour): [number, number, number] {
   const hex = parseInt(palette[name].slice(1), 16);
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
 }
 
-/** Calls back after every change of colours, while the page is open; returns how to stop sooner. */
+/** Calls `listener` after each change of the theme while the page is open; the returned function stops it. */
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener);
   return untilClosed(() => listeners.delete(listener));
@@ -55,20 +54,20 @@ export function startTheme(): void {
   if (kept === "light" || kept === "dark") theme = kept;
   dark.addEventListener("change", apply);
   apply();
-  // WebKit may run the page's script before the style sheet is there: its colours are empty until then.
+  // WebKit may run the script before the style sheet is loaded; the colours are empty until then.
   if (document.readyState !== "complete") addEventListener("load", apply, { once: true });
 }
 
 export function themeButton(): HTMLButtonElement {
-  const says = (): string => `Colours: ${theme === "auto" ? "as the system" : theme}`;
-  const button = h("button.quiet", { "aria-label": says(), title: says() }, icon("theme"));
+  const label = (): string => `Colours: ${theme === "auto" ? "as the system" : theme}`;
+  const button = h("button.quiet", { "aria-label": label(), title: label() }, icon("theme"));
   button.addEventListener("click", () => {
     theme = theme === "auto" ? (dark.matches ? "light" : "dark") : theme === "light" ? "dark" : "light";
     if ((theme === "dark") === dark.matches) theme = "auto";
     remember("theme", theme === "auto" ? null : theme);
     apply();
-    button.setAttribute("aria-label", says());
-    button.title = says();
+    button.setAttribute("aria-label", label());
+    button.title = label();
   });
   return button;
 }

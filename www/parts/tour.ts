@@ -1,32 +1,32 @@
-// A short way from what one sees to a knob and to what it does to the curve. It stands beside what it speaks of, takes nothing
-// over and ends whenever one likes; it begins by itself on a first visit alone.
+// A short tour: from the picture to a knob and its effect on the curve. The box is placed beside its target and does not block the
+// page. The tour starts automatically on the first visit only.
 
 import { h, icon, id, write } from "./dom";
 import { untilClosed } from "./life";
 import { calm } from "./loop";
 import { recall, remember } from "./prefs";
 
-/** What is pointed at, in a few words. One that waits for a change of a knob goes on when there is one. */
+/** A step of the tour; `at` selects the target. With `change`, the tour continues after a change of a knob. */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
 
 const GAP = 12;
 const EDGE = 8;
-/** Below this width the box lies over the bar. */
+/** Below this page width the box is at the bottom of the screen. */
 const NARROW = 760;
 
-/** For a room without steps of its own. */
+/** Default steps. */
 export const steps = (subject: string): Step[] => [
-  { at: ".returns", heading: "It learns", words: `${subject} has been learning since the page opened. This curve says how well it does.` },
-  ...knobToCurve("Drag one far to either side."),
+  { at: ".returns", heading: "Training runs", words: `${subject} has been training since the page opened. This curve shows its results.` },
+  ...knobToCurve("Drag a slider far to either side."),
 ];
 
-/** The part of every tour that leads to a knob and back to the curve. */
+/** Common last steps of every tour: a knob and its effect on the curve. */
 export const knobToCurve = (dare: string): Step[] => [
-  { at: ".first-knobs", heading: "Turn a knob", words: `${dare} It acts at once, while training goes on.`, change: true },
+  { at: ".first-knobs", heading: "Turn a knob", words: `${dare} The change applies at once, while training continues.`, change: true },
   {
     at: ".returns",
-    heading: "See what it does",
-    words: "A vertical line marks the change: watch the curve after it. Below, among the knobs, you can go back to before the change.",
+    heading: "See the effect",
+    words: "A vertical line marks the change. Watch the curve after it. You can undo the change below, under Knobs.",
   },
 ];
 
@@ -41,7 +41,7 @@ export class Tour {
   private at = -1;
   private offered = false;
   private target: HTMLElement | undefined;
-  /** What had the focus before. */
+  /** Element with the focus before the tour. */
   private before: Element | null = null;
   private readonly escape = (event: KeyboardEvent): void => {
     if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
@@ -63,21 +63,21 @@ export class Tour {
     untilClosed(() => (this.end(), this.box.remove()));
   }
 
-  /** On the first visit to this browser, and never again by itself. The focus stays where it is. */
+  /** Starts the tour on the first visit in this browser, without moving the focus. */
   beginOnce(): void {
     if (this.offered) return;
     this.offered = true;
     if (recall("tour") === null) this.begin(false);
   }
 
-  begin(asked = true): void {
+  begin(requested = true): void {
     remember("tour", "seen");
-    this.before = asked ? document.activeElement : null;
+    this.before = requested ? document.activeElement : null;
     document.addEventListener("keydown", this.escape);
     addEventListener("resize", this.resized);
     this.observer.observe(document.body);
-    this.go(0, asked);
-    if (asked) this.heading.focus({ preventScroll: true });
+    this.go(0, requested);
+    if (requested) this.heading.focus({ preventScroll: true });
   }
 
   changed(): void {
@@ -117,7 +117,7 @@ export class Tour {
     if (scroll) this.reveal();
   }
 
-  /** Beside the target where there is room, on its own side of the screen: over it in no case but where it fills the screen. */
+  /** Places the box beside the target if there is space, otherwise below it. */
   private place(): void {
     if (this.box.hidden) return;
     const { style } = this.box;

@@ -1,24 +1,24 @@
-// Play, pause, step, new run, speed; and how fast it goes. It sends wishes and shows what the run says.
+// The transport bar: play, pause, step, new run and speed, with the run's rate and counters.
 
 import { Choice, h, icon, write } from "./dom";
 
-/** How many times real time; null is as fast as it goes. */
+/** Speeds as multiples of real time; null is unlimited. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
   { name: "×1", spoken: "real time", times: 1 },
   { name: "×4", spoken: "4 times real time", times: 4 },
   { name: "×16", spoken: "16 times real time", times: 16 },
-  { name: "Max", spoken: "as fast as it goes", times: null },
+  { name: "Max", spoken: "maximum", times: null },
 ];
 
-export type Wishes = {
+export type TransportActions = {
   run: (running: boolean) => void;
   step: () => void;
   reset: () => void;
-  /** Where there is a choice of speeds. */
+  /** Sets the speed, in rooms with a real time. */
   speed?: (index: number) => void;
 };
 
-/** What is counted, the rate first, and what one step is. */
+/** Labels of the rate and the counters, and the unit of a step. */
 export type Counted = { rate: string; figures: string[]; step: string };
 
 const speedChoice = (chosen: (index: number) => void): Choice<string> =>
@@ -39,21 +39,21 @@ export class Transport {
   private running = true;
 
   constructor(
-    private readonly wishes: Wishes,
+    private readonly actions: TransportActions,
     counted: Counted,
   ) {
-    const { speed: chosen } = wishes;
+    const { speed: chosen } = actions;
     this.figures = counted.figures.map(() => h("output.number"));
     this.speeds = chosen && speedChoice(chosen);
     this.play.addEventListener("click", () => this.toggle());
     this.element = h("section.transport", { "aria-label": "Transport" }, [
       h("div.row", [
         this.play,
-        h("button", { title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step }, [
+        h("button", { title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: actions.step }, [
           icon("step"),
           h("span.wide", "Step"),
         ]),
-        h("button", { title: "New run (r)", "aria-label": "New run", onclick: wishes.reset }, icon("reset"), h("span.wide", "New run")),
+        h("button", { title: "New run (r)", "aria-label": "New run", onclick: actions.reset }, icon("reset"), h("span.wide", "New run")),
       ]),
       this.speeds?.element,
       h("dl.figures", this.pair(counted.rate, this.rate), ...counted.figures.map((name, k) => this.pair(name, this.figures[k]!))),
@@ -66,7 +66,7 @@ export class Transport {
   }
 
   toggle(): void {
-    this.wishes.run(!this.running);
+    this.actions.run(!this.running);
   }
 
   setRunning(running: boolean): void {
@@ -79,10 +79,10 @@ export class Transport {
   setSpeed(index: number): void {
     if (!this.speeds) return;
     this.speeds.value = SPEEDS[index]!.name;
-    this.wishes.speed?.(index);
+    this.actions.speed?.(index);
   }
 
-  /** The rate counts only while it runs. */
+  /** Shows the counters, and the rate while the run is not paused. */
   show(rate: string | undefined, figures: string[]): void {
     figures.forEach((text, k) => write(this.figures[k]!, text));
     if (this.running && rate !== undefined) write(this.rate, rate);

@@ -1,43 +1,44 @@
-// Drag, wheel and fingers over a chart: which part of the axis should be seen, and which place on it is looked at.
+// Pointer, wheel and touch input of a chart: zoom, pan and the position of the cursor.
 
 export type Range = [number, number];
 
 export interface Axes {
-  /** Where the axis lies on the screen. */
+  /** Screen position of the plot. */
   box(): DOMRect;
   range(): Range;
-  /** The whole of it where there is no range. */
+  /** Shows a range; undefined shows the whole axis. */
   zoom(range: Range | undefined): void;
-  look(clientX: number, clientY: number): void;
+  /** Moves the cursor. */
+  point(clientX: number, clientY: number): void;
 }
 
 /** Shorter drags are clicks. */
 const DRAG_PX = 6;
 const WHEEL = 0.002;
 
-/** `range` grown by `factor` about `at`, which stays where it is; below 1 it shrinks. */
+/** Scales `range` by `factor` about the fixed point `at`. */
 export const about = ([from, to]: Range, at: number, factor: number): Range => [at - (at - from) * factor, at + (to - at) * factor];
 
-/** Listens on `area`, in which it shows what is being chosen. */
+/** Adds the listeners to `area`, which also shows the selection. */
 export function zooming(area: HTMLElement, axes: Axes): void {
-  const chosen = document.createElement("div");
-  chosen.className = "zoom-part";
-  chosen.hidden = true;
-  area.append(chosen);
+  const selection = document.createElement("div");
+  selection.className = "zoom-part";
+  selection.hidden = true;
+  area.append(selection);
   const at = (clientX: number): number => {
     const { left, width } = axes.box();
     const [from, to] = axes.range();
     return from + Math.max(0, Math.min(1, (clientX - left) / width)) * (to - from);
   };
   let from: number | undefined;
-  /** Fingers: where they are, and what of the axis they hold. */
+  /** Screen and axis position of each finger. */
   const fingers = new Map<number, { x: number; held: number }>();
 
   area.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "touch") {
       fingers.set(event.pointerId, { x: event.clientX, held: at(event.clientX) });
       for (const finger of fingers.values()) finger.held = at(finger.x);
-      axes.look(event.clientX, event.clientY);
+      axes.point(event.clientX, event.clientY);
     } else if (event.button === 0) from = event.clientX;
   });
   area.addEventListener("pointermove", (event) => {
@@ -45,9 +46,9 @@ export function zooming(area: HTMLElement, axes: Axes): void {
     if (finger) {
       finger.x = event.clientX;
       const [a, b] = [...fingers.values()];
-      if (!a || !b) return axes.look(event.clientX, event.clientY);
+      if (!a || !b) return axes.point(event.clientX, event.clientY);
       if (Math.abs(a.x - b.x) < 2 * DRAG_PX) return;
-      // What each finger holds stays under it.
+      // The axis position under each finger stays under it.
       const { left, width } = axes.box();
       const each = (b.held - a.held) / (b.x - a.x);
       const start = a.held - (a.x - left) * each;
@@ -59,22 +60,22 @@ export function zooming(area: HTMLElement, axes: Axes): void {
     const { left, width, top, height } = axes.box();
     const own = area.getBoundingClientRect();
     const ends = [from, event.clientX].map((x) => Math.max(left, Math.min(left + width, x)) - own.left).sort((a, b) => a - b) as Range;
-    chosen.hidden = false;
-    chosen.style.cssText = `left:${ends[0]}px;width:${ends[1] - ends[0]}px;top:${top - own.top}px;height:${height}px`;
+    selection.hidden = false;
+    selection.style.cssText = `left:${ends[0]}px;width:${ends[1] - ends[0]}px;top:${top - own.top}px;height:${height}px`;
   });
   const end = (event: PointerEvent): void => {
     fingers.delete(event.pointerId);
     if (from !== undefined && event.type === "pointerup" && Math.abs(event.clientX - from) >= DRAG_PX)
       axes.zoom([at(from), at(event.clientX)].sort((a, b) => a - b) as Range);
     from = undefined;
-    chosen.hidden = true;
+    selection.hidden = true;
   };
   for (const kind of ["pointerup", "pointercancel"] as const) area.addEventListener(kind, end);
   area.addEventListener("dblclick", () => axes.zoom(undefined));
   area.addEventListener(
     "wheel",
     (event) => {
-      // A page that is scrolled past a chart goes on scrolling: the wheel is the chart's once it has the focus, or with Ctrl.
+      // The wheel zooms only with Ctrl or when the chart has the focus; otherwise it scrolls the page.
       if (!event.ctrlKey && document.activeElement !== area) return;
       event.preventDefault();
       const range = axes.range();

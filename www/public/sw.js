@@ -1,15 +1,15 @@
-// Two things a static host may not give: the headers for cross-origin isolation, and the page
-// without a network. `npm run build` writes the build's name and its files into the three lines below: those of every page, and by
-// kind of module those of all rooms (null where not all are built).
+// Service worker. It adds the headers for cross-origin isolation and serves the page offline. `npm run build` fills in the three
+// constants below: the name of the build, the files of every page, and the files of all rooms by module flavour (null if not all are
+// built).
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
 const ROOMS = "__ROOMS__";
 
-// Other pages may share the origin, another build of this one among them, and caches belong to the origin.
+// Caches belong to the origin, which other pages and other builds may share.
 const SCOPE = self.registration.scope;
 const MINE = `hothouse ${new URL(SCOPE).pathname} `;
 const CACHE = MINE + BUILD;
-const PATIENCE_MS = 2500;
+const TIMEOUT_MS = 2500;
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
@@ -18,7 +18,7 @@ const HEADERS = {
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(SHELL)));
-  // The first one starts at once; a later one waits until no page of the build before is open.
+  // The first service worker activates immediately. A later one waits until all pages of the previous build are closed.
   if (!self.registration.active) self.skipWaiting();
 });
 
@@ -33,16 +33,16 @@ self.addEventListener("activate", (event) => {
 
 self.addEventListener("message", (event) => {
   const { keep, keepRooms } = event.data ?? {};
-  if (keep) event.waitUntil(kept(keep.filter((url) => ours(new URL(url)))));
-  if (keepRooms) event.waitUntil(kept(ROOMS[keepRooms]?.map((path) => SCOPE + path)).then((all) => event.ports[0].postMessage(all)));
+  if (keep) event.waitUntil(cacheAll(keep.filter((url) => ours(new URL(url)))));
+  if (keepRooms) event.waitUntil(cacheAll(ROOMS[keepRooms]?.map((path) => SCOPE + path)).then((all) => event.ports[0].postMessage(all)));
 });
 
-/** Gives whether all of these are there now. */
-async function kept(urls) {
+/** Caches the files; resolves to true if all are cached. */
+async function cacheAll(urls) {
   if (!urls) return false;
   const cache = await caches.open(CACHE);
   let all = true;
-  // One after another: whatever the page itself loads goes first.
+  // One at a time, so that the page's own requests have priority.
   for (const url of urls) {
     if (!(await cache.match(url))) await cache.add(url).catch(() => (all = false));
   }
@@ -56,33 +56,33 @@ self.addEventListener("fetch", (event) => {
   event.respondWith((isPage(url) ? page(request) : file(request)).then(isolated));
 });
 
-/** The path within the scope, without what is asked of it; undefined beyond. */
-function place({ origin, pathname }) {
+/** Path within the scope, without the query; undefined outside the scope. */
+function scopedPath({ origin, pathname }) {
   const address = origin + pathname;
   return address.startsWith(SCOPE) ? address.slice(SCOPE.length) : undefined;
 }
 
-/** The page has one document and these files; whatever else lies in the scope is somebody else's, and left alone. */
-const isPage = (url) => ["", "index.html"].includes(place(url));
-const ours = (url) => isPage(url) || SHELL.includes(place(url)) || /^(assets|wasm)\//.test(place(url));
+/** The page has one document and these files. Other requests within the scope are not handled. */
+const isPage = (url) => ["", "index.html"].includes(scopedPath(url));
+const ours = (url) => isPage(url) || SHELL.includes(scopedPath(url)) || /^(assets|wasm)\//.test(scopedPath(url));
 
-/** The page itself comes fresh where there is a network, so that a new build is seen. */
+/** Loads the document from the network if possible, so that a new build is used. */
 async function page(request) {
   const cache = await caches.open(CACHE);
   const fresh = fetch(request).then((response) => keepCopy(cache, "./", response));
-  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  const late = new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS));
   const first = await Promise.race([fresh.catch(() => undefined), late]);
   return first ?? (await cache.match("./")) ?? fresh;
 }
 
-/** Everything else has a hash in its name or belongs to this build. */
+/** Loads a file from the cache first: its name contains a hash or it belongs to this build. */
 async function file(request) {
   const cache = await caches.open(CACHE);
   return (await cache.match(request, { ignoreSearch: true })) ?? keepCopy(cache, request, await fetch(request));
 }
 
 function keepCopy(cache, key, response) {
-  // a full disk must not cost the response
+  // a full disk must not fail the response
   if (response.ok && response.type === "basic") cache.put(key, response.clone()).catch(() => {});
   return response;
 }

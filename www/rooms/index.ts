@@ -1,18 +1,17 @@
-// Every room that has pictures or words of its own, each loaded when it is opened. One that is not here has the parts that
-// every room has.
+// Rooms with their own pictures or texts, each loaded when it is opened. A room that is not listed shows the common parts only.
 
-import type { Brings } from "../parts/room";
+import type { RoomExtension } from "../parts/room";
 import { STORE } from "./control/store";
 
 export interface Entry {
-  /** As in its address and in the wasm module. */
+  /** Room id in the URL and in the wasm module. */
   id: string;
-  load?: () => Promise<{ brings: Brings }>;
-  /** Where its runs are kept in this browser, if not in `hothouse-ID`. */
+  load?: () => Promise<{ extension: RoomExtension }>;
+  /** Name of its store in the browser; `hothouse-ID` by default. */
   store?: string;
 }
 
-/** In the order of the header; the first is open where the address names none. */
+/** Rooms in the order of the header. The first is the default. */
 export const ROOMS: Entry[] = [
   { id: "control", load: () => import("./control"), store: STORE },
   { id: "backgammon", load: () => import("./backgammon") },

@@ -1,20 +1,20 @@
-// The autosave of a run: how often it is asked for, and which tab keeps that of a room in the browser's storage.
+// Autosave of a run. One tab per room writes autosaves to the browser's storage.
 
 import type { Line } from "./line";
 import { textOf } from "./notice";
 import type { Level } from "./protocol";
-import { saveRun, type Left } from "./store";
+import { saveRun, type SavedRun } from "./store";
 
-/** How often a run is kept; what is large is written more seldom. */
+/** Interval between autosaves; it grows with the size of the last one. */
 const AUTOSAVE_MS = 10_000;
 const AUTOSAVE_MS_PER_BYTE = 1e-3;
 
 export type Notice = (level: Level, text: string, nextStep: string) => void;
 
 export class Autosave {
-  /** The run as it was last saved. */
-  newest: Left | undefined;
-  /** This tab keeps the room's. */
+  /** Latest save of the run. */
+  newest: SavedRun | undefined;
+  /** True if this tab holds the room's autosave lock. */
   private storing = false;
 
   constructor(
@@ -23,34 +23,34 @@ export class Autosave {
     private readonly notice: Notice,
   ) {}
 
-  /** Asks for it from time to time, and when the page goes out of sight. */
+  /** Requests an autosave periodically and when the page is hidden. */
   begin(): void {
     const { closed: signal } = this.line;
-    const ask = (): void => this.line.send({ kind: "autosave" });
+    const request = (): void => this.line.send({ kind: "autosave" });
     let timer: ReturnType<typeof setTimeout>;
     const again = (): void => {
-      timer = setTimeout(() => (ask(), again()), AUTOSAVE_MS + AUTOSAVE_MS_PER_BYTE * (this.newest?.bytes.length ?? 0));
+      timer = setTimeout(() => (request(), again()), AUTOSAVE_MS + AUTOSAVE_MS_PER_BYTE * (this.newest?.bytes.length ?? 0));
     };
     again();
-    document.addEventListener("visibilitychange", () => document.hidden && ask(), { signal });
-    addEventListener("pagehide", ask, { signal });
+    document.addEventListener("visibilitychange", () => document.hidden && request(), { signal });
+    addEventListener("pagehide", request, { signal });
     signal.addEventListener("abort", () => clearTimeout(timer));
     this.own();
   }
 
-  async store(run: Left): Promise<void> {
+  async store(run: SavedRun): Promise<void> {
     if (!this.storing) return;
     await saveRun(this.room, run).catch((error) => {
       this.storing = false;
       this.notice(
         "warning",
-        `This browser refused to store the run (${textOf(error)}).`,
-        "Training goes on; save it to a file before you close the page.",
+        `This browser could not store the run (${textOf(error)}).`,
+        "Training continues. Save the run to a file before you close the page.",
       );
     });
   }
 
-  /** One tab keeps the autosave of a room; another says so, and takes over when the first is closed. */
+  /** Acquires the room's autosave lock. A second tab shows a notice and takes over when the first tab closes. */
   private own(): void {
     const { closed: signal } = this.line;
     const released = new Promise<void>((release) => signal.addEventListener("abort", () => release()));
@@ -59,7 +59,7 @@ export class Autosave {
       return released;
     };
     if (!("locks" in navigator)) {
-      own(); // then no other tab can be asked either
+      own(); // no locks: other tabs cannot be detected
       return;
     }
     const name = `hothouse-autosave-${this.room}`;
@@ -67,10 +67,10 @@ export class Autosave {
       if (lock) return own();
       this.notice(
         "info",
-        "Hothouse is open in another tab, and that tab keeps the autosave.",
-        "This run trains as well; save it to a file to keep it.",
+        "Hothouse is open in another tab, and that tab stores the autosave.",
+        "This run trains too. Save it to a file to keep it.",
       );
-      navigator.locks.request(name, { signal }, own).catch(() => {}); // closed before its turn came
+      navigator.locks.request(name, { signal }, own).catch(() => {}); // this tab closed while it waited for the lock
     });
     first.catch(own);
   }

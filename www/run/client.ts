@@ -1,4 +1,4 @@
-// The page's handle on a run of any room: it asks and tells, and says what the run told. It refuses to draw anything.
+// The page's handle to a run of any room. It sends commands and queries to the worker and emits the run's events. It draws nothing.
 
 import { Autosave } from "./autosave";
 import type { Module } from "./features";
@@ -25,31 +25,31 @@ import type {
   SweepSpec,
   Variant,
 } from "./protocol";
-import { beginVisit, loadRuns, loadVisit, type Left, type Saved } from "./store";
-import type { FromWorker, OfHouse, Opened } from "./worker";
+import { beginVisit, loadRuns, loadVisit, type SavedRun, type Saved } from "./store";
+import type { FromWorker, RunQueries, Opened } from "./worker";
 
-/** Where the build put the module of each room and flavour, relative to the page; written by the build. */
+/** Address of each room's wasm module by flavour, relative to the page. The build defines it. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
-/** Who leaves waits no longer for the end of an iteration. */
+/** Longest wait for a final save when the visitor leaves the room. */
 const LEAVE_MS = 1500;
 
 export interface Options {
   room: string;
   config?: Config;
-  /** Goes on from a saved run; the config is then in the file. */
+  /** Saved run to continue; it contains its config. */
   checkpoint?: Uint8Array;
-  /** A link to a run (`location.hash`): begins it where there is neither config nor checkpoint, and else tells its digest. */
+  /** Link to a run (`location.hash`). It starts the run if config and checkpoint are missing; otherwise only its digest is used. */
   link?: string;
-  /** A module by name instead of the fastest; also `?use=simd128` in the page's address. */
+  /** Module name, instead of the fastest module; `?use=simd128` in the page's address does the same. */
   use?: "auto" | Module;
-  /** What should train; also `?device=gpu` in the page's address, which goes first. */
+  /** Requested device. `?device=gpu` in the page's address takes precedence. */
   device?: DeviceWish;
 }
 
 export interface Crash {
   text: string;
-  /** The run as it was last saved, to go on from: `connect({ checkpoint })`. */
+  /** Latest save of the run; `connect({ checkpoint })` continues from it. */
   autosave: Uint8Array | null;
 }
 
@@ -63,42 +63,47 @@ async function contentOf(file: File): Promise<ArrayBuffer> {
 
 export type SweepState = { cells: SweepCell[]; done: boolean };
 
-/** What each of the four kinds of listeners is told. */
-type Told = { event: Event; sweep: SweepState; crash: Crash; silence: Crash | null };
+/** Argument of each kind of listener. */
+type Notifications = { event: Event; sweep: SweepState; crash: Crash; silence: Crash | null };
 
-/** A run in its worker. `Q` and `A` are what its room can be asked, `Question` and `Answers` of its `protocol.ts`. */
+/** A run in its worker. `Q` and `A` are `Question` and `Answers` of the room's `protocol.ts`. */
 export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   backend!: InUse;
-  /** What the run's room counts, measures and offers; and all rooms that the module has. */
+  /** Description of the run's room, and of all rooms in the module. */
   room!: RoomInfo;
   rooms: RoomInfo[] = [];
-  /** Of the variant that is trained; another has other defaults. */
+  /** Knobs of the current variant. Defaults differ between variants. */
   knobs: Knob[] = [];
-  /** What trains, once that is decided for this run. */
+  /** Device of this run, once chosen. */
   device: Device | undefined;
-  /** The runs of earlier visits that this browser held when the room opened, the newest first. */
+  /** Runs of earlier visits that were stored in this browser when the room opened, newest first. */
   keptRuns: Saved[] = [];
-  /** Live changes of the run, by the places of their marks, before which one can go back to. */
+  /** Mark indices of the live changes that can be undone: the run before each of them is kept. */
   keptBefore: number[] = [];
-  /** The default run, until another begins: the one that was asked for waits for its data. */
-  standsIn = false;
+  /** True if the default run replaces the requested one, which waits for its data. Cleared when another run begins. */
+  isFallback = false;
   private readonly line = new Line({
-    heard: (message) => this.heard(message),
-    silence: (text) => this.tell("silence", text === null ? null : this.crash(text)),
+    received: (message) => this.receive(message),
+    silence: (text) => this.notify("silence", text === null ? null : this.crash(text)),
     crashed: (text) => {
       this.opened.reject(new Error(text));
-      this.tell("crash", this.crash(text));
+      this.notify("crash", this.crash(text));
     },
   });
   private autosave: Autosave | undefined;
   private heartbeat: Heartbeat | undefined;
   private variantId = "";
-  /** Events from before anybody listened. */
+  /** Events that arrived before the first listener. */
   private early: Event[] = [];
-  private readonly listeners: { [Kind in keyof Told]: ((told: Told[Kind]) => void)[] } = { event: [], sweep: [], crash: [], silence: [] };
+  private readonly listeners: { [Kind in keyof Notifications]: ((value: Notifications[Kind]) => void)[] } = {
+    event: [],
+    sweep: [],
+    crash: [],
+    silence: [],
+  };
   private opened!: { resolve(): void; reject(error: Error): void };
 
-  constructor(readonly wished: DeviceWish) {}
+  constructor(readonly requestedDevice: DeviceWish) {}
 
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => (this.opened = { resolve, reject }));
@@ -111,7 +116,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
       config: options.config ?? null,
       checkpoint: options.checkpoint ?? null,
       link: options.link ?? (options.checkpoint ? "" : location.hash),
-      device: this.wished,
+      device: this.requestedDevice,
     });
     await opened;
     const autosave = new Autosave(this.room.id, this.line, (level, text, next_step) =>
@@ -119,24 +124,24 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     );
     this.autosave = autosave;
     if (options.checkpoint) autosave.newest = { bytes: options.checkpoint, variant: "", address: "" };
-    if (this.standsIn) await this.leaveVisit(options.link ?? location.hash).catch(() => {});
+    if (this.isFallback) await this.separateVisit(options.link ?? location.hash).catch(() => {});
     this.keptRuns = await loadRuns(this.room.id, options.checkpoint !== undefined).catch(() => []);
     const { threads: used } = this.backend;
-    const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} on one shared memory.`] : [];
+    const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} in shared memory.`] : [];
     Object.assign(this.backend, { module, why: [...inUse, ...why] });
     keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
     autosave.begin();
   }
 
-  /** What stands in for a run that this visit saved is another visit's, so that it takes the place of none of its saves. */
-  private async leaveVisit(link: string): Promise<void> {
-    const asked = link.replace(/&digest=[^&]*/, "");
-    if ((await loadVisit(this.room.id)).some(({ address }) => address === asked)) beginVisit();
+  /** Starts a new visit if this visit saved the requested run. Otherwise the fallback run would overwrite that save. */
+  private async separateVisit(link: string): Promise<void> {
+    const requested = link.replace(/&digest=[^&]*/, "");
+    if ((await loadVisit(this.room.id)).some(({ address }) => address === requested)) beginVisit();
   }
 
-  // ---- what the worker tells
+  // ---- messages from the worker
 
-  private heard(message: FromWorker): void {
+  private receive(message: FromWorker): void {
     switch (message.kind) {
       case "opened":
         return this.begin(message);
@@ -144,19 +149,19 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
         this.knobs = message.knobs;
         break;
       case "events":
-        this.heartbeat?.told(message.progress, message.epoch);
+        this.heartbeat?.update(message.progress, message.epoch);
         this.keptBefore = [...message.keptBefore];
         for (const event of message.events) this.take(event);
         break;
       case "sweep":
-        return this.tell("sweep", message);
+        return this.notify("sweep", message);
       case "autosave":
         this.keepAutosave({ bytes: message.bytes, variant: message.variant, address: message.address });
     }
   }
 
-  private begin({ room, rooms, knobs, backend, monitor, standsIn }: Opened): void {
-    Object.assign(this, { room, rooms, knobs, standsIn });
+  private begin({ room, rooms, knobs, backend, monitor, isFallback }: Opened): void {
+    Object.assign(this, { room, rooms, knobs, isFallback });
     this.heartbeat = new Heartbeat(monitor);
     this.backend = { ...backend, module: "", why: [] };
     this.opened.resolve();
@@ -169,34 +174,34 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     }
     if (event.kind === "device") this.device = event;
     if (this.listeners.event.length === 0) this.early.push(event);
-    this.tell("event", event);
+    this.notify("event", event);
   }
 
-  private tell<Kind extends keyof Told>(kind: Kind, told: Told[Kind]): void {
-    for (const listen of this.listeners[kind]) listen(told);
+  private notify<Kind extends keyof Notifications>(kind: Kind, value: Notifications[Kind]): void {
+    for (const listen of this.listeners[kind]) listen(value);
   }
 
   private crash(text: string): Crash {
     return { text, autosave: this.autosave?.newest?.bytes ?? null };
   }
 
-  private keepAutosave(run: Left): void {
+  private keepAutosave(run: SavedRun): void {
     if (this.autosave) this.autosave.newest = run;
     void this.store(run);
   }
 
-  /** Stores a run of the room in this browser, beside those of other variants. */
-  async store(run: Left): Promise<void> {
+  /** Stores a run of the room in this browser. Runs of other variants are kept. */
+  async store(run: SavedRun): Promise<void> {
     await this.autosave?.store(run);
   }
 
-  // ---- what the page asks and wishes
+  // ---- commands and queries of the page
 
   get variant(): Variant {
     return this.room.variants.find(({ id }) => id === this.variantId) ?? this.room.variants[0]!;
   }
 
-  /** How far the run is at this moment, where that can be read. */
+  /** Current progress of the run, if it can be read. */
   get progress(): Progress | undefined {
     return this.heartbeat?.progress();
   }
@@ -206,11 +211,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.worker;
   }
 
-  private askRun<Name extends keyof OfHouse>(what: Name): Promise<OfHouse[Name]> {
+  private query<Name extends keyof RunQueries>(what: Name): Promise<RunQueries[Name]> {
     return this.line.question((id) => ({ kind: "ask", id, what }));
   }
 
-  /** A run that was saved to a file, and the room that it is of; what is too large is refused before it is read. */
+  /** Reads a saved run and detects its room. Rejects an oversized file before reading it. */
   async read(file: File): Promise<{ bytes: Uint8Array; room: string }> {
     await this.line.question((id) => ({ kind: "has_room", id, name: file.name, bytes: file.size }));
     const bytes = new Uint8Array(await contentOf(file));
@@ -218,59 +223,62 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return { bytes, room };
   }
 
-  /** A question of the room's own. */
+  /** Sends a room-specific question. */
   ask<Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> {
     return this.line.question((id) => ({ kind: "question", id, question }));
   }
 
-  /** Where the time of its gradients has gone since it was looked at; nothing where it has no plan. */
+  /** Gradient time by operation since profiling started; null if the learner has no plan. `look` turns profiling on or off. */
   operations(look: boolean): Promise<Operation[] | null> {
     return this.line.question((id) => ({ kind: "operations", id, look }));
   }
 
   command(command: Command): void {
-    if (command.kind === "reset" || command.kind === "restore") this.standsIn = false;
+    if (command.kind === "reset" || command.kind === "restore") this.isFallback = false;
     this.line.send({ kind: "command", command });
   }
 
-  /** The run as it was just before one of the changes that are `keptBefore`. */
+  /** Save of the run just before a change; `mark` is in `keptBefore`. */
   saveBefore(mark: number): Promise<Uint8Array> {
     return this.line.question((id) => ({ kind: "save_before", id, mark }));
   }
 
-  /** How fast the room's first counter grows in a second; null is as fast as it goes. */
+  /** Limits the growth of the room's first counter, per second; null removes the limit. */
   setSpeed(perS: number | null): void {
     this.line.send({ kind: "speed", perS });
   }
 
   /**
-   * Gives data to learn from, as a file or as text that was pasted: to the run that waits for it, or to a new one, of `config`
-   * where there is one. What cannot be used is refused in words, and what is too large before it is read.
+   * Passes user data, a file or pasted text, to the run that waits for it; otherwise starts a new run, with `config` if given.
+   * Rejects with a message if the data cannot be used. An oversized file is rejected before it is read.
    */
-  async bring(source: File | string, config: Config | null = null): Promise<void> {
+  async provideData(source: File | string, config: Config | null = null): Promise<void> {
     const file = typeof source === "string" ? new File([source], "pasted text") : source;
     const data: Dataset = { name: file.name, bytes: file.size, hash: "" };
     await this.line.question((id) => ({ kind: "fits", id, data, config }));
     const content = await contentOf(file);
-    await this.line.question((id) => ({ kind: "bring", id, data: { ...data, content: new Uint8Array(content) }, config }), [content]);
-    this.standsIn = false;
+    await this.line.question(
+      (id) => ({ kind: "provide_data", id, data: { ...data, content: new Uint8Array(content) }, config }),
+      [content],
+    );
+    this.isFallback = false;
   }
 
   save(): Promise<Uint8Array> {
-    return this.askRun("save");
+    return this.query("save");
   }
 
-  /** What starts the same run elsewhere, and what it cannot bring along. */
+  /** A shareable description of the run and what it cannot reproduce. */
   shared(): Promise<Shared> {
-    return this.askRun("shared");
+    return this.query("shared");
   }
 
-  /** Tests what is learned by now, whatever the pace. */
+  /** Runs a test now, independent of the test schedule. */
   test(): Promise<Row> {
-    return this.askRun("test");
+    return this.query("test");
   }
 
-  /** Begins a small sweep: the run pauses while it lasts, and goes on after its end or `endSweep`. */
+  /** Starts a small sweep. The run pauses during the sweep and resumes after its end or after `endSweep`. */
   sweep(spec: SweepSpec): void {
     this.line.send({ kind: "sweep", spec });
   }
@@ -279,7 +287,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "sweep", spec: null });
   }
 
-  /** These four add a listener. Events from before the first one are kept for it. */
+  /** Adds a listener. The first listener also receives all earlier events. */
   onEvent(callback: (event: Event) => void): void {
     this.listeners.event.push(callback);
     for (const event of this.early.splice(0)) callback(event);
@@ -293,35 +301,35 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.listeners.crash.push(callback);
   }
 
-  /** The worker does not answer; or, with null, it answers again. */
+  /** Adds a listener for an unresponsive worker; the argument is null when the worker responds again. */
   onSilence(callback: (silence: Crash | null) => void): void {
     this.listeners.silence.push(callback);
   }
 
-  /** Panics on purpose, to see what follows; for tests and the console. */
+  /** Causes a panic; for tests and the console. */
   panic(inPool = false): void {
     this.line.send({ kind: "panic", inPool });
   }
 
-  /** Lets the GPU fail in a way of one's choice, likewise. */
+  /** Causes a GPU failure; for tests and the console. */
   failGpu(how: GpuFailure): void {
     this.line.send({ kind: "fail_gpu", how });
   }
 
-  async whole(): Promise<Left> {
+  async snapshot(): Promise<SavedRun> {
     const iteration = this.progress?.iteration ?? 0;
     const [bytes, { address }] = await Promise.all([this.save(), this.shared()]);
     return { bytes, variant: this.variantId, address, iteration };
   }
 
-  /** Closes it with its autosave as new as can be, which it gives back. */
-  async leave(): Promise<Left | undefined> {
-    this.setSpeed(null); // at real time the end of an iteration is far
+  /** Saves the run, closes it and returns the save; the latest autosave if saving takes too long. */
+  async leave(): Promise<SavedRun | undefined> {
+    this.setSpeed(null); // at a limited speed an iteration may take longer than LEAVE_MS
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, LEAVE_MS, undefined));
-    const left = await Promise.race([this.whole(), late]).catch(() => undefined);
-    if (left) this.keepAutosave(left);
+    const saved = await Promise.race([this.snapshot(), late]).catch(() => undefined);
+    if (saved) this.keepAutosave(saved);
     this.close();
-    return left ?? this.autosave?.newest;
+    return saved ?? this.autosave?.newest;
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-// Opens a run with the fastest module that starts in this browser, and says why not with a faster one.
+// Opens a run with the fastest module that starts in this browser, and records why faster modules were not used.
 
 import { Client, type Options } from "./client";
 import { choose, MODULES, type Module } from "./features";
@@ -12,12 +12,12 @@ export async function connect(options: Options): Promise<Client> {
   await isolate();
   const named = new URLSearchParams(location.search).get("device");
   const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
-  const asked = options.use ?? new URLSearchParams(location.search).get("use") ?? "auto";
-  const known = asked === "auto" || (MODULES as readonly string[]).includes(asked);
-  const choice = choose(known ? (asked as "auto" | Module) : "auto");
-  if (!known) choice.why.push(`There is no module called '${asked}'; there are: auto, ${MODULES.join(", ")}.`);
-  if (named && named !== device) choice.why.push(`There is no device called '${named}'; there are: ${DEVICES.join(", ")}.`);
-  const troubles: string[] = [];
+  const requested = options.use ?? new URLSearchParams(location.search).get("use") ?? "auto";
+  const known = requested === "auto" || (MODULES as readonly string[]).includes(requested);
+  const choice = choose(known ? (requested as "auto" | Module) : "auto");
+  if (!known) choice.why.push(`There is no module '${requested}'. Modules: auto, ${MODULES.join(", ")}.`);
+  if (named && named !== device) choice.why.push(`There is no device '${named}'. Devices: ${DEVICES.join(", ")}.`);
+  const failures: string[] = [];
   for (const module of choice.candidates) {
     const client = new Client(device);
     try {
@@ -26,12 +26,12 @@ export async function connect(options: Options): Promise<Client> {
     } catch (error) {
       client.close();
       const text = textOf(error);
-      troubles.push(`${module}: ${text}`);
+      failures.push(`${module}: ${text}`);
       choice.why.push(`The module '${module}' did not start here (${text}).`);
     }
   }
   throw new Error(
-    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly with SIMD"}). Update the browser, or run ` +
+    `Training could not start (${failures.join("; ") || "this browser has no WebAssembly with SIMD"}). Update the browser, or run ` +
       `Hothouse natively.`,
   );
 }

@@ -1,4 +1,4 @@
-// One store of records in IndexedDB, opened for each piece of work. Storage may be refused or full: whoever calls says so.
+// One object store in IndexedDB, opened for each transaction. Storage may be unavailable or full: the caller handles the rejection.
 
 const STORE = "runs";
 
@@ -12,7 +12,7 @@ function open(name: string): Promise<IDBDatabase> {
   });
 }
 
-/** Does something within a transaction, which with `strict` is on the disk when it ends. */
+/** Runs `work` in a transaction. With `strict` durability the data is on disk when the promise resolves. */
 export async function within<T>(
   name: string,
   mode: IDBTransactionMode,

@@ -1,18 +1,17 @@
-// What this browser can run, and why not more: the choice of wasm module and its reasons.
-// The scripts build the modules (scripts/wasm.mjs); this file refuses to load any.
+// Choice of the wasm module for this browser, with reasons. scripts/wasm.mjs builds the modules; this file loads none.
 
 export const MODULES = ["threads-relaxed", "threads-simd128", "simd128"] as const;
 export type Module = (typeof MODULES)[number];
 
 export interface Choice {
-  /** Modules that should run here, the fastest first. */
+  /** Modules that this browser supports, fastest first. */
   candidates: Module[];
-  /** Plain sentences on what is in use and what is not. */
+  /** Reasons for the choice, as sentences for the visitor. */
   why: string[];
   threads: number;
 }
 
-/** A function that pushes vectors and applies one instruction to them: valid only where it exists. */
+/** Tests whether a function that applies one instruction to `vectors` vectors validates, so whether the instruction is supported. */
 const probe = (vectors: number, ...instruction: number[]): boolean => {
   const push = Array.from({ length: vectors }, () => [0x41, 0, 0xfd, 0x0f]).flat(); // i32.const 0, i8x16.splat
   const body = [0, ...push, ...instruction, 0x0b];
@@ -22,7 +21,7 @@ const probe = (vectors: number, ...instruction: number[]): boolean => {
 const simd128 = () => probe(1, 0xfd, 0x4d); // v128.not
 const relaxed = () => probe(3, 0xfd, 0x85, 0x02); // f32x4.relaxed_madd
 
-/** Memory that workers can share: WebKitGTK makes such memory, but refuses to post it to another worker. */
+/** Tests for memory that workers can share. WebKitGTK creates such memory but refuses to post it to another worker. */
 const sharedMemory = () => {
   const { port1 } = new MessageChannel();
   try {
@@ -35,7 +34,7 @@ const sharedMemory = () => {
   }
 };
 
-/** Cores for training: all of a few, all but one of many, so that the page stays smooth. */
+/** Number of training threads: all cores up to four; with more, one core stays free for the page. At most eight. */
 function threadCount(): number {
   const cores = navigator.hardwareConcurrency || 1;
   return Math.min(8, cores > 4 ? cores - 1 : cores);
@@ -43,21 +42,21 @@ function threadCount(): number {
 
 export function choose(use: Module | "auto"): Choice {
   const why: string[] = [];
-  let fits: Module[] = [...MODULES];
-  const without = (part: string, reason: string) => {
+  let supported: Module[] = [...MODULES];
+  const exclude = (part: string, reason: string) => {
     why.push(reason);
-    fits = fits.filter((name) => !name.includes(part));
+    supported = supported.filter((name) => !name.includes(part));
   };
-  if (!crossOriginIsolated) without("threads", "No threads: this page is not cross-origin isolated.");
-  else if (!sharedMemory()) without("threads", "No threads: this browser lets no workers share memory.");
+  if (!crossOriginIsolated) exclude("threads", "No threads: this page is not cross-origin isolated.");
+  else if (!sharedMemory()) exclude("threads", "No threads: workers in this browser cannot share memory.");
   if (!simd128()) {
-    without("", "No SIMD: this browser's WebAssembly has no vector instructions, which every module needs.");
-  } else if (!relaxed()) without("relaxed", "No relaxed SIMD: this browser's WebAssembly has no fused multiply-add.");
+    exclude("", "No SIMD: this browser's WebAssembly has no vector instructions, which every module needs.");
+  } else if (!relaxed()) exclude("relaxed", "No relaxed SIMD: this browser's WebAssembly has no fused multiply-add.");
   if (use !== "auto") {
-    if (fits.includes(use)) {
-      fits = [use];
-      why.push(`The module '${use}' was asked for.`);
-    } else why.push(`The module '${use}' was asked for, but it cannot run here.`);
+    if (supported.includes(use)) {
+      supported = [use];
+      why.push(`The module '${use}' was requested.`);
+    } else why.push(`The module '${use}' was requested, but it cannot run here.`);
   }
-  return { candidates: fits, why, threads: threadCount() };
+  return { candidates: supported, why, threads: threadCount() };
 }

@@ -1,10 +1,10 @@
-// A GPU as a run's worker opens it, of whichever room: off the training's path, when the run wants one, and again after it
-// has failed. It refuses to decide what trains.
+// Opens the GPU for the worker of a run, asynchronously, when the run requests one and again after a failure. The choice of
+// device is made in Rust.
 
-/** What a test can do to the GPU: lose it, leave it without memory, or allow it so many bytes a buffer. */
+/** GPU failure for a test: device loss, out of memory, or a limit on the bytes of a buffer. */
 export type GpuFailure = "lost" | "memory" | number;
 
-/** As crates/web exports it. */
+/** Exported by crates/web. */
 export interface Graphics {
   works(): boolean;
   fail_for_test(outOfMemory: boolean): void;
@@ -14,7 +14,7 @@ export interface GraphicsModule {
   Graphics: { open(woken: () => void, name: string, largestBuffer?: number): Promise<Graphics> };
 }
 
-/** A run that may train on one. */
+/** A run that can train on a GPU. */
 export interface MayTrainOnGpu {
   wants_gpu(): boolean;
   offer(graphics: Graphics): void;
@@ -22,9 +22,10 @@ export interface MayTrainOnGpu {
 }
 
 export class GpuOpener {
-  /** The one that was opened last, and for tests a limit that it has not by itself. */
+  /** The last opened GPU. */
   private graphics: Graphics | undefined;
   private opening = false;
+  /** Artificial buffer limit in bytes, for tests. */
   private largestBuffer: number | undefined;
 
   constructor(
@@ -32,7 +33,7 @@ export class GpuOpener {
     private readonly crashed: (error: unknown) => void,
   ) {}
 
-  see(run: MayTrainOnGpu, module: GraphicsModule): void {
+  openIfWanted(run: MayTrainOnGpu, module: GraphicsModule): void {
     if (this.opening || !run.wants_gpu()) return;
     this.opening = true;
     this.open(module)
@@ -51,9 +52,9 @@ export class GpuOpener {
       });
   }
 
-  /** Before another choice: one that has failed is let go, so that another is opened. */
-  letGoOfFailed(run: MayTrainOnGpu): void {
-    if (this.graphics && !this.graphics.works()) run.offer_none("the one before has failed");
+  /** Withdraws a failed GPU before a new device request, so that another can be opened. */
+  discardFailed(run: MayTrainOnGpu): void {
+    if (this.graphics && !this.graphics.works()) run.offer_none("the previous GPU failed");
   }
 
   fail(how: GpuFailure): void {
@@ -63,10 +64,10 @@ export class GpuOpener {
 
   private async open(module: GraphicsModule): Promise<Graphics> {
     const webgpu = (navigator as { gpu?: { requestAdapter(options: object): Promise<Adapter | null> } }).gpu;
-    if (!webgpu) throw isSecureContext ? "this browser has no WebGPU" : "a browser gives WebGPU to pages from https alone";
+    if (!webgpu) throw isSecureContext ? "this browser has no WebGPU" : "WebGPU requires a page from https";
     const adapter = await webgpu.requestAdapter({ powerPreference: "high-performance" });
-    if (!adapter) throw "this browser knows WebGPU, but gives this page no GPU";
-    if (!adapter.info) throw "this browser's WebGPU is from before it was settled; a newer version has it";
+    if (!adapter) throw "this browser supports WebGPU, but offers no GPU to this page";
+    if (!adapter.info) throw "this browser's WebGPU is a draft version; update the browser";
     return module.Graphics.open(this.wake, adapterName(adapter.info), this.largestBuffer);
   }
 }
@@ -76,7 +77,7 @@ interface Adapter {
 }
 type AdapterInfo = { vendor: string; architecture: string };
 
-/** `NVIDIA ampere`: of a GPU's name most browsers give no more. */
+/** Vendor and architecture, as in `NVIDIA ampere`. Most browsers reveal no more of the name. */
 function adapterName({ vendor, architecture }: AdapterInfo): string {
   const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
   const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);

@@ -1,15 +1,15 @@
-// Cross-origin isolation (which threads need) and offline use, through the page's own service worker.
-// A host that sends the headers itself needs no reload; any other costs one, and never a second.
+// Cross-origin isolation (required for threads) and offline use, through the page's own service worker.
+// If the host does not send the isolation headers, the first visit reloads once, and never a second time.
 
 import type { Module } from "./features";
 
-const TRIED = "hothouse.isolation-tried";
-const PATIENCE_MS = 5000;
+const RELOADED = "hothouse.isolation-tried";
+const TIMEOUT_MS = 5000;
 
-/** What came of registering, once `isolate` has asked for it. */
+/** The registration, set by `isolate`; undefined after a failure. */
 let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
 
-/** The browser's service workers, where it has any: some have none, or throw where they are refused. */
+/** The browser's service workers, if available. Some browsers have none, or throw on access. */
 function workers(): ServiceWorkerContainer | undefined {
   try {
     return isSecureContext ? navigator.serviceWorker : undefined;
@@ -18,7 +18,7 @@ function workers(): ServiceWorkerContainer | undefined {
   }
 }
 
-/** Ends when the page may start. Where a reload gives it threads, it reloads and never ends. */
+/** Resolves when the page can start. If a reload would enable threads, reloads and never resolves. */
 export async function isolate(): Promise<void> {
   const container = workers();
   if (!container) return;
@@ -40,18 +40,18 @@ async function register(container: ServiceWorkerContainer): Promise<ServiceWorke
   try {
     return await container.register(new URL("sw.js", document.baseURI));
   } catch {
-    return undefined; // refused: the page goes on without
+    return undefined; // refused: the page works without it
   }
 }
 
-const late = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, undefined));
+const late = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS, undefined));
 
-/** Notes that a reload was tried; false where it was already, or where nothing can be noted. */
-function remember(tried: string | null): boolean {
+/** Records a reload in the session storage, or clears the record. False if there is a record already, or no storage. */
+function remember(value: string | null): boolean {
   try {
-    if (tried === null) sessionStorage.removeItem(TRIED);
-    else if (sessionStorage.getItem(TRIED)) return false;
-    else sessionStorage.setItem(TRIED, tried);
+    if (value === null) sessionStorage.removeItem(RELOADED);
+    else if (sessionStorage.getItem(RELOADED)) return false;
+    else sessionStorage.setItem(RELOADED, value);
     return true;
   } catch {
     return false;
@@ -62,13 +62,13 @@ function activated(registration: ServiceWorkerRegistration): Promise<boolean> {
   return new Promise((resolve) => {
     void late().then(() => resolve(false));
     const worker = registration.installing ?? registration.waiting ?? registration.active;
-    const look = () => worker?.state === "activated" && resolve(true);
-    worker?.addEventListener("statechange", look);
-    look();
+    const check = () => worker?.state === "activated" && resolve(true);
+    worker?.addEventListener("statechange", check);
+    check();
   });
 }
 
-/** What this first visit loaded before the service worker was there, it should keep as well. */
+/** Also caches the files that the first visit loaded before the service worker was active. */
 async function keepForOffline(registration: ServiceWorkerRegistration | undefined): Promise<void> {
   if (!registration || !(await activated(registration))) return;
   keep(performance.getEntriesByType("resource").map((entry) => entry.name));
@@ -77,25 +77,25 @@ async function keepForOffline(registration: ServiceWorkerRegistration | undefine
 async function post(message: unknown, transfer: Transferable[] = []): Promise<void> {
   const registration = await registered;
   const worker = registration && (await Promise.race([workers()?.ready, redundant(registration)]))?.active;
-  if (!worker) throw new Error("this page has no service worker. Load the page again, in a browser that has them");
+  if (!worker) throw new Error("this page has no service worker. Reload it in a browser that supports service workers");
   worker.postMessage(message, transfer);
 }
 
-/** Ends where the service worker cannot be installed: `ready` never does then, nor where it is not registered. */
+/** Resolves if the service worker cannot be installed; `ready` would never resolve then. */
 function redundant({ installing }: ServiceWorkerRegistration): Promise<undefined> {
   return new Promise((resolve) => {
     installing?.addEventListener("statechange", () => installing.state === "redundant" && resolve(undefined));
   });
 }
 
-/** Asks the service worker to have these addresses ready for when there is no network. */
+/** Asks the service worker to cache these addresses for offline use. */
 export function keep(urls: string[]): void {
-  post({ keep: urls }).catch(() => {}); // nothing is kept then
+  post({ keep: urls }).catch(() => {}); // without a service worker nothing is cached
 }
 
 /**
- * Asks the service worker to have every room ready, in a module of this kind. Gives whether they all are: the network may have gone away,
- * and `npm start` builds none that was not opened.
+ * Asks the service worker to cache every room with its module of this flavour. Resolves to false if a room is missing: the
+ * network may be down, and `npm start` builds a module only when its room is opened.
  */
 export function keepRooms(module: Module): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,54 +1,55 @@
-// The page's line to the worker of a run: messages, questions and their answers, whether the worker still answers, and what ended it.
-// It refuses to know what a run is.
+// The page's connection to the worker of a run: messages, questions with answers, heartbeats and crash reports.
+// It is independent of what the run does.
 
 import type { FromWorker, ToWorker } from "./worker";
 
-/** A panic's text and the trap it causes arrive on two ways; the text is worth a short wait. */
+/** Wait for the text of a panic after a trap; the two arrive through different channels. */
 const CRASH_GATHER_MS = 200;
-/** How often the worker is asked whether it is there. */
+/** Interval between heartbeats. */
 const BEAT_MS = 1000;
-/** It answers between two slices of its work; after so many beats without an answer it may have been ended. */
+/** Unanswered heartbeats until the worker counts as silent. It normally answers after each slice. */
 const SILENT_BEATS = 15;
-/** The same where it has to do what cannot be cut: to begin a run, to test it, to read a file. */
+/** The same limit during work without slices: starting a run, testing, reading a file. */
 const BUSY_BEATS = 60;
 
-export interface Hears {
-  heard(message: FromWorker): void;
-  /** The worker does not answer, in words; or, with null, it answers again. */
+export interface LineListener {
+  received(message: FromWorker): void;
+  /** Reports a silent worker; null when it answers again. */
   silence(text: string | null): void;
-  /** The worker has ended, and with it the line. */
+  /** Reports the end of the worker. The line is closed. */
   crashed(text: string): void;
 }
 
-type Asked = { long: boolean; resolve(value: unknown): void; reject(error: Error): void };
+type PendingQuestion = { long: boolean; resolve(value: unknown): void; reject(error: Error): void };
 
-/** Whether an answer may take the worker longer than a slice of its work. */
+/** True if an answer may take longer than a slice. */
 const isLong = (message: ToWorker): boolean => {
   if (message.kind === "ask") return message.what !== "shared";
   return message.kind !== "question" && message.kind !== "operations";
 };
 
-/** Whether a run, or a sweep, is about to begin. */
+/** True if the message starts a run or a sweep. */
 const begins = (message: ToWorker): boolean =>
   (message.kind === "command" && (message.command.kind === "reset" || message.command.kind === "restore")) ||
   (message.kind === "sweep" && message.spec !== null);
 
 export class Line {
   readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
-  /** Where a panic is told: its own among all tabs. (`crypto.randomUUID` is missing where a host has no https.) */
+  /** Broadcast channel for panics, unique among tabs. (`crypto.randomUUID` is missing without https.) */
   readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly panics = new BroadcastChannel(this.channel);
   private readonly closing = new AbortController();
-  private readonly asked = new Map<number, Asked>();
+  private readonly pending = new Map<number, PendingQuestion>();
   private questions = 0;
   private opened = false;
   private beginning = true;
-  /** Beats since its last answer, and whether that was told. */
+  /** Heartbeats since the last answer. */
   private silence = 0;
+  /** True once the silence was reported. */
   private silent = false;
   private crashText: string | null = null;
 
-  constructor(private readonly hears: Hears) {
+  constructor(private readonly listener: LineListener) {
     this.panics.onmessage = ({ data }) => this.crashed(String(data), true);
     this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.receive(data);
     this.worker.onerror = (event) => this.crashed(event.message || "the worker could not be loaded", false);
@@ -56,7 +57,7 @@ export class Line {
     this.closed.addEventListener("abort", () => clearInterval(timer));
   }
 
-  /** Aborted once the line is closed. */
+  /** Aborts when the line closes. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -66,12 +67,12 @@ export class Line {
     this.worker.postMessage(message, transfer);
   }
 
-  /** The worker answers between two slices of its work, or refuses in words. */
+  /** Sends a question; rejects with the worker's message if it is refused. The worker answers between two slices. */
   question<T>(make: (id: number) => ToWorker, transfer: Transferable[] = []): Promise<T> {
     const id = this.questions++;
     return new Promise<T>((resolve, reject) => {
       const message = make(id);
-      this.asked.set(id, { long: isLong(message), resolve: resolve as (value: unknown) => void, reject });
+      this.pending.set(id, { long: isLong(message), resolve: resolve as (value: unknown) => void, reject });
       this.send(message, transfer);
     });
   }
@@ -80,14 +81,14 @@ export class Line {
     this.closing.abort();
     this.worker.terminate();
     this.panics.close();
-    for (const { reject } of this.asked.values()) reject(new Error("The run was closed."));
-    this.asked.clear();
+    for (const { reject } of this.pending.values()) reject(new Error("The run was closed."));
+    this.pending.clear();
   }
 
   private receive(message: FromWorker): void {
     switch (message.kind) {
       case "beat":
-        return this.answers();
+        return this.endSilence();
       case "answer":
       case "refused":
         return this.answered(message);
@@ -101,34 +102,34 @@ export class Line {
       case "sweep":
         this.beginning = false;
     }
-    this.hears.heard(message);
+    this.listener.received(message);
   }
 
   private answered(message: FromWorker & { kind: "answer" | "refused" }): void {
-    const asked = this.asked.get(message.id);
-    this.asked.delete(message.id);
-    if (message.kind === "answer") asked?.resolve(message.value);
-    else asked?.reject(new Error(message.text));
+    const question = this.pending.get(message.id);
+    this.pending.delete(message.id);
+    if (message.kind === "answer") question?.resolve(message.value);
+    else question?.reject(new Error(message.text));
   }
 
-  private answers(): void {
+  private endSilence(): void {
     this.silence = 0;
-    if (this.silent) this.hears.silence(null);
+    if (this.silent) this.listener.silence(null);
     this.silent = false;
   }
 
-  /** A browser that ends a worker, as where memory is short, tells nobody: it no longer answers then. */
+  /** Checks for a silent worker. A browser that kills a worker, for instance to free memory, sends no event. */
   private beat(): void {
     if (this.silence++ === 0) this.send({ kind: "beat" });
-    const busy = this.beginning || [...this.asked.values()].some(({ long }) => long);
+    const busy = this.beginning || [...this.pending.values()].some(({ long }) => long);
     if (this.silent || this.silence < (busy ? BUSY_BEATS : SILENT_BEATS)) return;
-    const text = `The worker that trains has not answered for ${(this.silence * BEAT_MS) / 1000} s`;
+    const text = `The training worker has not answered for ${(this.silence * BEAT_MS) / 1000} s`;
     if (!this.opened) return this.crashed(text, true);
     this.silent = true;
-    this.hears.silence(text);
+    this.listener.silence(text);
   }
 
-  /** Told by the panicking thread (with the text), by the worker, or by the browser: once. */
+  /** Reports a crash once. The panicking thread (with the panic text), the worker and the browser may each call it. */
   private crashed(text: string, final: boolean): void {
     if (this.closed.aborted) return;
     const first = this.crashText === null;
@@ -137,7 +138,7 @@ export class Line {
     setTimeout(() => {
       if (this.closed.aborted) return;
       this.close();
-      this.hears.crashed(this.crashText ?? text);
+      this.listener.crashed(this.crashText ?? text);
     }, CRASH_GATHER_MS);
   }
 }

@@ -1,20 +1,19 @@
-// Reads the monitor that the wasm module writes. The worker takes new rows of metrics and tests from it, for the page; where memory is
-// shared, the page reads from it how far the run is at any moment. Both refuse to write, and to know how the memory is laid out: the
-// module says so (crates/run/src/monitor).
+// Reads the monitor, a memory region that the wasm module writes. The worker reads new metrics and test rows from it. With shared
+// memory, the page also reads the current progress from it. The module passes the layout (crates/run/src/monitor).
 
 import type { Cursor, Event, Layout, Progress, TrackLayout } from "./protocol";
 
-/** Where the module keeps its monitor; the memory itself only where it is shared. */
-export interface Place {
+/** Location of the monitor. `memory` is null unless it is shared. */
+export interface MonitorLocation {
   layout: Layout;
   offset: number;
   memory: WebAssembly.Memory | null;
 }
 
-/** Iteration and seconds of training, before the counters. */
+/** Words before the counters: iteration and training seconds. */
 const PROGRESS_HEAD = 2;
 
-/** The same memory twice: for sequence numbers, and for what stands under them. */
+/** Two views of the same memory: integers for sequence numbers, floats for values. */
 class TwoViews {
   private readonly words: BigUint64Array;
   private readonly floats: Float64Array;
@@ -42,8 +41,8 @@ class TwoViews {
   }
 }
 
-/** A record's place among all that was told, and what it says. */
-type Placed = [place: number, event: Event];
+/** A record's position in the order of all records, and its event. */
+type Positioned = [position: number, event: Event];
 type Track = { kind: "metrics" | "test"; layout: TrackLayout; next: number };
 
 export class Monitor {
@@ -58,8 +57,8 @@ export class Monitor {
     this.tests = { kind: "test", layout: layout.tests, next: 0 };
   }
 
-  /** Memory that grows is another buffer. */
-  look(buffer: ArrayBufferLike, offset: number): void {
+  /** Replaces the views; growing a memory creates a new buffer. */
+  attach(buffer: ArrayBufferLike, offset: number): void {
     this.words = new TwoViews(this.words.layout, buffer, offset);
   }
 
@@ -69,33 +68,33 @@ export class Monitor {
     this.tests.next = cursor.tests;
   }
 
-  /** What the run told since the last call, in its order. A run that has begun meanwhile comes with its own beginning. */
+  /** Rows written since the last call, in order. Empty if another run has begun; `begin` sets its cursor. */
   read(): Event[] {
-    if (!this.isOfRun()) return [];
+    if (!this.isCurrentRun()) return [];
     const rows = [...this.newer(this.metrics), ...this.newer(this.tests)];
     return rows.sort((a, b) => a[0] - b[0]).map(([, event]) => event);
   }
 
   progress(): Progress | null {
-    return this.isOfRun() ? this.words.progress() : null;
+    return this.isCurrentRun() ? this.words.progress() : null;
   }
 
-  private isOfRun(): boolean {
+  private isCurrentRun(): boolean {
     return this.words.at(this.words.layout.epoch) === this.epoch;
   }
 
-  private newer(track: Track): Placed[] {
+  private newer(track: Track): Positioned[] {
     const { head, ring, ring_records, record } = track.layout;
     const end = this.words.at(head);
-    const rows: Placed[] = [];
-    // Whatever is older than the ring is in the run's own history.
+    const rows: Positioned[] = [];
+    // Rows that have left the ring remain in the run's history.
     for (let ordinal = Math.max(track.next, end - ring_records); ordinal < end; ordinal++)
       rows.push(this.row(track, ring + record * (ordinal % ring_records)));
     track.next = end;
     return rows;
   }
 
-  private row({ kind, layout }: Track, at: number): Placed {
+  private row({ kind, layout }: Track, at: number): Positioned {
     const from = at + layout.record_head;
     const to = from + PROGRESS_HEAD + layout.counters;
     const values = this.words.values(to, to + layout.values);
@@ -103,18 +102,18 @@ export class Monitor {
   }
 }
 
-/** How far a run is, for the page: at this moment where memory is shared, and else as it was told last. */
+/** Progress of a run for the page: current with shared memory, otherwise as of the last message. */
 export class Heartbeat {
   private readonly words: TwoViews | undefined;
   private epoch = 0;
   private newest: Progress | undefined;
 
-  constructor({ layout, offset, memory }: Place) {
+  constructor({ layout, offset, memory }: MonitorLocation) {
     this.words = memory ? new TwoViews(layout, memory.buffer, offset) : undefined;
   }
 
-  /** What came with events, and the epoch of a run that began with them. */
-  told(progress: Progress | null, epoch: number | null): void {
+  /** Takes the progress sent with events; `epoch` is set if they begin a run. */
+  update(progress: Progress | null, epoch: number | null): void {
     this.newest = progress ?? this.newest;
     if (epoch !== null) this.epoch = epoch;
   }

@@ -1,4 +1,4 @@
-// What wasm throws where it refuses, and how it reads: errors of the libraries begin small and end bare.
+// Notices that wasm throws to refuse a request, and their formatting. Library errors are lower case without a final period.
 
 import type { Event } from "./protocol";
 
@@ -6,7 +6,7 @@ export type Notice = Event & { kind: "notice" };
 export type Refusal = Pick<Notice, "text" | "next_step">;
 export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
-/** What was thrown, in its own words. */
+/** Message of a thrown value. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function sentence(text: string): string {

@@ -1,4 +1,4 @@
-// Everything that crosses the boundary between the page and a run of any room.
+// Types that the page and a run of any room exchange.
 // Generated from crates/run/src/{protocol,monitor}.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 

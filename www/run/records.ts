@@ -1,17 +1,17 @@
-// The curves of earlier runs of each room, in IndexedDB: numbers to compare with and no weights. Storage may be refused or full:
-// whoever calls says so.
+// Curves of each room's earlier runs, in IndexedDB, for comparison; without weights. Storage may be unavailable or full: the
+// caller handles the rejection.
 
 import { within } from "./database";
 import type { Config, Mark, Progress, Row, Value } from "./protocol";
 
 export interface RunRecord {
   id: string;
-  /** As the visitor called it; empty where nobody did. */
+  /** Name chosen by the visitor, or empty. */
   name: string;
   variant: string;
   beganMs: number;
   config: Config;
-  /** Every knob with the value in force by now (`marks` tell what it began with), and what each is by default and is called. */
+  /** Current value of every knob, default value and label. (`marks` contain the initial values.) */
   settings: Record<string, Value>;
   defaults: Record<string, Value>;
   labels: Record<string, string>;
@@ -21,7 +21,7 @@ export interface RunRecord {
   iterations: Float64Array;
   counts: Float64Array;
   train_s: Float64Array;
-  /** NaN where a value is not known. */
+  /** NaN marks an unknown value. */
   columns: Record<string, Float64Array>;
   tests: Row[];
 }
@@ -39,7 +39,7 @@ export const putRecord = (room: string, record: RunRecord): Promise<unknown> =>
   within(NAME, "readwrite", (store) => store.put(record, key(room, record.id)));
 export const dropRecord = (room: string, id: string): Promise<unknown> => within(NAME, "readwrite", (store) => store.delete(key(room, id)));
 
-/** About how much room it takes. */
+/** Approximate size of a record. */
 export function bytesOf({ counts, columns, tests, marks }: RunRecord): number {
   const values = tests.reduce((sum, { values }) => sum + values.length + 8, 0) + marks.length * 16;
   return 8 * (counts.length * (3 + Object.keys(columns).length) + values) + 4000;

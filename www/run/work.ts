@@ -1,12 +1,12 @@
-// What the worker of any room has: a loop that wakes and sleeps between messages, and a save for whoever asked. It refuses to
-// know what a run is.
+// Parts of every room's worker: a loop that runs between messages, and a queue of save requests. Both are independent of what the
+// run does.
 
 import { inWords, isNotice, type Refusal } from "./notice";
 
-/** How long a worker works before it looks for messages. */
+/** Longest work between two checks for messages. */
 export const BURST_MS = 4;
-/** The GPU's answer wakes the loop; it looks by itself after so long, should none come. */
-export const LOOK_MS = 250;
+/** Polling interval while the GPU works. Its answer normally wakes the loop earlier. */
+export const POLL_MS = 250;
 
 export class Loop {
   private readonly channel = new MessageChannel();
@@ -32,40 +32,40 @@ export class Loop {
   }
 }
 
-export type Given =
+export type SaveReply =
   | { kind: "autosave"; bytes: Uint8Array }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string };
 
-/** A question of the page by its number, or the autosave, which nobody waits for. */
-type Asker = number | "autosave";
+/** Number of the page's question, or the autosave, which has no reply. */
+type Requester = number | "autosave";
 
 export class Saves {
-  private waiting: Asker[] = [];
+  private waiting: Requester[] = [];
 
   constructor(
     private readonly begin: () => void,
-    private readonly give: (given: Given, transfer: Transferable[]) => void,
+    private readonly reply: (message: SaveReply, transfer: Transferable[]) => void,
   ) {}
 
-  ask(who: Asker): void {
-    this.waiting.push(who);
-    if (this.waiting.length === 1) this.askAgain();
+  request(requester: Requester): void {
+    this.waiting.push(requester);
+    if (this.waiting.length === 1) this.retry();
   }
 
   refuse(why: Refusal): void {
-    for (const who of this.waiting.splice(0)) if (who !== "autosave") this.give({ kind: "refused", id: who, text: inWords(why) }, []);
+    for (const id of this.waiting.splice(0)) if (id !== "autosave") this.reply({ kind: "refused", id, text: inWords(why) }, []);
   }
 
   deliver(bytes: Uint8Array): void {
-    const asked = this.waiting.splice(0);
-    // Where one alone asked, so many bytes go over without being copied.
-    const transfer = asked.length === 1 ? [bytes.buffer] : [];
-    for (const who of asked) this.give(who === "autosave" ? { kind: who, bytes } : { kind: "answer", id: who, value: bytes }, transfer);
+    const requesters = this.waiting.splice(0);
+    // A single requester receives the bytes without a copy.
+    const transfer = requesters.length === 1 ? [bytes.buffer] : [];
+    for (const id of requesters) this.reply(id === "autosave" ? { kind: id, bytes } : { kind: "answer", id, value: bytes }, transfer);
   }
 
-  /** A reset or a restore drops a save that was still waiting for its boundary. */
-  askAgain(): void {
+  /** Requests the save again. A reset or restore drops a save that waits for the end of an iteration. */
+  retry(): void {
     try {
       if (this.waiting.length) this.begin();
     } catch (error) {

@@ -1,5 +1,5 @@
-// The worker that a run lives in, of whichever room: it loads a wasm module, works in short slices, and between them takes
-// messages, answers and posts what happened. It refuses to know the page, and what any room's question means.
+// The worker of a run. It loads a wasm module, trains in short slices, and handles messages and posts events between slices. It is
+// independent of the page and of the meaning of a room's questions.
 
 import type {
   Backend,
@@ -21,11 +21,11 @@ import type {
   SweepSpec,
 } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
-import { Monitor, type Place } from "./monitor";
+import { Monitor, type MonitorLocation } from "./monitor";
 import { inWords, isNotice } from "./notice";
-import { BURST_MS, LOOK_MS, Loop, Saves } from "./work";
+import { BURST_MS, POLL_MS, Loop, Saves } from "./work";
 
-export interface OfHouse {
+export interface RunQueries {
   save: Uint8Array;
   shared: Shared;
   test: Row;
@@ -43,44 +43,44 @@ export type ToWorker =
       device: DeviceWish;
     }
   | { kind: "command"; command: Command }
-  /** The run as it was just before the change whose mark is in this place. */
+  /** Save of the run just before the change with this mark index. */
   | { kind: "save_before"; id: number; mark: number }
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
-  | { kind: "ask"; id: number; what: keyof OfHouse }
+  | { kind: "ask"; id: number; what: keyof RunQueries }
   | { kind: "room_of"; id: number; bytes: Uint8Array }
-  /** Whether there is room for a file of this length. */
+  /** Checks that a file of this size fits into memory. */
   | { kind: "has_room"; id: number; name: string; bytes: number }
-  /** Whether a run on data of this length can begin; `config` is that of the run in progress where it is null. */
+  /** Checks that a run on data of this size can begin; a null `config` is the current one. */
   | { kind: "fits"; id: number; data: Dataset; config: Config | null }
-  /** Data for the run that waits for it, or else for a new one. */
-  | { kind: "bring"; id: number; data: Dataset; config: Config | null }
-  /** Where the time of its gradients has gone, and whether that is looked at from here on. */
+  /** User data for the run that waits for it, or for a new run. */
+  | { kind: "provide_data"; id: number; data: Dataset; config: Config | null }
+  /** Gradient time by operation; `look` turns profiling on or off. */
   | { kind: "operations"; id: number; look: boolean }
-  /** Of the room's own. */
+  /** A room-specific question. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
   | { kind: "beat" }
   | { kind: "panic"; inPool: boolean }
   | { kind: "fail_gpu"; how: GpuFailure };
 
-/** `standsIn` where this is the default run, since the one that was asked for waits for its data. */
+/** `isFallback` marks the default run, started because the requested run waits for its data. */
 export type Opened = {
   kind: "opened";
   room: RoomInfo;
   rooms: RoomInfo[];
   knobs: Knob[];
   backend: Backend;
-  monitor: Place;
-  standsIn: boolean;
+  monitor: MonitorLocation;
+  isFallback: boolean;
 };
 export type FromWorker =
   | Opened
   | { kind: "knobs"; knobs: Knob[] }
-  /** In the order in which they were told, with how far the run is by then; and its epoch in the monitor, where one begins. */
+  /** Events in order and the progress after them; `epoch` is the monitor's epoch if a run begins. */
   | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null; keptBefore: Uint32Array }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
-  /** A run, of which variant it is, and the link that begins it. */
+  /** A saved run with its variant and link. */
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
@@ -88,7 +88,7 @@ export type FromWorker =
   | { kind: "failed"; text: string }
   | { kind: "crash"; text: string };
 
-/** The wasm module as crates/web exports it. */
+/** Exports of crates/web. */
 interface Run extends MayTrainOnGpu {
   command(command: Command): void;
   advance(nowS: number): boolean;
@@ -110,7 +110,7 @@ interface Run extends MayTrainOnGpu {
   shared(): Shared;
   kept_before(): Uint32Array;
   save_before(mark: number): Uint8Array;
-  /** Refuses a config whose run would not fit beside this one. */
+  /** Throws if a run of this config does not fit into memory together with this one. */
   check_beside(config: Config): void;
 }
 interface Sweep {
@@ -126,20 +126,20 @@ interface Wasm extends GraphicsModule {
   rooms(): RoomInfo[];
   decode(link: string): { config: Config; digest: Digest | null };
   room_of(bytes: Uint8Array): string;
-  /** Refuses a file that there is no room for. */
+  /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
-  /** What a saved run learns from, where that is not in the file. */
+  /** User data of a saved run, if the file does not contain it. */
   data_wanted(bytes: Uint8Array): Dataset | undefined;
-  /** What runs in the room that a link names, or in the first. */
+  /** Default config of the room that a link names, or of the first room. */
   default_config(link: string): Config;
   Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
   Sweep: { start(spec: SweepSpec, run: Run): Sweep };
 }
 
-/** Rows go to the page together, so often. */
+/** Interval between batches of rows for the page. */
 const ROWS_MS = 30;
 const SWEEP_MS = 200;
-/** At a set speed, the most that may be caught up after a pause of any kind. */
+/** Longest pause that is caught up at a limited speed. */
 const MOST_CREDIT_S = 0.1;
 
 const page = self as unknown as {
@@ -152,18 +152,18 @@ let wasm: Wasm;
 let run: Run;
 let memory: WebAssembly.Memory;
 let monitor: Monitor;
-/** Rows that the page has not got yet; when it got the last; and whether they are sent by themselves. */
+/** Rows not yet posted, the time of the last post, and whether a timer will post them. */
 const rows: Event[] = [];
 let postedMs = 0;
-let postAwaited = false;
+let postScheduled = false;
 let running = false;
-/** Something was done, so that a GPU can be opened beside it: the first slices wait for nothing. */
+/** True after the first work. The GPU is opened only then, to start training without delay. */
 let begun = false;
 let variant = "";
-/** A small sweep in progress, and whether the run goes on after it. */
-let sweep: { learners: Sweep; resume: boolean; toldMs: number } | undefined;
-/** A run that was refused for want of the data it learns from: it begins when that is brought, unless another has begun. */
-let wanting: { command: Command; digest: Digest | null } | undefined;
+/** A small sweep in progress; `resume` if the run continues after it. */
+let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
+/** A run that waits for its user data. It begins when the data arrives, unless another run begins first. */
+let waitingForData: { command: Command; digest: Digest | null } | undefined;
 const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
 const loop = new Loop(() =>
@@ -180,48 +180,48 @@ const loop = new Loop(() =>
       waits = run.waiting();
     }
     begun ||= worked;
-    tell();
-    if (waits) loop.sleep(LOOK_MS);
+    postNews();
+    if (waits) loop.sleep(POLL_MS);
     else if (worked) loop.wake();
   }),
 );
-/** Nobody waits for a text of which there is nothing to save yet. */
+/** Refusal of a save before training starts; preparing a large text may take long. */
 const PREPARING: Event = {
   kind: "notice",
   level: "warning",
-  text: "This run is still being prepared, and has nothing to save.",
-  next_step: "Save it once it learns.",
+  text: "The run is still being prepared; there is nothing to save yet.",
+  next_step: "Save it once training has started.",
 };
 const saves = new Saves(
   () => {
     if (run.preparing()) throw PREPARING;
     run.command({ kind: "save" });
   },
-  (given, transfer) =>
+  (reply, transfer) =>
     page.postMessage(
-      given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given,
+      reply.kind === "autosave" ? { ...reply, variant: run.config().variant, address: run.shared().address } : reply,
       transfer,
     ),
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
-/** One slice of the sweep, where there is one; it goes on beside the run, which is mostly paused then. */
+/** Advances the sweep by one slice, if there is one; false when it is done. */
 function advanceSweep(): boolean {
   if (!sweep) return false;
-  const goesOn = sweep.learners.advance(nowS());
+  const continues = sweep.learners.advance(nowS());
   const now = performance.now();
-  if (now - sweep.toldMs > SWEEP_MS || !goesOn) {
-    sweep.toldMs = now;
-    page.postMessage({ kind: "sweep", cells: sweep.learners.cells(), done: !goesOn });
+  if (now - sweep.postedMs > SWEEP_MS || !continues) {
+    sweep.postedMs = now;
+    page.postMessage({ kind: "sweep", cells: sweep.learners.cells(), done: !continues });
   }
-  if (!goesOn) endSweep();
-  return goesOn;
+  if (!continues) endSweep();
+  return continues;
 }
 
 function beginSweep(spec: SweepSpec): void {
   endSweep();
   try {
-    sweep = { learners: wasm.Sweep.start(spec, run), resume: running, toldMs: 0 };
+    sweep = { learners: wasm.Sweep.start(spec, run), resume: running, postedMs: 0 };
   } catch (error) {
     page.postMessage({ kind: "sweep", cells: [], done: true });
     throw error;
@@ -236,7 +236,7 @@ function endSweep(): void {
   sweep = undefined;
 }
 
-/** At a set speed, milliseconds to wait until more is due. */
+/** Milliseconds to wait at a limited speed; 0 without a limit. */
 function restToKeepPace(): number {
   const { perS } = pace;
   if (perS === null) return 0;
@@ -252,26 +252,26 @@ function setSpeed(perS: number | null): void {
   Object.assign(pace, { perS, credit: 0, lastS: nowS(), last: run.count() });
 }
 
-/** Posts what happened since the last time: rows first, then what was told after them. */
-function tell(): void {
+/** Posts new rows and events. */
+function postNews(): void {
   const events = run.events();
   takeRows();
-  if (events) tellEvents(events);
+  if (events) handleEvents(events);
   postRows();
-  if (begun) gpu.see(run, wasm);
+  if (begun) gpu.openIfWanted(run, wasm);
 }
 
-/** Memory that has grown meanwhile is another buffer. */
-function look(): void {
-  monitor.look(memory.buffer, run.monitor());
+/** Updates the monitor's views; growing the memory creates a new buffer. */
+function attachMonitor(): void {
+  monitor.attach(memory.buffer, run.monitor());
 }
 
 function takeRows(): void {
-  look();
+  attachMonitor();
   rows.push(...monitor.read());
 }
 
-function tellEvents(events: Event[]): void {
+function handleEvents(events: Event[]): void {
   for (const event of events) {
     if (event.kind === "running") running = event.running;
     if (event.kind !== "began") continue;
@@ -292,31 +292,31 @@ function tellEvents(events: Event[]): void {
   if (posted.length) post(posted, cursor);
   if (!cursor) return;
   takeRows();
-  saves.askAgain();
+  saves.retry();
 }
 
-/** Rows that wait go first. */
+/** Posts waiting rows, then the events. */
 function post(events: Event[], cursor: Cursor | null = null): void {
   postedMs = performance.now();
-  look();
-  const [told, epoch] = [[...rows.splice(0), ...events], cursor?.epoch ?? null];
-  page.postMessage({ kind: "events", events: told, progress: monitor.progress(), epoch, keptBefore: run.kept_before() });
+  attachMonitor();
+  const [posted, epoch] = [[...rows.splice(0), ...events], cursor?.epoch ?? null];
+  page.postMessage({ kind: "events", events: posted, progress: monitor.progress(), epoch, keptBefore: run.kept_before() });
 }
 
-/** Posts rows that wait, where that is due by now, or else later: the run may rest from here on. */
+/** Posts waiting rows if they are due; otherwise sets a timer, because the loop may sleep. */
 function postRows(): void {
   if (rows.length === 0) return;
   const waitMs = postedMs + ROWS_MS - performance.now();
   if (waitMs <= 0) return post([]);
-  if (postAwaited) return;
-  postAwaited = true;
+  if (postScheduled) return;
+  postScheduled = true;
   setTimeout(() => {
-    postAwaited = false;
+    postScheduled = false;
     postRows();
   }, waitMs);
 }
 
-/** A trap in wasm ends the worker; a refusal is an event that the page shows. */
+/** Runs `work`. A thrown notice is posted as an event; any other error is a crash. */
 function guarded(work: () => void): void {
   try {
     work();
@@ -342,7 +342,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     knobs: run.knobs(),
     backend: run.backend(),
     monitor: { layout, offset: run.monitor(), memory: memory.buffer instanceof ArrayBuffer ? null : memory },
-    standsIn: wanting !== undefined,
+    isFallback: waitingForData !== undefined,
   });
   if (notices.length) post(notices);
   run.command({ kind: "device", wish: message.device });
@@ -350,7 +350,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   loop.wake();
 }
 
-/** Starts what was asked for; where that is refused, says why and starts the default run. */
+/** Starts the requested run. If it is refused, starts the default run and returns the reason. */
 function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
   let command: Command | undefined;
   let digest: Digest | null = null;
@@ -358,7 +358,7 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
     if (checkpoint) {
       command = { kind: "restore", bytes: checkpoint };
       run = wasm.Run.restore(checkpoint);
-      // What a link told is still to be reached, where the run goes on that it began.
+      // A restored run that a link started still has to reach the link's digest.
       digest = digestOf(link);
       if (digest) run.expect(digest);
     } else {
@@ -370,7 +370,7 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
     return [];
   } catch (error) {
     if (!isNotice(error)) throw error;
-    if (command && wantsData(command)) wanting = { command, digest };
+    if (command && wantsData(command)) waitingForData = { command, digest };
     run = wasm.Run.begin(wasm.default_config(link));
     return [error];
   }
@@ -380,62 +380,62 @@ function digestOf(link: string): Digest | null {
   try {
     return link ? wasm.decode(link).digest : null;
   } catch {
-    return null; // whatever is wrong with it, the run goes on
+    return null; // an invalid link does not affect a restored run
   }
 }
 
-/** Whether a run that was refused learns from data that is not here. */
+/** True if a refused run lacks its user data. */
 function wantsData(command: Command): boolean {
   try {
     if (command.kind === "restore") return !command.data && wasm.data_wanted(command.bytes) !== undefined;
     return command.kind === "reset" && !!command.config?.data && !command.config.data.content;
   } catch {
-    return false; // damaged, which was told
+    return false; // damaged, as already reported
   }
 }
 
-/** A command; a run that is refused for want of its data is remembered, and forgotten when another begins. */
-function obey(command: Command, digest: Digest | null = null): void {
+/** Executes a command. Remembers a run that lacks its user data until another run begins. */
+function dispatch(command: Command, digest: Digest | null = null): void {
   const another = command.kind === "reset" || command.kind === "restore";
   try {
     run.command(command);
     if (digest) run.expect(digest);
-    if (another) wanting = undefined;
+    if (another) waitingForData = undefined;
   } catch (error) {
-    if (another && wantsData(command)) wanting = { command, digest };
+    if (another && wantsData(command)) waitingForData = { command, digest };
     throw error;
   }
 }
 
-/** Data that the page brings: for the run that waits for it, or for a new one. */
-function bring(data: Dataset, config: Config | null): void {
-  const waits = config ? undefined : wanting?.command;
-  if (waits?.kind === "restore") obey({ ...waits, data });
+/** Starts the run that waits for `data`, or else a new run. */
+function provideData(data: Dataset, config: Config | null): void {
+  const waits = config ? undefined : waitingForData?.command;
+  if (waits?.kind === "restore") dispatch({ ...waits, data });
   else if (waits?.kind === "reset") {
-    // The hash says which data is wanted; other data is refused.
+    // The hash identifies the expected data; other data is refused.
     const wanted = waits.config!;
-    obey({ kind: "reset", config: { ...wanted, data: { ...wanted.data!, content: data.content } } }, wanting!.digest);
-  } else obey({ kind: "reset", config: { ...(config ?? run.config()), data } });
+    dispatch({ kind: "reset", config: { ...wanted, data: { ...wanted.data!, content: data.content } } }, waitingForData!.digest);
+  } else dispatch({ kind: "reset", config: { ...(config ?? run.config()), data } });
 }
 
-/** Arrays of an answer go over without being copied: they were made for it alone. */
+/** Buffers of an answer, transferred without a copy; the answer is their only owner. */
 const arraysOf = (value: unknown): Transferable[] =>
   (value instanceof Uint8Array ? [value] : Object.values(value ?? {})).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : []));
 
-function answer(asked: Extract<ToWorker, { id: number }>): void {
-  const { id } = asked;
-  const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
+function answer(question: Extract<ToWorker, { id: number }>): void {
+  const { id } = question;
+  const reply = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
-    if (asked.kind === "question") give(run.ask(asked.question));
-    else if (asked.kind === "operations") give(run.operations(asked.look));
-    else if (asked.kind === "room_of") give(wasm.room_of(asked.bytes));
-    else if (asked.kind === "has_room") give(wasm.has_room(asked.name, asked.bytes));
-    else if (asked.kind === "fits") give(run.check_beside({ ...(asked.config ?? run.config()), data: asked.data }));
-    else if (asked.kind === "bring") give(bring(asked.data, asked.config));
-    else if (asked.kind === "save_before") give(run.save_before(asked.mark));
-    else if (asked.what === "save") saves.ask(id);
-    else if (asked.what === "shared") give(run.shared() satisfies OfHouse["shared"]);
-    else give(run.test() satisfies OfHouse["test"]);
+    if (question.kind === "question") reply(run.ask(question.question));
+    else if (question.kind === "operations") reply(run.operations(question.look));
+    else if (question.kind === "room_of") reply(wasm.room_of(question.bytes));
+    else if (question.kind === "has_room") reply(wasm.has_room(question.name, question.bytes));
+    else if (question.kind === "fits") reply(run.check_beside({ ...(question.config ?? run.config()), data: question.data }));
+    else if (question.kind === "provide_data") reply(provideData(question.data, question.config));
+    else if (question.kind === "save_before") reply(run.save_before(question.mark));
+    else if (question.what === "save") saves.request(id);
+    else if (question.what === "shared") reply(run.shared() satisfies RunQueries["shared"]);
+    else reply(run.test() satisfies RunQueries["test"]);
   } catch (error) {
     if (!isNotice(error)) throw error;
     page.postMessage({ kind: "refused", id, text: inWords(error) });
@@ -451,9 +451,9 @@ page.onmessage = ({ data }) => {
   guarded(() => {
     if ("id" in data) {
       answer(data);
-      // A view may ask sixty times a second: the loop goes on by itself.
+      // These do not change the run, so the loop need not wake; a view may send sixty of them a second.
       if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return;
-    } else if (data.kind === "autosave") saves.ask("autosave");
+    } else if (data.kind === "autosave") saves.request("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);
     else if (data.kind === "speed") setSpeed(data.perS);
@@ -461,10 +461,10 @@ page.onmessage = ({ data }) => {
       if (data.spec) beginSweep(data.spec);
       else endSweep();
     } else {
-      if (data.command.kind === "device") gpu.letGoOfFailed(run);
-      obey(data.command);
+      if (data.command.kind === "device") gpu.discardFailed(run);
+      dispatch(data.command);
     }
-    tell();
+    postNews();
     loop.wake();
   });
 };

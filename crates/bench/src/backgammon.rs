@@ -1,4 +1,4 @@
-//! The figures of backgammon: how fast its rules are, its learners, and self-play in the published configuration.
+//! Benchmarks of backgammon: its rules, its learners, and self-play in the published configuration.
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -14,17 +14,17 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Measures on one core where the figure is one core's, and on all cores otherwise.
+/// Runs all benchmarks; names with `core` use one core, the others all cores.
 pub fn measure(bench: &mut Bench) {
-    bench.give("backgammon.rules.decisions_per_s_core", &decided(bench.now), "decisions/s");
+    bench.give("backgammon.rules.decisions_per_s_core", &random_decisions(bench.now), "decisions/s");
     published_net(bench);
-    searched(bench);
-    played_out(false, bench);
-    played_out(true, bench);
-    taught(bench);
+    search_evaluations(bench);
+    self_play(false, bench);
+    self_play(true, bench);
+    strong_training(bench);
 }
 
-/// The published network whole, with the logits of all actions; inference.
+/// Inference of the complete published network, with the logits of all actions.
 fn published_net(bench: &mut Bench) {
     const BATCH: usize = 64;
     let (isa, now) = (bench.isa, bench.now);
@@ -35,7 +35,7 @@ fn published_net(bench: &mut Bench) {
     bench.give("backgammon.published.net_share", &shares, "of peak");
 }
 
-/// The published learner with this number of actors and its own settings otherwise; `learns` switches its updates.
+/// Published learner with `actors` actors and default settings; `learns` enables its updates.
 fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
     if !learns {
@@ -44,9 +44,9 @@ fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
-/// Decisions that the network values a second, for each of some cores, in the whole loop of self-play: rules, inputs, network,
-/// tree; nothing is learned. Each round is some slices together.
-fn searched(bench: &mut Bench) {
+/// Network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), without learning. A round
+/// consists of several slices.
+fn search_evaluations(bench: &mut Bench) {
     const SLICES: usize = 48;
     let (isa, cores, now) = (bench.isa, par::threads(), bench.now);
     let mut players = players(isa, cores, false);
@@ -57,7 +57,7 @@ fn searched(bench: &mut Bench) {
         }
         (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
     };
-    // The first decisions are all openings.
+    // Warm-up: the first decisions are all openings.
     for _ in 0..8 {
         round();
     }
@@ -66,14 +66,14 @@ fn searched(bench: &mut Bench) {
     let done = Shape::PUBLISHED.search_products() as f64 / Shape::PUBLISHED.products() as f64;
     let done: Vec<f64> = whole.iter().map(|share| done * share).collect();
     bench.give("backgammon.selfplay.evals_per_s_core", &rates, "evaluations/s");
-    bench.give("backgammon.selfplay.share", &whole, "of peak, had all inputs and actions been computed");
-    bench.give("backgammon.selfplay.dense_share", &done, "of peak, by what dense layers computed");
+    bench.give("backgammon.selfplay.share", &whole, "of peak, counting all inputs and actions");
+    bench.give("backgammon.selfplay.dense_share", &done, "of peak, counting dense layers only");
 }
 
-/// Whole games a minute on all threads at 100 evaluations for a roll that is not forced, and where the time goes: of a network that
-/// has learned nothing, whose games are long, or of one that learns from them.
-fn played_out(learns: bool, bench: &mut Bench) {
-    /// Evaluations of each table before games end as often as they begin, and those of a round.
+/// Complete games per minute on all threads with 100 evaluations per unforced roll, and the time per part. The network either has learned
+/// nothing, which makes games long, or learns from the games.
+fn self_play(learns: bool, bench: &mut Bench) {
+    /// Evaluations of each table before the start and end of games balance; and evaluations per round.
     const WARM_UP: u64 = 800_000;
     const COUNTED: u64 = 200_000;
     let (actors, now) = (par::threads(), bench.now);
@@ -84,7 +84,7 @@ fn played_out(learns: bool, bench: &mut Bench) {
     let mut a_minute = [const { Vec::new() }; 3];
     let mut shares = [const { Vec::new() }; PARTS.len()];
     while a_minute[0].len() < FEW {
-        let stats = iterate(&mut players).expect("no other machine to stop");
+        let stats = iterate(&mut players).expect("nothing is offloaded");
         parts_s.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
         let (after, ended_s) = (players.progress(), now());
         if after.evaluations < next {
@@ -112,16 +112,16 @@ fn played_out(learns: bool, bench: &mut Bench) {
     }
 }
 
-/// Games a second for each of the cores at hand, of the strong learner with its own settings, learning included, once it plays sensibly;
-/// and the boards that its networks value meanwhile.
-fn taught(bench: &mut Bench) {
+/// Games per second and core of the strong learner with default settings, including learning, after the early iterations; and its network
+/// evaluations in the same time.
+fn strong_training(bench: &mut Bench) {
     const EARLY: u64 = 8;
     let now = bench.now;
-    let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
+    let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("default settings");
     let (mut games, mut evaluations) = (Vec::new(), Vec::new());
     while games.len() < ROUNDS {
         let (began_s, before) = (now(), strong.progress());
-        iterate(&mut strong).expect("no other machine to stop");
+        iterate(&mut strong).expect("nothing is offloaded");
         let after = strong.progress();
         if after.iterations > EARLY {
             let core_s = (now() - began_s) * par::threads() as f64;
@@ -133,9 +133,9 @@ fn taught(bench: &mut Bench) {
     bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
 }
 
-/// Decisions a second on one core when each roll's results are all found and one of them is chosen at random, game after
-/// game. Each call plays the same games, some forty of them.
-fn decided(now: Clock) -> Vec<f64> {
+/// Decisions per second on one core: finds all results of each roll and plays a random one, game after game. Each call plays the same
+/// games, about forty.
+fn random_decisions(now: Clock) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut results = Results::new();
     let play = || {
@@ -146,7 +146,7 @@ fn decided(now: Clock) -> Vec<f64> {
     rates(f64::from(DECISIONS), &rounds_s(&now, play))
 }
 
-/// Games by random moves, one after the other.
+/// Games of random moves, one after the other.
 struct RandomGame {
     board: Board,
     numbers: Sequence,
@@ -157,7 +157,7 @@ impl RandomGame {
         RandomGame { board: Board::START, numbers }
     }
 
-    /// The position and the roll of a decision, which then is made.
+    /// Makes a decision; returns its position and roll.
     fn decide(&mut self, results: &mut Results) -> (Board, Roll) {
         let board = self.board;
         let opening = board == Board::START;

@@ -1,5 +1,4 @@
-//! The figures of the compute core, the same in a terminal and in a page: `hothouse bench core` and `npm run bench -- core` both end
-//! here.
+//! Benchmarks of the compute core, for the terminal (`hothouse bench core`) and the page (`npm run bench -- core`).
 
 use crate::measure::{Bench, alone, milliseconds, noise, rates, rates_and_shares};
 use crate::profile::profile_training;
@@ -29,13 +28,13 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Where the time of a training step goes: of the small one, and of the large one.
+/// Time per operation of a training step, for the small and the large model.
 pub fn profile(bench: &mut Bench) {
     profile_training(&format!("core.{SMALL_STEP}"), &mut small_step(bench.isa), ROUNDS, bench);
     profile_training("core.train.mlp2048", &mut large_step(bench.isa), FEW, bench);
 }
 
-/// Products beside those of the rivals; the peaks of all their rounds.
+/// Measures products and those of rival libraries; returns the peaks of all rounds.
 fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     const SHAPES: [(usize, usize, usize); 2] = [(128, 128, 64), (330, 128, 256)];
     let mut peaks = Vec::new();
@@ -54,9 +53,9 @@ fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     peaks
 }
 
-/// Gives the ratios to each rival, round by round.
+/// Measures one product; returns the speed ratio to each rival per round.
 fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut Bench) -> Vec<Vec<f64>> {
-    let (now, gflop, turned) = (bench.now, layer.gflop(), layer.turned());
+    let (now, gflop, transposed) = (bench.now, layer.gflop(), layer.transposed());
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
     let mut ratios = vec![Vec::new(); rivals::ALL.len()];
     for _ in 0..ROUNDS {
@@ -66,7 +65,7 @@ fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut
         rates.push(rate);
         shares.push(rate / peak);
         for (rival, ratios) in rivals::ALL.iter().zip(&mut ratios) {
-            let theirs = || (rival.product)(layer.batch, layer.out, layer.inp, &layer.x, &turned, &mut layer.y);
+            let theirs = || (rival.product)(layer.batch, layer.out, layer.inp, &layer.x, &transposed, &mut layer.y);
             ratios.push(rate * sustained_s(ROUND_S, &now, theirs) / gflop);
         }
     }
@@ -79,8 +78,8 @@ fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut
     ratios
 }
 
-/// A first layer of 512 units, rectified, over 144 inputs of which 24 are 1 and the others 0: as sums of the rows of these 24,
-/// and as a product with all.
+/// First layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0: once as sums of these 24 rows, once as a dense
+/// product.
 fn bag(bench: &mut Bench) {
     const BATCH: usize = 2048;
     const INP: usize = 144;
@@ -125,8 +124,8 @@ fn bag(bench: &mut Bench) {
     bench.give(format!("{name}.vs_dense.ratio"), &ratios, "times as fast as the dense product");
 }
 
-/// Attention and its slopes over four sequences, on one thread. What is counted are the products of queries with the keys that they
-/// see, so that what is done beyond the diagonal counts against it.
+/// Attention and its gradients over four sequences, on one thread. Only products of queries with visible keys count as work; computation
+/// above the diagonal does not.
 fn attention(peak: &Peak, bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for (heads, size, len) in [(4, 32, 64), (8, 64, 128)] {
@@ -144,7 +143,7 @@ fn attention(peak: &Peak, bench: &mut Bench) {
     }
 }
 
-/// 330 inputs, 128 wide, 7 residual blocks of two layers with layer norm, 65 outputs; inference.
+/// Inference of a network with 330 inputs, width 128, 7 residual blocks of two layers with layer norm, and 65 outputs.
 fn net(peak: &Peak, bench: &mut Bench) {
     const BATCH: usize = 64;
     let mut graph = Graph::new();
@@ -156,14 +155,14 @@ fn net(peak: &Peak, bench: &mut Bench) {
     bench.give("core.net284k.share", &shares, "of peak");
 }
 
-/// Forward, backward, Adam and packing of a 144-128-64-6 net on a batch of 64.
+/// Name of the small step: forward, backward, Adam and packing of a 144-128-64-6 network on a batch of 64.
 const SMALL_STEP: &str = "step_144_128_64_6_b64";
 
 pub fn small_step(isa: Isa) -> Training {
     Training::mlp(isa, 64, &[144, 128, 64, 6])
 }
 
-/// Units of the large layers, and a batch of them.
+/// Size of the large layers and their batch.
 const BATCH: usize = 1536;
 const INP: usize = 512;
 const OUT: usize = 2048;
@@ -172,8 +171,8 @@ fn large_step(isa: Isa) -> Training {
     Training::mlp(isa, BATCH, &[INP, OUT, OUT, INP])
 }
 
-/// Products and a training step that are far beyond the second-level cache, on one thread and on two, each as a share of the peak
-/// of as many cores in the same rounds. The peak is that of f32 multiply-adds, of which bf16 has twice as many.
+/// Products and a training step far beyond the second-level cache, on one and two threads, each as a share of the peak of as many cores in
+/// the same rounds. The peak counts f32 multiply-adds; bf16 allows twice as many.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;
     let mut layer = Layer::new(isa, BATCH, OUT, INP);
@@ -194,13 +193,13 @@ fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
         share(&format!("{linear}.dw"), gflop, &mut || layer.dw());
         share("train.mlp2048", mlp_gflop, &mut || mlp.train());
     }
-    let unit = "bytes: parameters, gradients and two moments, whatever the threads";
+    let unit = "bytes: parameters, gradients and two moments, for any number of threads";
     bench.count(format!("{prefix}.train.mlp2048.bytes"), mlp.bytes() as f64, unit);
     let arena = mlp.plan.arena_bytes() as f64;
     bench.count(format!("{prefix}.train.mlp2048.arena_bytes"), arena, "bytes of all other tensors");
 }
 
-/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x, with W packed as it is once per optimiser step.
+/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x. W is packed once per optimiser step.
 struct Layer {
     isa: Isa,
     batch: usize,
@@ -233,7 +232,7 @@ impl Layer {
         Self { isa, batch, out, inp, w, x, dy, packed, packed_t, y, dx, dw }
     }
 
-    /// Of one of its products.
+    /// GFLOP of one product.
     fn gflop(&self) -> f64 {
         2e-9 * self.batch as f64 * self.out as f64 * self.inp as f64
     }
@@ -253,8 +252,8 @@ impl Layer {
         gemm::linear_rows_dw(isa, batch, out, inp, &self.dy, &self.x, &mut self.dw, false);
     }
 
-    /// W as a rival's product wants it, `[inp][out]`.
-    fn turned(&self) -> Vec<f32> {
+    /// W in the rivals' layout, `[inp][out]`.
+    fn transposed(&self) -> Vec<f32> {
         (0..self.inp * self.out).map(|i| self.w[(i % self.out) * self.inp + i / self.out]).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The figures of control: how fast environments step and PPO learns, and what it costs when a run is watched.
+//! Benchmarks of control: speed of environments and PPO, and overhead of a monitor.
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -32,17 +32,17 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Environments stepped at once in the figures of the worlds.
+/// Number of environments in the environment benchmarks.
 const ENVS: usize = 4096;
 
-/// Steps before those that count: by then episodes end at any time, and not all at once as they began.
+/// Warm-up steps: after them, episodes end at different times instead of all at once.
 const WARM_UP: usize = 512;
 
-/// Steps that follow one another before the same actions come again.
+/// Number of steps before the same actions repeat.
 const TURNS: usize = 8;
 
-/// Steps a second on one core by the public call, with random actions drawn beforehand, in the steady state:
-/// ends and resets of episodes included.
+/// Steps per second on one core through the public call, with precomputed random actions. Includes ends and resets of episodes in the
+/// steady state.
 fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     let actions = actions(spec, ENVS);
     let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
@@ -55,7 +55,7 @@ fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Random actions of `envs` environments, turn after turn.
+/// Random actions of `envs` environments for [`TURNS`] steps.
 fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
     let action = |x: f32| match spec.actions {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
@@ -64,7 +64,7 @@ fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
     noise(TURNS * envs).into_iter().map(action).collect()
 }
 
-/// Steps a second of CartPole on one core by many steps in one call.
+/// Steps per second of CartPole on one core, with many steps per call.
 fn played(isa: Isa, now: Clock) -> Vec<f64> {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
@@ -76,16 +76,15 @@ fn played(isa: Isa, now: Clock) -> Vec<f64> {
     rates(ENVS as f64 * f64::from(GAME), &rounds_s(&now, play))
 }
 
-/// Environment steps a second of whole iterations, after the first few, on all threads there are: the
-/// preset with two networks of 4-64-64.
+/// Environment steps per second of whole iterations after a warm-up, on all threads: the preset with two networks of 4-64-64.
 fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, 1, isa);
     iterations_rate(&mut ppo, now);
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// The same for a trunk of 32-32 that policy and critic share and one pass over the data, in a run that is
-/// judged until it has solved the task; and the best evaluation it reached.
+/// As [`ppo`], with a shared trunk of 32-32 and one epoch, in a run that is evaluated until it has solved the task. Also returns the best
+/// evaluation.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let mut ppo = cart_pole(small(4096), 1, isa);
@@ -100,13 +99,13 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-/// A trunk of 32-32 that policy and critic share, and one pass over the data.
+/// Shared trunk of 32-32, and one epoch.
 fn small(envs: usize) -> PpoConfig {
     PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }
 
 fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
-    let kind = worlds::control::kind("CartPole-v1").expect("a world there is");
+    let kind = worlds::control::kind("CartPole-v1").expect("a known environment");
     Ppo::new(kind, config, seed, isa).expect("the settings are in range")
 }
 
@@ -116,23 +115,23 @@ fn iteration_s(ppo: &mut Ppo, now: Clock) -> Result<f64, Fault> {
     Ok(now() - began_s)
 }
 
-/// Environment steps of an iteration.
+/// Environment steps per iteration.
 fn samples(ppo: &Ppo) -> f64 {
     (ppo.config().envs * ppo.config().rollout_steps) as f64
 }
 
-/// Environment steps a second of a few iterations together.
+/// Environment steps per second, over a few iterations.
 fn iterations_rate(ppo: &mut Ppo, now: Clock) -> f64 {
     const ITERATIONS: usize = 3;
-    let all_s: f64 = (0..ITERATIONS).map(|_| iteration_s(ppo, now).expect("no other machine to stop")).sum();
+    let all_s: f64 = (0..ITERATIONS).map(|_| iteration_s(ppo, now).expect("nothing is offloaded")).sum();
     ITERATIONS as f64 * samples(ppo) / all_s
 }
 
-/// The share of its time that a monitor takes from the default run: a stretch with one and a stretch without in each round. None where
-/// it cannot be attached.
+/// Relative time overhead of a monitor in the default run. Each round has a stretch with and a stretch without one. Returns `None` if no
+/// monitor can be attached.
 fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
-    /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
+    /// Every stretch has the same number of evaluations and digests once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
     let now = bench.now;

@@ -1,4 +1,4 @@
-//! The figures of the cube: moves, steps of both kinds of learners, the pass over all states, and beams.
+//! Benchmarks of the cube: moves, training steps of both learners, evaluation of all states, and beam search.
 
 use crate::measure::{Bench, Clock, alone, iterate, rates, warmed_ms};
 use learn::Learner;
@@ -10,7 +10,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 
-/// On one core where the figure is one core's, and on all of them.
+/// Runs all benchmarks; names with `core` use one core, the others all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("cube.2x2x2.moves_per_s_core", &moved::<Two>(now), "moves/s");
@@ -21,12 +21,12 @@ pub fn measure(bench: &mut Bench) {
     bench.give("cube.dqn.full_step_ms", &deep_q(full, true, isa, now), "ms");
     bench.give("cube.2x2x2.train_states_per_s_core", &taught::<Two>(isa, now), "states/s");
     bench.give("cube.3x3x3.train_states_per_s_core", &taught::<Three>(isa, now), "states/s");
-    bench.give("cube.judge.states_per_s", &judged(isa, now), "states/s, with the walks through all of them");
+    bench.give("cube.judge.states_per_s", &judged(isa, now), "states/s, including the enumeration of all states");
     bench.give("cube.2x2x2.beam_nodes_per_s", &searched::<Two>(isa, now), "nodes/s");
     bench.give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, now), "nodes/s");
 }
 
-/// Every move of many states.
+/// Moves per second, over all moves of many states.
 fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);
@@ -41,11 +41,11 @@ fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     rates(moves, &rounds_s(&now, all))
 }
 
-/// Milliseconds of a step on a batch that was drawn, or with its drawing.
+/// Milliseconds per step on a sampled batch; `whole` includes the sampling.
 fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
-        // Until there is something to learn from.
+        // Fills the replay until updates start.
         while dqn.progress().updates == 0 {
             dqn.advance();
         }
@@ -58,13 +58,13 @@ fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     })
 }
 
-/// States learned from a second on one core by the default learner.
+/// Training states per second on one core, for the default learner.
 fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut learner = learner::<P>(isa, |config| config.steps.updates = 8);
     alone(|| {
         let mut iteration = || {
             let (began_s, before) = (now(), learner.progress().states);
-            iterate(&mut learner).expect("no other machine to stop");
+            iterate(&mut learner).expect("nothing is offloaded");
             (learner.progress().states - before) as f64 / (now() - began_s)
         };
         iteration();
@@ -72,7 +72,7 @@ fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     })
 }
 
-/// The default learner, but for one change.
+/// The default learner with one change.
 fn learner<P: Cube>(isa: Isa, change: impl FnOnce(&mut SupervisedConfig)) -> Supervised<P> {
     let mut config = SupervisedConfig::preset::<P>(Signal::WalkLength);
     change(&mut config);
@@ -83,7 +83,7 @@ fn judge<P: Cube>(isa: Isa) -> Evaluator<P> {
     learner(isa, |_| {}).judge().expect("the net is well formed")
 }
 
-/// Passes over all states by the default network, on all threads.
+/// States per second in passes of the default network over all states, on all threads.
 fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<Two>(isa);
     let distances = Arc::new(Distances::new(Metric::Quarter));
@@ -96,7 +96,7 @@ fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     (0..FEW).map(|_| pass()).collect()
 }
 
-/// States that a beam generates a second on all threads, by a network that has learned nothing, so that it goes on to its limit.
+/// States per second that a beam search generates on all threads. The network is untrained, so the search runs to its limit.
 fn searched<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };

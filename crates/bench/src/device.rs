@@ -1,7 +1,7 @@
-//! What an adapter can do and what is got out of it: peak and bandwidth first, then matrix products and worlds, each
-//! against them or against the processor beside it, all measured in the same run.
+//! Benchmarks of a GPU: its peak and bandwidth, then matrix products and environments. Each is compared with these limits or with the CPU,
+//! in the same run.
 //!
-//! A software adapter gets smaller work, and the names or units say so.
+//! Software adapters get smaller work; names or units say so.
 
 use crate::measure::{Bench, Clock, rates};
 use gpu::{Gpu, Memory, Program, Space, groups, noise, product_rounds_s, rounds_s};
@@ -10,15 +10,15 @@ use math::rounds::{FEW, ROUND_S, sustained_s};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// A GPU, and what was measured of it by itself.
+/// A GPU with its measured bandwidth.
 pub struct Device<'a> {
     pub gpu: &'a Gpu,
-    /// Round by round, of what is read and written.
+    /// Bytes read and written per second, by round.
     pub bytes_per_s: Vec<f64>,
 }
 
 impl<'a> Device<'a> {
-    /// Gives the figures of the adapter itself.
+    /// Measures the adapter itself.
     pub fn measured(gpu: &'a Gpu, bench: &mut Bench) -> Result<Device<'a>, Fault> {
         let (about, now) = (gpu.about(), bench.now);
         let software = f64::from(u8::from(about.software));
@@ -38,7 +38,7 @@ pub fn refused(error: impl std::fmt::Display) -> Fault {
     Fault::Refused { why: error.to_string() }
 }
 
-/// Seconds of a call in each round, after one that warms up.
+/// Seconds per call in each round, after a warm-up.
 pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
     let mut done = call();
     let mut unless_failed = || {
@@ -50,7 +50,7 @@ pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Resul
     done.map(|()| rounds_s)
 }
 
-/// Rounds that are iterations of a learner, for a second and three at least, after one that warms up.
+/// Runs iterations as rounds, for at least one second and three rounds, after a warm-up.
 pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>) -> Result<Vec<f64>, Fault> {
     const LEAST: usize = 3;
     const FILL_S: f64 = 1.0;
@@ -62,7 +62,7 @@ pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>)
     Ok(rounds)
 }
 
-/// The products of the figures, each beside the peak of the moment.
+/// Matrix products, each with the peak measured at the same time.
 fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
     let (software, now) = (gpu.about().software, bench.now);
     let rounds = if software { 1 } else { FEW };
@@ -82,7 +82,7 @@ fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
             shares.push(speed / peak);
             peaks.push(peak);
         }
-        let less = if software { ", a smaller one for a software adapter" } else { "" };
+        let less = if software { ", smaller for a software adapter" } else { "" };
         let name = format!("gpu.product.{m}x{n}x{k}");
         bench.give(format!("{name}.gflops"), &speeds, format!("GFLOP/s{less}"));
         bench.give(format!("{name}.share"), &shares, "of peak");
@@ -96,7 +96,7 @@ fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Multiply-adds and nothing else: 32 chains a thread, that none waits for the one before.
+/// Kernel of multiply-adds only: 32 independent chains per thread.
 struct Peak {
     program: Program,
     memory: Memory,
@@ -127,7 +127,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         }
         let sum: Vec<String> = (0..CHAINS).map(|i| format!("x{i}")).collect();
         let _ = writeln!(text, "}}\nlet sum = {};", sum.join(" + "));
-        // The compiler does not know that it never is.
+        // Never true, but the compiler cannot know that.
         text += "if (dot(sum, sum) == -1.0) { mem[args.out] = sum.x; }\n}\n";
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let out = space.floats(1);
@@ -145,12 +145,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
-/// Bytes a second by a copy of more than any cache holds.
+/// Bytes per second of a copy that exceeds all caches.
 fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
-    /// Each of four floats.
+    /// Vectors of four floats per thread.
     const A_THREAD: usize = 4;
-    /// Its workgroups fit one row.
+    /// Largest size whose workgroups fit one row.
     const MOST_BYTES: u64 = 512 << 20;
     const TEXT: &str = "\
 struct Args { x: u32, y: u32 }
@@ -184,12 +184,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let bytes = 4 * floats;
     let bytes_per_s = rates(2.0 * bytes as f64, &copies_s);
     let gigabytes: Vec<f64> = bytes_per_s.iter().map(|rate| 1e-9 * rate).collect();
-    let unit = format!("GB/s, read and written, by a copy of {} MB", bytes / 1_000_000);
+    let unit = format!("GB/s, read and written, in a copy of {} MB", bytes / 1_000_000);
     bench.give("gpu.bandwidth_gb_per_s", &gigabytes, unit);
     Ok(bytes_per_s)
 }
 
-/// Does what comes before all that is timed.
+/// Runs the setup before timed work.
 pub fn run_once(program: &Program, range: Range<usize>) {
     let mut encoder = program.gpu().encoder();
     program.encode(&mut encoder, range);

@@ -1,9 +1,9 @@
-//! What a bench gives. It refuses to rate: a figure says what was measured.
+//! Result of a benchmark: a measurement without a rating.
 
 use math::rounds::Quartiles;
 use std::borrow::Cow;
 
-/// One number of a bench. Names are stable: scripts read them. It is made of rounds or of a count, and in no other way:
+/// A number with a stable name, which scripts read. It comes from rounds or from a count; no other constructor exists:
 ///
 /// ```compile_fail
 /// let best = bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
@@ -18,7 +18,7 @@ pub struct Figure {
     pub unit: Cow<'static, str>,
 }
 
-/// The quartiles of the rounds, and their number.
+/// Quartiles of the rounds, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub lower: f64,
@@ -27,10 +27,10 @@ pub struct Spread {
 }
 
 impl Figure {
-    /// The median of rounds.
+    /// Median of rounds.
     ///
     /// # Panics
-    /// Without any.
+    /// If `rounds` is empty.
     #[track_caller]
     pub fn measured(name: impl Into<String>, rounds: &[f64], unit: impl Into<Cow<'static, str>>) -> Figure {
         let Quartiles { lower, median, upper } = Quartiles::of(rounds);
@@ -38,7 +38,7 @@ impl Figure {
         Figure { name: name.into(), value: median, spread, unit: unit.into() }
     }
 
-    /// What is counted, and would be the same again: bytes, or how many of some seeds.
+    /// A deterministic count, such as bytes or successful seeds.
     pub fn counted(name: impl Into<String>, value: f64, unit: impl Into<Cow<'static, str>>) -> Figure {
         Figure { name: name.into(), value, spread: None, unit: unit.into() }
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_median_and_quartiles_and_a_count_has_none() {
+    fn rounds_have_quartiles_and_counts_have_none() {
         let row = Figure::measured("core.x", &[7.0, 1.0, 4.0, 2.0], "rows/s");
         let json = serde_json::to_value(&row).unwrap();
         let expected = serde_json::json!({

@@ -1,6 +1,6 @@
-//! The figures of `hothouse bench` and `npm run bench`: of the compute core, of a GPU, and of each room in a file of its own. No other
-//! crate but the shells knows of benches. A clock is given: nothing here touches one.
-#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+//! Benchmarks for `hothouse bench` and `npm run bench`: the compute core, a GPU, and each room. Only the terminal and page programs depend
+//! on this crate. The caller passes a clock; this crate has no access to one.
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "backgammon")]
@@ -15,7 +15,7 @@ mod device;
 mod figure;
 #[cfg(feature = "logic")]
 mod logic;
-// Also for a program that adds a room of its own; and a page's module uses a part of it alone.
+// Public for programs that add a room; a page's module uses only a part.
 pub mod measure;
 mod profile;
 mod training;
@@ -28,15 +28,15 @@ pub use words::Steps;
 
 use measure::Bench;
 
-/// What is measured under one name.
+/// A named group of benchmarks.
 pub struct Suite {
     pub id: &'static str,
     pub measure: fn(&mut Bench),
-    /// Where the time of its training step goes, call by call of its plan.
+    /// Reports the time per operation of its training step.
     pub profile: Option<fn(&mut Bench)>,
 }
 
-/// The compute core, and the rooms of this program.
+/// Suites of the compute core and of this program's rooms.
 pub static SUITES: &[Suite] = &[
     Suite { id: "core", measure: compute::measure, profile: Some(compute::profile) },
     #[cfg(feature = "control")]
@@ -51,12 +51,12 @@ pub static SUITES: &[Suite] = &[
     Suite { id: "words", measure: words::measure, profile: Some(words::profile) },
 ];
 
-/// That of this name.
+/// Finds the suite called `id`.
 pub fn suite(id: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.id == id)
 }
 
-/// What a GPU does: by itself, and for each room that has kernels of its own.
+/// Measures a GPU by itself, and each room that has special kernels.
 #[cfg(feature = "device")]
 pub fn measure_device(gpu: &gpu::Gpu, bench: &mut Bench) -> Result<(), learn::Fault> {
     let device = device::Device::measured(gpu, bench)?;

@@ -1,4 +1,4 @@
-//! The figures of the room: training steps of one automaton, and a hardened circuit on a big grid.
+//! Benchmarks of the logic room: training steps of one automaton, and a hardened circuit on a large grid.
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -12,7 +12,7 @@ use learn::logic::{OPS, Wirings};
 use math::rounds::rounds_s;
 use math::{Isa, Rng};
 
-/// On one core where the figure is one core's, and on all of them.
+/// Runs all benchmarks; names with `core` use one core, the others all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, now)), "ms");
@@ -24,10 +24,10 @@ pub fn measure(bench: &mut Bench) {
     bench.give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, now)), "gate-cells/s");
 }
 
-/// Milliseconds of an update of the shape that Miotti and others published (`learn::logic`).
+/// Milliseconds per update of a published shape (`learn::logic`).
 fn step_ms(preset: Preset, isa: Isa, now: Clock) -> Vec<f64> {
     let config = Config::published(preset);
-    let experiment = config.experiment().expect("its own target can be learned");
+    let experiment = config.experiment().expect("a preset has a valid target");
     let rollout = &experiment.training;
     let cells = rollout.batch * rollout.width * rollout.height;
     let mut start = vec![0.0; cells * experiment.architecture.channels];
@@ -44,11 +44,11 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Gates times cells a second of a circuit of some thousand gates of all operations.
+/// Gate-cells per second of a circuit with some thousand gates of all operations.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);
-    let shape = config.experiment().expect("its own target can be learned").architecture;
+    let shape = config.experiment().expect("a preset has a valid target").architecture;
     let wirings = Wirings::new(&shape, config.wiring, 1).expect("the published shape can be wired");
     let mut numbers = Rng::new(7, 3).sequence(0);
     let ops: Vec<u8> = (0..shape.gates()).map(|_| numbers.below(OPS as u32) as u8).collect();

@@ -1,5 +1,5 @@
-//! How a suite measures. Every speed follows one rule, which is in [`math::rounds`]: the median of sustained rounds, with its quartiles.
-//! A share is of a peak measured by the same rule, in the same rounds.
+//! Rules of measurement. Every speed is the median of sustained rounds with its quartiles ([`math::rounds`]). Shares refer to a peak
+//! measured by the same rule in the same rounds.
 
 use crate::figure::Figure;
 use learn::{Fault, Learner, Slice};
@@ -11,38 +11,38 @@ use run::monitor::Writer;
 use run::room::Schema;
 use std::borrow::Cow;
 
-/// Seconds from anywhere.
+/// Seconds, with an arbitrary epoch.
 pub type Clock = fn() -> f64;
 
-/// What measures a suite.
+/// Environment of a benchmark suite.
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
-    /// What writes a monitor that is read ten times a second for as long as it is written; None where there can be none.
+    /// Creates a monitor that is read ten times per second while it is written; returns `None` if that is impossible.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
-    /// Which figures this machine cannot have, and why.
-    pub lacks: &'a mut dyn FnMut(String),
+    /// Reports figures that this machine cannot measure, with the reason.
+    pub report_missing: &'a mut dyn FnMut(String),
 }
 
 impl Bench<'_> {
-    /// Gives a figure of rounds.
+    /// Reports the median of rounds.
     pub fn give(&mut self, name: impl Into<String>, rounds: &[f64], unit: impl Into<Cow<'static, str>>) {
         (self.sink)(Figure::measured(name, rounds, unit));
     }
 
-    /// Gives a figure that is counted.
+    /// Reports a count.
     pub fn count(&mut self, name: impl Into<String>, value: f64, unit: impl Into<Cow<'static, str>>) {
         (self.sink)(Figure::counted(name, value, unit));
     }
 }
 
-/// So much work in the seconds of each round.
+/// Rate in each round, for `work` per round.
 pub fn rates(work: f64, rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| work / round_s).collect()
 }
 
-/// The rate in each round, and its share of the peak at that moment. One unit of work takes `gflop` GFLOP.
+/// Rate in each round, and its share of the peak measured in the same round. One unit of work takes `gflop` GFLOP.
 pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut rate: impl FnMut() -> f64) -> [Vec<f64>; 2] {
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
@@ -53,7 +53,7 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
     [rates, shares]
 }
 
-/// Milliseconds of a call. For a second it is called before: a browser compiles again, and better, what has run for a while.
+/// Milliseconds per call, after one second of warm-up, in which a browser optimises its code.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))
@@ -63,12 +63,12 @@ pub fn milliseconds(rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| 1e3 * round_s).collect()
 }
 
-/// On one core.
+/// Runs `f` on one core.
 pub fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    Threads::of(1).expect("one there always is").run(f)
+    Threads::of(1).expect("one thread is always available").run(f)
 }
 
-/// Goes on to the end of the learner's iteration.
+/// Advances the learner to the end of its iteration.
 pub fn iterate<L: Learner>(learner: &mut L) -> Result<L::Stats, Fault> {
     loop {
         match learner.advance() {
@@ -79,7 +79,7 @@ pub fn iterate<L: Learner>(learner: &mut L) -> Result<L::Stats, Fault> {
     }
 }
 
-/// Numbers between -1 and 1 without a pattern; no zeros, no denormals.
+/// Pseudorandom numbers between -1 and 1, without zeros or denormals.
 pub fn noise(len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
     math::Rng::new(7, 0).fill_uniform(Isa::best(), 0, &mut values);

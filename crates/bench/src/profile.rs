@@ -1,16 +1,16 @@
-//! Where the time of a training step goes, call by call of its plan. The clock is read between two calls and nothing else is added, so
-//! parts add up to the step, and weights are those of a step that is not timed, to the bit.
+//! Time per operation of a training step. The clock is read between calls and nothing else is added. So the parts add up to the step, and
+//! the weights are bit-identical to those of an untimed step.
 
 use crate::measure::{Bench, Clock};
 use crate::training::Training;
 use graph::Operation;
 use math::rounds::{ROUND_S, sustained_s};
 
-/// What a step does once, behind all runs of its plan.
+/// Operations that a step runs once, after all runs of its plan.
 const ONCE: [&str; 2] = ["adam", "pack"];
 
 impl Training {
-    /// A step whose calls are timed, where the executor times its own. `once_s` are the seconds of what is done [`ONCE`].
+    /// Runs a step and times its calls; the executor times its own. Adds the seconds of the [`ONCE`] operations to `once_s`.
     fn train_timed(&mut self, now: Clock, once_s: &mut [f64; 2]) {
         self.gradients();
         let began_s = now();
@@ -21,7 +21,7 @@ impl Training {
         once_s[1] += now() - stepped_s;
     }
 
-    /// A round of such steps: how many they were, and their operations.
+    /// Runs a round of such steps; returns their number and their operations.
     fn round(&mut self, now: Clock) -> (usize, Vec<Operation>) {
         self.executor.time_calls(Some(now));
         let (mut once_s, mut steps, began_s) = ([0.0; 2], 0, now());
@@ -39,11 +39,11 @@ impl Training {
     }
 }
 
-/// Milliseconds in a step and the share of the step of each operation, the longest first; then the step itself, timed by operations and
-/// timed at its ends alone. Rounds are as for every figure: the median of sustained ones.
+/// Reports milliseconds per step and the share of each operation, longest first; then the whole step with and without timed calls. Values
+/// are medians of sustained rounds.
 pub fn profile_training(prefix: &str, training: &mut Training, rounds: usize, bench: &mut Bench) {
     let now = bench.now;
-    // What the first step alone does is done.
+    // Warm-up, for one-time work of the first step.
     training.train();
     let mut found: Vec<(Operation, Vec<f64>)> = Vec::new();
     let (mut whole, mut untimed) = (Vec::new(), Vec::new());
@@ -63,11 +63,11 @@ pub fn profile_training(prefix: &str, training: &mut Training, rounds: usize, be
     let sum = |rounds: &[f64]| rounds.iter().sum::<f64>();
     found.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
     for (Operation { name, shape, calls, .. }, rounds) in found {
-        let unit = format!("ms a step in {calls} calls, {:.3} of its time", sum(&rounds) / sum(&whole));
+        let unit = format!("ms per step in {calls} calls, {:.3} of its time", sum(&rounds) / sum(&whole));
         bench.give(format!("{prefix}.profile.{name}.{shape}"), &rounds, unit);
     }
-    bench.give(format!("{prefix}.profile.all"), &whole, "ms a step, all of these together");
-    bench.give(format!("{prefix}.profile.step"), &untimed, "ms a step whose calls are not timed");
+    bench.give(format!("{prefix}.profile.all"), &whole, "ms per step, sum of all operations");
+    bench.give(format!("{prefix}.profile.step"), &untimed, "ms per step without timed calls");
 }
 
 #[cfg(test)]
@@ -83,13 +83,13 @@ mod tests {
         static CLOCK_S: Cell<f64> = const { Cell::new(0.0) };
     }
 
-    /// A clock that goes on by this much whenever it is read.
+    /// A clock that advances by a fixed amount at each reading.
     fn read_s() -> f64 {
         CLOCK_S.replace(CLOCK_S.get() + 0.0625)
     }
 
     #[test]
-    fn a_step_that_is_timed_has_the_same_bits() {
+    fn timed_steps_are_bit_identical() {
         let (mut plain, mut timed) = (small_step(Isa::best()), small_step(Isa::best()));
         timed.executor.time_calls(Some(read_s));
         for (run, training) in [&mut plain, &mut timed].into_iter().enumerate() {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_takes_a_tick_and_operations_add_up_to_the_step() {
+    fn operations_add_up_to_the_step() {
         let mut training = small_step(Isa::best());
         training.runs = 3;
         training.executor.time_calls(Some(read_s));
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(*seconds, 0.0625 * 3.0 * *calls as f64, "{name} in three runs");
         }
         assert!(operations.is_sorted_by(|a, b| a.seconds >= b.seconds));
-        // The clock is read once more before each run, and before what is done once.
+        // The clock is also read before each run and before each of the once-only operations.
         let ticks = (CLOCK_S.get() - began_s) / 0.0625;
         assert_eq!(ticks, 3.0 * (calls + 1) as f64 + 3.0);
         training.executor.time_calls(None);
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_names_shapes_and_shares_that_add_up() {
+    fn profile_rows_have_names_shapes_and_shares_that_add_up() {
         let mut rows = Vec::new();
-        let (attach, lacks, sink) = (&mut |_: &_| None, &mut |_| {}, &mut |figure| rows.push(figure));
-        let mut bench = Bench { isa: Isa::best(), now: read_s, attach, sink, lacks };
+        let (attach, report_missing, sink) = (&mut |_: &_| None, &mut |_| {}, &mut |figure| rows.push(figure));
+        let mut bench = Bench { isa: Isa::best(), now: read_s, attach, sink, report_missing };
         profile_training("x", &mut small_step(Isa::best()), 3, &mut bench);
         let names: Vec<_> = rows.iter().map(|row| row.name.clone()).collect();
-        for wanted in ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"] {
-            assert!(names.iter().any(|name| name == wanted), "{wanted} is not in {names:?}");
+        for expected in ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"] {
+            assert!(names.iter().any(|name| name == expected), "{expected} is not in {names:?}");
         }
         let share = |row: &Figure| -> f64 {
             let (_, share) = row.unit.split_once(" calls, ").unwrap();

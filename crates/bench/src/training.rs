@@ -1,4 +1,4 @@
-//! Passes of a plan to be timed: forward alone, or whole training steps.
+//! Passes of a plan for timing: forward only, or whole training steps.
 
 use crate::measure::{Clock, noise, rates_and_shares};
 use graph::{Adam, Buffer, Executor, Graph, Optimizer, Packed, Params, Plan, models};
@@ -7,7 +7,7 @@ use math::rounds::{ROUND_S, ROUNDS, sustained_s};
 use math::{Act, Isa};
 use std::sync::Arc;
 
-/// Passes forward, with weights as they are at first.
+/// Forward passes with initial weights.
 pub struct Inference {
     params: Params,
     packed: Packed,
@@ -26,7 +26,7 @@ impl Inference {
         self.executor.run(&self.params, &self.packed);
     }
 
-    /// States a second in batches of noise, and the share of the peak.
+    /// States per second in batches of noise, and the share of the peak.
     pub fn rates_and_shares(&mut self, input: &str, batch: usize, peak: &Peak, now: Clock) -> [Vec<f64>; 2] {
         let input = self.executor.input_mut(input);
         input.copy_from_slice(&noise(input.len()));
@@ -34,7 +34,7 @@ impl Inference {
     }
 }
 
-/// Training steps of a plan: gradients of some runs one after the other, Adam and packing.
+/// Training steps of a plan: gradients of several runs, Adam and packing.
 pub struct Training {
     pub plan: Arc<Plan>,
     pub params: Params,
@@ -43,7 +43,7 @@ pub struct Training {
     pub grads: Buffer,
     pub optimizer: Optimizer,
     pub adam: Adam,
-    /// Whose gradients a step adds up.
+    /// Runs whose gradients a step adds up.
     pub runs: usize,
 }
 
@@ -63,7 +63,7 @@ impl Training {
         }
     }
 
-    /// Of a relu net on the mean squared error.
+    /// A ReLU network trained on the mean squared error.
     pub fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
         let [inp, .., out] = *widths else { unreachable!("a net has layers") };
         let mut graph = Graph::new();

@@ -1,4 +1,5 @@
-//! The figures of the room: whole steps of each preset's size with GPT-2's parts, forward, backward and AdamW, on all threads.
+//! Benchmarks of the words room: whole training steps of each preset's size with GPT-2's components (forward, backward and AdamW), on all
+//! threads.
 
 use crate::measure::{Bench, Clock, noise, rates_and_shares};
 use crate::profile::profile_training;
@@ -21,20 +22,20 @@ pub fn measure(bench: &mut Bench) {
         sets.iter().for_each(|&(isa, suffix)| trained(id, rounds, isa, suffix, bench));
     }
     for (id, _) in PRESETS {
-        let bytes = Pretrainer::bytes(&compared(id)).expect("settings of a preset");
+        let bytes = Pretrainer::bytes(&gpt2_config(id)).expect("settings of a preset");
         let unit = "bytes: weights, moments, gradients and all other tensors";
         bench.count(format!("words.{id}.bytes"), bytes as f64, unit);
     }
 }
 
-/// The sets whose steps this machine can do, each with what stands behind a preset's name.
+/// Instruction sets that this machine supports, each with a suffix for the names of figures.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {
         if bench.isa == Isa::Avx512 && isa.is_available() {
             sets.push((isa, suffix));
         } else {
-            (bench.lacks)(format!("words.*{suffix}.*, which needs {needs} and the native program"));
+            (bench.report_missing)(format!("words.*{suffix}.*, which needs {needs} and the native program"));
         }
     }
     sets
@@ -52,17 +53,17 @@ fn trained(id: &str, rounds: usize, isa: Isa, suffix: &str, bench: &mut Bench) {
     bench.give(format!("words.{id}{suffix}.share"), &shares, format!("of the f32 peak of as many cores, by {path}"));
     if !isa.rounds_to_bf16() && (id == "char" || id == "d512") {
         let rounds: Vec<f64> = (0..FEW).map(|_| written_per_s(&steps.learner, now)).collect();
-        bench.give(format!("words.{id}.written_per_s"), &rounds, format!("tokens/s, one after the other, by {path}"));
+        bench.give(format!("words.{id}.written_per_s"), &rounds, format!("tokens/s, generated one at a time, by {path}"));
     }
 }
 
-/// Where the time of a step goes, call by call, in the two sizes between which the others lie.
+/// Time per operation of a step, for the smallest and the largest size.
 pub fn profile(bench: &mut Bench) {
     for id in ["char", "d512"] {
-        let Config { shape, micro, batch, .. } = compared(id);
+        let Config { shape, micro, batch, .. } = gpt2_config(id);
         let window = shape.context + 1;
-        let plan = plan_training(&compared(id), micro * window, 1, bench.isa).expect("settings of a preset");
-        let mut training = Training::new(plan, compared(id).adam(0), batch / micro);
+        let plan = plan_training(&gpt2_config(id), micro * window, 1, bench.isa).expect("settings of a preset");
+        let mut training = Training::new(plan, gpt2_config(id).adam(0), batch / micro);
         for (token, x) in training.executor.input_mut("corpus").iter_mut().zip(noise(micro * window)) {
             *token = drawn(x, shape.vocab) as f32;
         }
@@ -72,35 +73,35 @@ pub fn profile(bench: &mut Bench) {
     }
 }
 
-/// Tokens of a text without sense.
+/// Number of tokens of the random text.
 const TEXT: usize = 1 << 16;
 
-/// A text without sense: a character for each token of the vocabulary, all of them as likely, as the rival draws them.
-fn senseless(vocab: usize, context: usize) -> Corpus {
+/// Random text with one character per token of the vocabulary, uniformly distributed, as in the rival's benchmark.
+fn random_corpus(vocab: usize, context: usize) -> Corpus {
     let characters: Vec<char> = ('\u{4e00}'..).take(vocab).collect();
     let text: String = noise(TEXT).into_iter().map(|x| characters[drawn(x, vocab)]).collect();
     let tokenizer = Tokenizer::chars(&String::from_iter(&characters));
     Corpus::of(text.as_bytes(), tokenizer, context).expect("a text of these characters")
 }
 
-/// Whole steps of a preset's size with GPT-2's parts.
+/// Training steps of a preset's size with GPT-2's components.
 pub struct Steps {
     learner: Pretrainer,
 }
 
 impl Steps {
-    /// Ready: what the first step alone does is done.
+    /// Creates a learner and runs one step as warm-up.
     pub fn new(id: &str, isa: Isa) -> Steps {
-        let config = compared(id);
+        let config = gpt2_config(id);
         let Shape { vocab, context, .. } = config.shape;
-        let corpus = senseless(vocab, context);
+        let corpus = random_corpus(vocab, context);
         let learner = Pretrainer::new(config, &Arc::new(corpus), 1, isa).expect("settings of a preset");
         let mut steps = Steps { learner };
         steps.step();
         steps
     }
 
-    /// The rate of a round that lasts at least this many seconds and one step.
+    /// Rate of a round of at least `seconds` seconds and one step.
     pub fn tokens_per_s(&mut self, seconds: f64, now: Clock) -> f64 {
         self.learner.config().step_tokens() as f64 / sustained_s(seconds, &now, || self.step())
     }
@@ -113,18 +114,18 @@ impl Steps {
     }
 }
 
-/// A token of a vocabulary by a number between -1 and 1.
+/// Maps a number between -1 and 1 to a token of the vocabulary.
 fn drawn(x: f32, vocab: usize) -> usize {
     ((0.5 * (x + 1.0) * vocab as f32) as usize).min(vocab - 1)
 }
 
-/// A preset as GPT-2 would have it, whatever the room trains: what `--versus` has the same of.
-fn compared(id: &str) -> Config {
+/// Preset with GPT-2's components, independent of the room's own settings; `--versus` compares the same configuration.
+fn gpt2_config(id: &str) -> Config {
     let config = preset(id).config;
     let vocab = if id == "char" { 65 } else { 8192 };
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { vocab, norm, positions, mlp, tied: true, bias: true, ..config.shape };
-    // In as many runs as the room's.
+    // The number of runs per step is that of the room's preset.
     let micro = 32 * config.micro / config.batch;
     Config { shape, batch: 32, micro, ..config }
 }
@@ -144,9 +145,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_drawn_from_the_whole_vocabulary_as_the_rival_draws_them() {
+    fn random_tokens_cover_the_vocabulary_uniformly() {
         for vocab in [65, 8192] {
-            let corpus = senseless(vocab, 64);
+            let corpus = random_corpus(vocab, 64);
             assert_eq!(corpus.len(), TEXT);
             let mut counts = vec![0; vocab];
             corpus.tokens(0..TEXT).for_each(|token| counts[token as usize] += 1);

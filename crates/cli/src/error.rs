@@ -1,6 +1,6 @@
 //! Errors of the command line.
 
-/// The command line is wrong: status 2.
+/// An error in the command line; the process exits with status 2.
 #[derive(Debug)]
 pub struct Usage(pub String);
 
@@ -12,7 +12,7 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// What the person typed cannot be; the rest is the program's trouble.
-pub fn refusal(error: run::RunError) -> anyhow::Error {
+/// Marks a run error as caused by the command line.
+pub fn usage_error(error: run::RunError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }

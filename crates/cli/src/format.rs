@@ -1,19 +1,19 @@
-//! What only the terminal says, beside what every shell says alike.
+//! Text formatting for the terminal, added to the formatting that all shells share.
 
-use crate::session::budget::Left;
+use crate::session::budget::Remaining;
 pub use run::format::*;
 
-/// What is done of a budget: `42% done, about 3:07 left`
-pub fn left(left: &Left) -> String {
-    let rest = match left.seconds {
+/// Formats progress towards a limit: `42% done, about 3:07 left`
+pub fn remaining(remaining: &Remaining) -> String {
+    let rest = match remaining.seconds {
         ..1.0 => String::new(),
         s @ ..60.0 => format!(", about {s:.0} s left"),
         s => format!(", about {} left", clock(s)),
     };
-    format!("{:.0}% done{rest}", 100.0 * left.done)
+    format!("{:.0}% done{rest}", 100.0 * remaining.done)
 }
 
-/// One argument of a command line, safe to paste into a shell.
+/// Quotes one argument of a command line so that it can be pasted into a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:+@%,\\".contains(c);
     match cfg!(windows) {
@@ -28,8 +28,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_and_what_can_be_pasted() {
-        let rest = |seconds| left(&Left { done: 0.424, seconds });
+    fn remaining_time_and_quoted_arguments_are_formatted() {
+        let rest = |seconds| remaining(&Remaining { done: 0.424, seconds });
         assert_eq!(rest(187.3), "42% done, about 3:07 left");
         assert_eq!([rest(12.3), rest(0.9)], ["42% done, about 12 s left", "42% done"]);
         assert_eq!(quoted("run.safetensors"), "run.safetensors");

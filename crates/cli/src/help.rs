@@ -1,4 +1,4 @@
-//! The grammar whole, and the knobs in words: from what the rooms declare.
+//! The complete command grammar and the knob help, generated from the rooms' declarations.
 
 use crate::args::{BUDGETS, Cli, EXAMPLES};
 use crate::format::wrapped;
@@ -14,21 +14,21 @@ pub fn grammar() -> Command {
     let knobs = knob_help();
     let [examples, sweep_examples] = rooms::examples();
     let sweep_help = format!("Examples:\n{sweep_examples}\n{}", sweep::HELP);
-    let sweeping = format!("{sweep_help}\n\n{knobs}");
+    let long_sweep_help = format!("{sweep_help}\n\n{knobs}");
     let grammar = Cli::command()
         .after_help(format!("{EXAMPLES}\n{examples}\n{BUDGETS}"))
         .mut_subcommand("train", |train| {
-            // Where they are listed it says so, and not where else to look.
+            // This help lists the knobs itself, so it does not refer to `hothouse train --help`.
             let set = "Set a knob, as in --set lr=0.003; repeat for more. All knobs are listed below";
             train.mut_arg("set", |arg| arg.long_help(set)).after_long_help(format!("{}\n{knobs}", room_list()))
         })
-        .mut_subcommand("sweep", |verb| verb.after_help(sweep_help).after_long_help(sweeping));
+        .mut_subcommand("sweep", |verb| verb.after_help(sweep_help).after_long_help(long_sweep_help));
     rooms::extend(grammar)
 }
 
-/// The rooms and their variants.
+/// Lists the rooms and their variants.
 fn room_list() -> String {
-    let mut text = String::from("Rooms, and what --variant may name in each:\n");
+    let mut text = String::from("Rooms and their variants, for --variant:\n");
     for room in run::rooms() {
         let schema = room.schema();
         let variants: Vec<_> = room.variants().iter().map(|variant| variant.id).collect();
@@ -40,9 +40,9 @@ fn room_list() -> String {
     text
 }
 
-/// Every knob of every room: its first variant's whole, and of the others what differs.
+/// Lists all knobs of each room's first variant, and the differences of its other variants.
 fn knob_help() -> String {
-    let mut text = String::from("Knobs, for --set (those marked * can also change while the run goes on).\n");
+    let mut text = String::from("Knobs, for --set (* can change during a run).\n");
     run::rooms().into_iter().for_each(|room| text += &knobs_of(room));
     text
 }
@@ -57,7 +57,7 @@ fn knobs_of(room: &dyn AnyRoom) -> String {
         let (known, new): (Vec<_>, Vec<_>) = knobs.iter().partition(|knob| base.iter().any(|b| b.name == knob.name && b.kind == knob.kind));
         let other = known.into_iter().filter(|knob| base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default));
         let other: Vec<_> = other.map(|knob| format!("{}={}", knob.name, knob.default)).collect();
-        text += &format!("\n  {} has else:\n", variant.id);
+        text += &format!("\n  {} differs in:\n", variant.id);
         for line in wrapped(&other.join(" "), WIDTH) {
             text += &format!("      {line}\n");
         }
@@ -72,7 +72,7 @@ fn knob_words(knob: &Knob) -> String {
         KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
         KnobKind::Bool => "on or off".into(),
         KnobKind::Choice { options } => options.iter().map(|option| option.name).collect::<Vec<_>>().join(", "),
-        KnobKind::Text { most } => format!("a text of {most} bytes at most"),
+        KnobKind::Text { most } => format!("text of up to {most} bytes"),
     };
     let mark = if knob.live { "*" } else { "" };
     let unit = if knob.unit.is_empty() { String::new() } else { format!(" {}", knob.unit) };

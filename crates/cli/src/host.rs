@@ -17,19 +17,19 @@ impl Machine {
         let isa = match &args.isa {
             None => Isa::best(),
             Some(name) => Isa::from_name(name).filter(|isa| isa.is_available()).ok_or_else(|| {
-                let have: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
-                let have = have.join(", ");
-                Usage(format!("there is no instruction set '{name}' here. This machine has: {have}"))
+                let available: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
+                let available = available.join(", ");
+                Usage(format!("instruction set '{name}' is not available. Choose one of: {available}"))
             })?,
         };
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(args.threads.unwrap_or(0) as usize)
             .build()
-            .context("cannot start the threads. Ask for fewer with --threads")?;
+            .context("cannot start the threads. Use fewer with --threads")?;
         Ok(Machine { host: Host { isa, memory_bytes: files::memory_bytes() }, pool })
     }
 
-    /// Does on its threads what takes long, until Ctrl-C.
+    /// Starts the threads, installs the Ctrl-C handler and runs `work` on them.
     pub fn work<T: Send>(args: &MachineArgs, work: impl FnOnce(&Machine) -> Result<T> + Send) -> Result<T> {
         let machine = Machine::new(args)?;
         signals::listen()?;

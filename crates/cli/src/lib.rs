@@ -1,10 +1,10 @@
-//! `hothouse`: the shell in a terminal. It owns what a run must not know: the command line, files, the clock, threads and
-//! signals. Errors end in [`main`], with the next step, and status 1; a wrong command line has status 2.
+//! `hothouse`: the terminal shell. It owns everything that runs are independent of: the command line, files, the clock, threads
+//! and signals. [`main`] prints errors with the next step and returns status 1; a wrong command line returns status 2.
 //!
-//! In layers, each of which knows only those before it: `args` (what is typed), `session` (runs and their files),
-//! `outputs` (the screen, lines and records), `verbs`. A folder of `rooms` holds the code of one room; the code outside serves every room
-//! and reads what a room declares.
-//! A program that adds a room of its own calls `run::add_room` and then [`main`].
+//! The layers, each of which depends only on those before it: `args` (the command line), `session` (runs and their files),
+//! `outputs` (the screen, lines and records), `verbs`. Each folder of `rooms` contains the code of one room. The code outside
+//! serves every room and reads the rooms' declarations.
+//! A program that adds its own room calls `run::add_room` and then [`main`].
 
 mod args;
 mod error;
@@ -31,40 +31,40 @@ use std::process::ExitCode;
 use std::time::Instant;
 use verbs::{bench, eval, info, sweep, train, watch};
 
-/// The whole program.
+/// Runs the program.
 pub fn main() -> ExitCode {
     let began = Instant::now();
     let matches = match help::grammar().try_get_matches() {
         Ok(matches) => matches,
         Err(answer) => {
-            // Help and version come this way too.
+            // Clap returns help and version as errors too.
             let printed = answer.print().and_then(|()| std::io::stdout().flush());
             let code = ExitCode::from(answer.exit_code() as u8);
-            return printed.map_or_else(|error| ended(error.into()), |()| code);
+            return printed.map_or_else(|error| exit_with(error.into()), |()| code);
         }
     };
-    // What was told but not yet written must not be lost in silence.
-    let done = obey(&matches, began).and_then(|()| Ok(std::io::stdout().flush()?));
-    done.map_or_else(ended, |()| ExitCode::SUCCESS)
+    // A failed flush is an error: buffered output would be lost.
+    let done = dispatch(&matches, began).and_then(|()| Ok(std::io::stdout().flush()?));
+    done.map_or_else(exit_with, |()| ExitCode::SUCCESS)
 }
 
-/// Says why it failed. Whoever closed the pipe has read what they wanted.
-fn ended(error: anyhow::Error) -> ExitCode {
-    // Whatever else is read or written is named in its error.
+/// Prints the error and returns its exit status. A closed pipe is a success: the reader has read enough.
+fn exit_with(error: anyhow::Error) -> ExitCode {
+    // Only a failed write to standard output has no context; all other I/O errors name their file.
     let output = error.chain().len() == 1 && error.is::<std::io::Error>();
-    let told = match error.downcast_ref::<std::io::Error>() {
+    let message = match error.downcast_ref::<std::io::Error>() {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Some(error) if output => {
-            format!("cannot write the output ({error}). Make room, or send it elsewhere")
+            format!("cannot write the output ({error}). Free disk space, or redirect the output")
         }
         _ => format!("{error:#}"),
     };
-    let _ = writeln!(std::io::stderr(), "error: {}", plain::text(&told));
+    let _ = writeln!(std::io::stderr(), "error: {}", plain::text(&message));
     ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
 }
 
-fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
-    if let Some(done) = rooms::obey(matches) {
+fn dispatch(matches: &ArgMatches, began: Instant) -> Result<()> {
+    if let Some(done) = rooms::dispatch(matches) {
         return done;
     }
     let cli = Cli::from_arg_matches(matches).map_err(|error| Usage(error.to_string()))?;

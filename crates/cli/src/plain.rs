@@ -1,20 +1,20 @@
-//! Text for a terminal in which nothing steers the terminal: names and texts of runs come from files that anybody may have made.
+//! Removes control characters from terminal output, because names and texts of runs may come from untrusted files.
 
 use std::io::{Result, StdoutLock, Write};
 
-/// Where everything that is told goes.
+/// Standard output without control characters.
 pub fn stdout() -> Plain<StdoutLock<'static>> {
     Plain::new(std::io::stdout().lock())
 }
 
-/// What is told, line by line, without control characters of either set: ASCII's, and U+0080 to U+009F, which some terminals obey.
+/// A writer that removes control characters: those of ASCII, and U+0080 to U+009F, which some terminals interpret.
 pub struct Plain<W: Write> {
     out: W,
-    /// The last byte may begin a control character of the second set.
+    /// The last byte was `LATIN`, so the next byte decides whether both are a control character.
     begun: bool,
 }
 
-/// The first of the two bytes of each character from U+0080 to U+00BF.
+/// First of the two bytes of each character from U+0080 to U+00BF.
 const LATIN: u8 = 0xc2;
 
 impl<W: Write> Plain<W> {
@@ -58,7 +58,7 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// The same for a text at once.
+/// Removes control characters from a text.
 pub fn text(text: &str) -> String {
     text.chars().filter(|&c| !c.is_control() || c == '\n' || c == '\t').collect()
 }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_left_out_however_it_is_cut() {
+    fn control_characters_are_removed_at_any_write_size() {
         let wild = "a\x1b]0;title\x07b\u{9b}31mc\r\u{85}\u{a0}é\u{c2}\u{7f}\n\td漢";
         let calm = "a]0;titleb31mc\u{a0}é\u{c2}\n\td漢";
         assert_eq!(text(wild), calm);

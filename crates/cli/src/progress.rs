@@ -1,31 +1,32 @@
-//! How far a long verb is: a line on standard error, written over again and again, where that is a terminal.
+//! A progress line of a long command on standard error, if that is a terminal. Each update overwrites the line.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-const TELL_EVERY: Duration = Duration::from_millis(250);
+const UPDATE_EVERY: Duration = Duration::from_millis(250);
 
-/// The line goes where this is dropped.
-pub struct Live {
+/// The progress line; dropping it clears the line.
+pub struct ProgressLine {
     on: bool,
-    told: Instant,
+    updated: Instant,
 }
 
-impl Live {
-    /// Not beside lines for another program.
-    pub fn new(json: bool) -> Live {
-        Live { on: std::io::stderr().is_terminal() && !json, told: Instant::now() }
+impl ProgressLine {
+    /// Creates a progress line, which is silent if the output is JSON or standard error is not a terminal.
+    pub fn new(json: bool) -> ProgressLine {
+        ProgressLine { on: std::io::stderr().is_terminal() && !json, updated: Instant::now() }
     }
 
-    pub fn tell(&mut self, words: impl FnOnce() -> String) {
-        if self.on && self.told.elapsed() > TELL_EVERY {
-            self.told = Instant::now();
-            let _ = write!(std::io::stderr(), "\r\x1b[K{}", words());
+    /// Overwrites the line with `text`, at most every 250 ms.
+    pub fn update(&mut self, text: impl FnOnce() -> String) {
+        if self.on && self.updated.elapsed() > UPDATE_EVERY {
+            self.updated = Instant::now();
+            let _ = write!(std::io::stderr(), "\r\x1b[K{}", text());
         }
     }
 }
 
-impl Drop for Live {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if self.on {
             let _ = write!(std::io::stderr(), "\r\x1b[K");

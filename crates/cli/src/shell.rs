@@ -1,4 +1,4 @@
-//! What a room may have in the terminal beyond what every room has. Each folder of `rooms` says it of its room.
+//! Interface between the terminal shell and the code of a single room. Each folder of `rooms` implements it for its room.
 
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
@@ -13,75 +13,75 @@ use serde_json::Value;
 pub trait RoomShell: Sync {
     fn id(&self) -> &'static str;
 
-    /// Verbs of its own.
+    /// Commands that only this room has.
     fn verbs(&self) -> Vec<RoomVerb> {
         Vec::new()
     }
 
-    /// Lines of what `hothouse --help` gives as examples, and of those of `hothouse sweep --help`.
+    /// Example lines for `hothouse --help` and for `hothouse sweep --help`.
     fn examples(&self) -> [&'static str; 2];
 
-    /// Other people's software that it is measured beside, where it is.
+    /// Other software that `bench --versus` compares the room with.
     fn rival(&self) -> Option<Rival> {
         None
     }
 
-    /// What is measured by whole processes, after all else, which is `measured`: beside other people's software too, where that is
-    /// asked for.
-    fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _give: Give) -> Result<()> {
+    /// Runs the benchmarks that start whole processes, after the others, whose figures are `measured`. `_versus` adds the
+    /// comparison with other software.
+    fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _emit: Emit) -> Result<()> {
         Ok(())
     }
 
-    /// Tests the agent of a checkpoint by so many episodes of this seed; none in a room that has no episodes.
+    /// Tests a checkpoint's agent on `_episodes` episodes with this seed; None in a room without episodes.
     fn test(&self, _bytes: &[u8], _episodes: Option<u32>, _seed: u32, _host: Host) -> Option<Result<Row>> {
         None
     }
 
-    /// Why no test of such a run can reach its variant's goal, where that is so.
+    /// Reason why no test of a run with this config can reach its variant's goal; None if a test can.
     fn out_of_reach(&self, _config: &Config) -> Option<&'static str> {
         None
     }
 
-    /// What stands beside the curve on the full screen.
+    /// Picture beside the curve on the full screen.
     fn picture(&self, _variant: &Variant) -> Option<Box<dyn Picture>> {
         None
     }
 }
 
-/// Takes each figure as soon as it is known.
-pub type Give<'a> = &'a mut dyn FnMut(Figure) -> std::io::Result<()>;
+/// Callback that receives each figure as soon as it is measured.
+pub type Emit<'a> = &'a mut dyn FnMut(Figure) -> std::io::Result<()>;
 
 pub struct Rival {
     pub name: &'static str,
-    /// Refuses where it is not installed.
+    /// Returns an error if the software is not installed.
     pub check: fn() -> Result<()>,
 }
 
-/// A run's answer to a question of its room.
+/// Sends a room-specific question to a run and returns the answer.
 pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Value) -> Result<T, RunError> {
     let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
-    Ok(serde_json::from_value(answer).expect("it is the answer to that question"))
+    Ok(serde_json::from_value(answer).expect("the answer has the type of the question"))
 }
 
-/// The arguments of a verb of a room's own.
+/// Arguments of a command that only one room has.
 pub trait VerbArgs: Args {
-    /// `["solve"]`, or behind a verb that every room has: `["eval", "cube"]`
+    /// Words of the command, such as `["solve"]`, or `["eval", "cube"]` for a subcommand of a shared command.
     const PATH: &'static [&'static str];
     const ABOUT: &'static str;
 
-    /// What its help says behind the options.
+    /// Help text after the options.
     fn help() -> String {
         String::new()
     }
 
-    fn obey(self) -> Result<()>;
+    fn run(self) -> Result<()>;
 }
 
 pub struct RoomVerb {
     pub path: &'static [&'static str],
-    /// Its grammar, under the last word of the path.
+    /// Adds the command's arguments and help to the last word of the path.
     pub grammar: fn(Command) -> Command,
-    pub obey: fn(&ArgMatches) -> Result<()>,
+    pub run: fn(&ArgMatches) -> Result<()>,
 }
 
 pub fn verb<V: VerbArgs>() -> RoomVerb {
@@ -94,6 +94,6 @@ pub fn verb<V: VerbArgs>() -> RoomVerb {
                 help => verb.after_help(help),
             }
         },
-        obey: |matches| V::from_arg_matches(matches)?.obey(),
+        run: |matches| V::from_arg_matches(matches)?.run(),
     }
 }

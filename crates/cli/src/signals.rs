@@ -1,4 +1,4 @@
-//! What other threads tell the training without waiting for it.
+//! Flags that other threads set to stop the training.
 
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 pub static SIGNALS: Signals = Signals::new();
 
 pub struct Signals {
-    /// Ctrl-C so far.
+    /// Number of Ctrl-C and termination signals received.
     pub interrupts: AtomicU32,
     pub output_closed: AtomicBool,
-    /// The terminal is in the hands of the full screen.
+    /// The full screen controls the terminal.
     pub screen: AtomicBool,
 }
 
@@ -18,7 +18,7 @@ impl Signals {
         Signals { interrupts: AtomicU32::new(0), output_closed: AtomicBool::new(false), screen: AtomicBool::new(false) }
     }
 
-    /// The first asks for a clean end; the second ends the process at once.
+    /// Counts an interrupt: the first requests a clean end, the second ends the process at once.
     pub fn interrupt(&self) {
         if self.interrupts.fetch_add(1, Relaxed) > 0 {
             if self.screen.load(Relaxed) {
@@ -33,7 +33,7 @@ impl Signals {
     }
 }
 
-/// From here on Ctrl-C and the system's signals to end arrive in [`SIGNALS`].
+/// Installs a handler that counts Ctrl-C and termination signals in [`SIGNALS`].
 pub fn listen() -> Result<()> {
     ctrlc::set_handler(|| SIGNALS.interrupt()).context("cannot listen for Ctrl-C")
 }

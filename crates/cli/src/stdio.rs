@@ -1,13 +1,13 @@
-//! A conversation with whoever started this program: lines in, an answer to each, at once. What is said is not its business.
+//! A line protocol over standard input and output: reads lines and writes an answer to each at once. Callers define the content.
 
 use anyhow::{Context, Result};
 use std::io::{BufRead, Read, Write};
 
-/// Whatever is asked is far shorter; a longer line is refused without being kept.
+/// Longest line in bytes. A longer line is skipped without being stored.
 pub const LINE_BYTES: u64 = 65_536;
 
-/// Answers each line until the lines end or `answer` has nothing more to say; None stands for a line that is too long. An answer
-/// without a character is not sent.
+/// Answers each line until the input ends or `answer` returns None. `answer` receives None for a line that is too long. An empty
+/// answer is not sent.
 pub fn converse(
     input: &mut impl BufRead,
     output: &mut impl Write,
@@ -24,11 +24,11 @@ pub fn converse(
         if cut {
             input.skip_until(b'\n').context("cannot read")?;
         }
-        let Some(said) = answer(if cut { None } else { Some(&line) })? else {
+        let Some(reply) = answer(if cut { None } else { Some(&line) })? else {
             return Ok(());
         };
-        if !said.is_empty() {
-            writeln!(output, "{said}")?;
+        if !reply.is_empty() {
+            writeln!(output, "{reply}")?;
             output.flush()?;
         }
     }

@@ -1,5 +1,5 @@
-//! Files of the shells, the terminal's and Python's: what is written goes over files of the same kind alone, whole or not at all, and
-//! elsewhere where the place asked for cannot be written any more. What is read may be by anybody, of any length and without end.
+//! File access for the terminal and Python programs. A write replaces only files of the same kind, and either completely or not at all. If
+//! the requested location cannot be written, a fallback location is used. Input files may have any origin and any length.
 
 use anyhow::{Context, Error, Result, bail};
 use run::RunError;
@@ -14,36 +14,36 @@ mod memory;
 
 pub use memory::memory_bytes;
 
-/// What is far larger is no circuit, no drawing and no table.
-pub const LARGEST_BYTES: u64 = 1 << 30;
-/// Bytes of a safetensors file before its header, which say how long that is; and of the longest that readers of the format take.
+/// Largest size of a circuit, drawing or table.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+/// Length of the size field before a safetensors header; and the maximum header size of the format's readers.
 const HEAD: usize = 8;
 const LONGEST_HEADER: u64 = 100_000_000;
-/// Names that a temporary file tries before it gives up.
+/// Maximum number of names tried for a temporary file.
 const TEMPORARY_NAMES: u32 = 100;
-/// Of data from a pipe where the system does not say how much memory there is.
+/// Maximum data from a pipe if the size of the memory is unknown.
 const MOST_DATA: u64 = 16 << 30;
 
-/// A kind of file that this program writes, and how it is known among others.
+/// A kind of file that this program writes, and its detection.
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// `checkpoint`
     pub name: &'static str,
-    /// Whether a file that is not empty is one.
-    pub is_one: fn(&mut dyn Read) -> bool,
+    /// Returns true if a nonempty file is of this kind.
+    pub is_kind: fn(&mut dyn Read) -> bool,
     /// `Name another file with --save`
     pub next: &'static str,
-    /// It is written line by line, so that a pipe or a device can take it too.
+    /// True if the file is written line by line; then it may be a pipe or device.
     pub is_stream: bool,
 }
 
 pub const CHECKPOINT: Kind = Kind {
     name: "checkpoint",
-    is_one: |file| {
+    is_kind: |file| {
         let head: Vec<u8> = bytes(file, HEAD as u64);
         let length = head.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
         let header = bytes(file, if length <= LONGEST_HEADER { length } else { 0 });
-        // One that was cut short begins so all the same.
+        // A truncated checkpoint also starts like this.
         header.starts_with(br#"{"__metadata__":{"hothouse":"#)
             || serde_json::from_slice(&header).is_ok_and(|json| tensors_length(&json).is_some())
     },
@@ -53,30 +53,30 @@ pub const CHECKPOINT: Kind = Kind {
 
 pub const MONITOR: Kind = Kind {
     name: "monitor",
-    is_one: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
+    is_kind: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
     next: "Name another file with --monitor",
     is_stream: false,
 };
 
-/// How every file of events begins.
+/// First bytes of every event file.
 pub const EVENTS_BEGIN: &[u8] = br#"{"kind":"opened""#;
 
 pub const EVENTS: Kind =
-    Kind { name: "file of events", is_one: |file| begins(file, EVENTS_BEGIN), next: "Name another file with --events", is_stream: true };
+    Kind { name: "file of events", is_kind: |file| begins(file, EVENTS_BEGIN), next: "Name another file with --events", is_stream: true };
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What cannot be read is no file of any kind.
+    // An unreadable file has no known kind.
     let _ = file.take(most).read_to_end(&mut bytes);
     bytes
 }
 
-/// Whether a file begins in this way, or is a part of such a beginning.
+/// Returns true if the file starts with `with`, or is a prefix of it.
 pub fn begins(file: &mut dyn Read, with: &[u8]) -> bool {
     with.starts_with(&bytes(file, with.len() as u64))
 }
 
-/// What cannot be written or read as it is: what is the matter, and the next step.
+/// Error for a path that cannot be read or written, with the remedy.
 #[derive(Debug)]
 pub struct Refused {
     pub kind: ErrorKind,
@@ -95,15 +95,14 @@ fn refused(kind: ErrorKind, text: String) -> Error {
     Refused { kind, text }.into()
 }
 
-/// The file behind `path`, through links, where one of this kind may be written: nothing is there yet, or one of the same kind, or
-/// nothing in it.
+/// Resolves links in `path`. Succeeds if the target does not exist, is empty, or is a file of this kind.
 fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
-        return Err(refused(ErrorKind::InvalidInput, format!("'{shown}' names no file. Add a file name, as in run.safetensors")));
+        return Err(refused(ErrorKind::InvalidInput, format!("'{shown}' names no file. Add a file name, such as run.safetensors")));
     }
     let there = match fs::metadata(path) {
-        // Nor is there anything to lose behind a file that is no folder.
+        // A path below a regular file does not exist either.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         there => Some(there.with_context(|| format!("cannot write to {shown}. {next}"))?),
     };
@@ -111,31 +110,32 @@ fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
     match there {
         Some(found) if found.is_dir() => Err(refused(
             ErrorKind::IsADirectory,
-            format!("{shown} is a folder. Add a file name, as in {}", path.join("run.safetensors").display()),
+            format!("{shown} is a folder. Add a file name, such as {}", path.join("run.safetensors").display()),
         )),
         Some(found) if !found.is_file() && kind.is_stream => Ok(path.to_path_buf()),
-        // To write beside it and rename would replace it.
+        // Replacing it by a renamed file would remove the device or pipe.
         Some(found) if !found.is_file() => Err(refused(
             ErrorKind::AlreadyExists,
-            format!("{shown} is a device or a pipe, not a regular file, and a {} cannot be written to it. {next}", kind.name),
+            format!("{shown} is a device or a pipe, not a regular file, so it cannot contain a {}. {next}", kind.name),
         )),
         Some(found) if found.len() > 0 => {
-            let mut file = File::open(&target).with_context(|| format!("cannot read {shown}, to see what would be lost. {next}"))?;
-            match (kind.is_one)(&mut file) {
+            let mut file =
+                File::open(&target).with_context(|| format!("cannot read {shown} to check what would be overwritten. {next}"))?;
+            match (kind.is_kind)(&mut file) {
                 true => Ok(target),
-                false => Err(refused(ErrorKind::AlreadyExists, format!("{shown} is no {}, and would be lost. {next}", kind.name))),
+                false => Err(refused(ErrorKind::AlreadyExists, format!("{shown} is not a {} and would be lost. {next}", kind.name))),
             }
         }
         _ => Ok(target),
     }
 }
 
-/// Fails where a file of this kind would be written over something else.
+/// Returns an error if a file of this kind would overwrite something else.
 pub fn check_place(path: &Path, kind: Kind) -> Result<()> {
     place(path, kind).map(drop)
 }
 
-/// Fails where it can be known before training that a file of this kind cannot be written to `path`.
+/// Returns an error before training if a file of this kind cannot be written to `path`.
 pub fn check(path: &Path, kind: Kind) -> Result<()> {
     let target = place(path, kind)?;
     if fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
@@ -143,41 +143,41 @@ pub fn check(path: &Path, kind: Kind) -> Result<()> {
     }
     let folder = folder_of(&target);
     if !folder.is_dir() {
-        let text = format!("there is no folder {}. Create it, or name a file in another one", folder.display());
+        let text = format!("the folder {} does not exist. Create it, or choose another folder", folder.display());
         return Err(refused(ErrorKind::NotFound, text));
     }
     let tried = beside(&target).and_then(|(probe, mut file)| {
         let written = file.write_all(b"probe");
         written.and(fs::remove_file(&probe))
     });
-    tried.with_context(|| format!("cannot write in {}. Make room, change its permissions, or name a file elsewhere", folder.display()))
+    tried.with_context(|| format!("cannot write in {}. Free space, change permissions, or choose another folder", folder.display()))
 }
 
-/// All of `bytes` or none of them: a crash or a full disk leaves the file that was there.
+/// Writes all of `bytes` or nothing: after a crash or with a full disk, the old file remains.
 pub fn write_whole(path: &Path, kind: Kind, bytes: &[u8]) -> Result<()> {
     let written = replace(path, kind, |file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    // What was refused says where else it may be.
+    // A `Refused` error already contains a remedy.
     written.map(|_| ()).map_err(|error| match error.is::<Refused>() {
         true => error,
         false => error.context(format!("cannot write {}. {}", path.display(), kind.next)),
     })
 }
 
-/// A file that appears under its name once `write` has filled it; it stays open.
+/// Creates or replaces a file when `write` has written its contents; returns the open file.
 pub fn replace(path: &Path, kind: Kind, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
     let target = place(path, kind)?;
     let (temporary, mut file) = beside(&target)?;
     let made = write(&mut file).and_then(|()| fs::rename(&temporary, &target));
     if made.is_err() {
-        // The first error is the one to tell; what is left of the attempt only takes room.
+        // The first error is reported; the incomplete file is only removed.
         let _ = fs::remove_file(&temporary);
     }
     made?;
     Ok(file)
 }
 
-/// Opens what is written line by line, at its beginning and with all that it has; a pipe or a device for writing alone. Whoever has
-/// it, has it alone.
+/// Opens a file that is written line by line, at its start and with its contents. Pipes and devices are opened for writing only. Regular
+/// files are locked.
 pub fn open_lines(path: &Path, kind: Kind) -> Result<File> {
     let (shown, next) = (path.display(), kind.next);
     let target = place(path, kind)?;
@@ -188,36 +188,36 @@ pub fn open_lines(path: &Path, kind: Kind) -> Result<File> {
         options.read(true).create(true).truncate(false);
     }
     let file = options.open(&target).with_context(|| format!("cannot write {shown}. {next}"))?;
-    // Where the file system knows no locks, nothing is lost but this refusal.
+    // On file systems without locks, concurrent writers are not detected.
     if is_plain && let Err(TryLockError::WouldBlock) = file.try_lock() {
-        bail!("another run is writing to {shown}. Let it end, or choose another place. {next}");
+        bail!("another run is writing to {shown}. Wait until it ends. {next}");
     }
     Ok(file)
 }
 
-/// What is written line by line, begun anew.
-pub fn begin_lines(path: &Path, kind: Kind) -> Result<File> {
+/// Opens a file that is written line by line, and clears it.
+pub fn create_lines(path: &Path, kind: Kind) -> Result<File> {
     let file = open_lines(path, kind)?;
-    // A pipe or a device has nothing that could be lost.
+    // Pipes and devices cannot be cleared.
     if file.metadata().is_ok_and(|there| there.is_file()) {
         file.set_len(0).with_context(|| format!("cannot write {}. {}", path.display(), kind.next))?;
     }
     Ok(file)
 }
 
-/// Where a checkpoint ended up, and why not where it should be.
+/// Location of a saved checkpoint, and the reason if it is a fallback.
 #[derive(Debug)]
 pub struct Kept {
     pub path: PathBuf,
     pub trouble: Option<String>,
 }
 
-/// Writes a checkpoint to `path`, else to the first of `refuges` that can be written.
+/// Writes a checkpoint to `path`, or to the first writable fallback in `refuges`.
 pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     let Err(first) = write_whole(path, CHECKPOINT, bytes) else {
         return Ok(Kept { path: path.to_path_buf(), trouble: None });
     };
-    // Of a disk's trouble the reason alone: which file it is stands before it.
+    // For disk errors only the reason; the path is part of the message below.
     let first = first.downcast_ref::<std::io::Error>().map_or_else(|| first.to_string(), ToString::to_string);
     for refuge in refuges {
         if write_whole(refuge, CHECKPOINT, bytes).is_ok() {
@@ -230,10 +230,10 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     bail!("cannot save to {} ({first}), nor to {}", path.display(), others.join(" or "))
 }
 
-/// What tells that two names are of the same file: also through links, and before the file is there.
+/// Identifies a file, also through links and before the file exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Device and number on it, which hard links share.
+    /// Device and inode number, which hard links share.
     Number(u64, u64),
     Path(PathBuf),
 }
@@ -250,10 +250,10 @@ pub fn identity(path: &Path) -> Identity {
     Identity::Path(place.unwrap_or_else(|_: std::io::Error| target.clone()))
 }
 
-/// Where links lead, also to a file that is not there yet.
+/// Follows links, also to a file that does not exist yet.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
-    // As many as systems follow.
+    // The usual limit of operating systems.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(next) => path = folder_of(&path).join(next),
@@ -263,7 +263,7 @@ fn end_of_links(path: &Path) -> PathBuf {
     path
 }
 
-/// `path`, or the first of `…-2`, `…-3` that does not exist: a default name overwrites nothing.
+/// Returns `path`, or the first of `…-2`, `…-3` that does not exist. A default name never overwrites a file.
 pub fn free_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
@@ -271,28 +271,28 @@ pub fn free_name(path: &Path) -> PathBuf {
     std::iter::once(path.to_path_buf()).chain(numbered).find(|p| fs::symlink_metadata(p).is_err()).unwrap_or(path.to_path_buf())
 }
 
-/// Refuses what is neither a file nor a pipe: a device has no end, and a folder has no bytes. To open one may do something to it.
+/// Returns an error unless the path is a file or pipe. Devices are not opened, because opening may have side effects.
 fn readable(path: &Path) -> Result<fs::Metadata> {
     let shown = path.display();
     let there = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(refused(error.kind(), format!("there is no file {shown}. Name a file that is there")));
+            return Err(refused(error.kind(), format!("the file {shown} does not exist. Choose an existing file")));
         }
         there => there.with_context(|| format!("cannot read {shown}. Check its permissions"))?,
     };
     if there.is_dir() {
-        return Err(refused(ErrorKind::IsADirectory, format!("{shown} is a folder. Name a file in it")));
+        return Err(refused(ErrorKind::IsADirectory, format!("{shown} is a folder. Choose a file in it")));
     }
     if !there.is_file() && !is_pipe(&there) {
         return Err(refused(
             ErrorKind::InvalidInput,
-            format!("{shown} is a device, not a file, and may have no end. Name a file, or send what is to be read through a pipe"),
+            format!("{shown} is a device, not a file. Choose a file, or pass the data through a pipe"),
         ));
     }
     Ok(there)
 }
 
-/// Opens a file or a pipe to read it.
+/// Opens a file or pipe for reading.
 pub fn open(path: &Path) -> Result<File> {
     readable(path)?;
     File::open(path).with_context(|| format!("cannot open {}. Check its permissions", path.display()))
@@ -309,14 +309,14 @@ fn is_pipe(_: &fs::Metadata) -> bool {
     false
 }
 
-/// All that there is to read, where it is no more than `most` bytes; `shown` names it.
+/// Reads everything, up to `most` bytes; `shown` is the name for error messages.
 pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
     if bytes.len() as u64 > most {
         return Err(refused(
             ErrorKind::FileTooLarge,
-            format!("{shown} has more than {}, and no more than that is read. Give a smaller part of it", amount(most)),
+            format!("{shown} is larger than the limit of {}. Pass a smaller part of it", amount(most)),
         ));
     }
     Ok(bytes)
@@ -326,16 +326,16 @@ fn amount(bytes: u64) -> String {
     if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{} MB", bytes >> 20) }
 }
 
-/// What may be of several kinds, as a circuit is that stands alone or in a checkpoint, or a drawing.
+/// Reads a file of one of several kinds, such as a circuit, a checkpoint that contains one, or a drawing.
 pub fn read_any(path: &Path) -> Result<Vec<u8>> {
-    read_at_most(open(path)?, LARGEST_BYTES, &path.display().to_string())
+    read_at_most(open(path)?, MAX_FILE_BYTES, &path.display().to_string())
 }
 
-/// A checkpoint of any size that fits the memory; of a foreign file, which may be of any size too, no more than its beginning.
+/// Reads a checkpoint of any size that fits into memory. Of a foreign file only the beginning is read.
 pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
     if fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        let text = format!("there is no file {shown}. `hothouse train --save {shown}` makes one");
+        let text = format!("the file {shown} does not exist. `hothouse train --save {shown}` creates it");
         return Err(refused(ErrorKind::NotFound, text));
     }
     if path.is_dir() {
@@ -344,16 +344,16 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     }
     let file = open(path)?;
     let mut bytes = Vec::new();
-    let read_on = |bytes: &mut Vec<u8>, most: u64| {
+    let read_more = |bytes: &mut Vec<u8>, most: u64| {
         let read = (&file).take(most).read_to_end(bytes);
         read.map(|_| ()).with_context(|| format!("cannot read {shown}"))
     };
-    read_on(&mut bytes, HEAD as u64)?;
+    read_more(&mut bytes, HEAD as u64)?;
     let header = bytes.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
     if header <= LONGEST_HEADER {
-        read_on(&mut bytes, header)?;
+        read_more(&mut bytes, header)?;
     }
-    // What is no such file as a whole is told by whoever takes it apart.
+    // The parser reports malformed content.
     let Ok(json) = serde_json::from_slice(&bytes[HEAD.min(bytes.len())..]) else { return Ok(bytes) };
     let Some(tensors) = tensors_length(&json) else {
         let why = "a safetensors file without Hothouse's metadata".into();
@@ -361,45 +361,45 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     };
     let length = file.metadata().ok().filter(fs::Metadata::is_file).map_or(u64::MAX, |file| file.len());
     check_room(tensors.min(length), memory_bytes(), &shown.to_string())?;
-    // A byte behind them shows that the file is longer than it says.
-    read_on(&mut bytes, tensors.saturating_add(1))?;
+    // One more byte reveals trailing data.
+    read_more(&mut bytes, tensors.saturating_add(1))?;
     Ok(bytes)
 }
 
-/// Refuses what is larger than the memory before it is read.
+/// Returns an error if the data does not fit into memory.
 fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
     if bytes <= memory {
         return Ok(());
     }
     Err(refused(
         ErrorKind::FileTooLarge,
-        format!("{shown} has {}, more than the {} of memory that are free. Use a machine with more", amount(bytes), amount(memory)),
+        format!("{shown} needs {}, but only {} of memory are free. Use a machine with more memory", amount(bytes), amount(memory)),
     ))
 }
 
-/// Bytes of the tensors of a checkpoint with this header; none where it is not Hothouse's.
+/// Size of the tensors of a checkpoint with this header; `None` for other programs' files.
 fn tensors_length(header: &Value) -> Option<u64> {
     header["__metadata__"]["hothouse"].as_str()?;
     let ends = header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64());
     Some(ends.max().unwrap_or(0))
 }
 
-/// The name that stands for standard input.
+/// Name of standard input.
 pub const STDIN: &str = "-";
 
-/// What `--data` names, by its length alone where that is known before it is read.
+/// Describes the file of `--data` by its length, without reading it.
 pub fn measured_data(path: &Path) -> Result<Dataset> {
     let mut bytes = 0;
     if path.as_os_str() != STDIN {
-        // Not opened: what comes through a pipe comes once.
+        // Not opened: data from a pipe can be read only once.
         bytes = readable(path)?.len();
     }
     Ok(Dataset { name: data_name(path), bytes, hash: String::new(), content: None })
 }
 
-/// What is to be learned from, where it fits half of the memory: a run keeps what it makes of it beside it.
+/// Reads training data of at most half the memory; the run needs the rest for derived data.
 pub fn read_data(path: &Path) -> Result<Dataset> {
-    let (name, most) = (data_name(path), most_data());
+    let (name, most) = (data_name(path), max_data_bytes());
     let content = match path.as_os_str() == STDIN {
         true => read_at_most(std::io::stdin().lock(), most, &name),
         false => read_at_most(open(path)?, most, &name),
@@ -407,15 +407,15 @@ pub fn read_data(path: &Path) -> Result<Dataset> {
     Ok(Dataset::new(name, content?))
 }
 
-/// Bytes of data that are read at most.
-pub fn most_data() -> u64 {
+/// Maximum size of training data in bytes.
+pub fn max_data_bytes() -> u64 {
     match memory_bytes() {
         u64::MAX => MOST_DATA,
         memory => memory / 2,
     }
 }
 
-/// The file's own, without its folders.
+/// File name without its folders.
 fn data_name(path: &Path) -> String {
     if path.as_os_str() == STDIN {
         return "standard input".into();
@@ -430,8 +430,8 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A new file in the same folder, so that renaming never crosses a file system. A link or a file that has one of its names already
-/// stays as it is, and the next name is taken.
+/// Creates a temporary file in the same folder, so that renaming stays within one file system. Existing links and files are not touched;
+/// the next name is tried.
 fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let taken = |error: &std::io::Error| error.kind() == ErrorKind::AlreadyExists;
     let tries = (0..TEMPORARY_NAMES).map(|attempt| {
@@ -456,14 +456,14 @@ mod tests {
     use super::*;
     use testkit::Scratch;
 
-    /// A checkpoint for whoever looks at its beginning alone.
+    /// Header of a checkpoint; sufficient for file detection.
     fn checkpoint(word: &str) -> Vec<u8> {
         let header = format!(r#"{{"__metadata__":{{"hothouse":"{word}"}}}}"#);
         [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+    fn a_file_is_replaced_completely_without_leftovers() {
         let folder = Scratch::new("whole");
         let path = folder.join("run.safetensors");
         check(&path, CHECKPOINT).unwrap();
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_link_under_the_name_of_a_temporary_file_is_not_followed() {
+    fn links_with_a_temporary_name_are_not_followed() {
         let folder = Scratch::new("planted");
         let (path, victim) = (folder.join("run.safetensors"), folder.join("victim"));
         fs::write(&victim, "precious").unwrap();
@@ -491,9 +491,9 @@ mod tests {
         for attempt in 0..3 {
             assert!(fs::symlink_metadata(temporary_name(&path, attempt)).unwrap().is_symlink());
         }
-        // Where all its names are taken, it says so and touches none of them.
+        // If all temporary names exist, writing fails and leaves them unchanged.
         for attempt in 3..TEMPORARY_NAMES {
-            fs::write(temporary_name(&path, attempt), "another's").unwrap();
+            fs::write(temporary_name(&path, attempt), "foreign").unwrap();
         }
         assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("cannot write in"));
         assert!(write_whole(&path, CHECKPOINT, &checkpoint("two")).is_err());
@@ -502,10 +502,10 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_gone_sends_the_run_elsewhere() {
+    fn a_missing_folder_selects_a_fallback() {
         let folder = Scratch::new("gone");
         let path = folder.join("missing").join("run.safetensors");
-        assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("no folder"));
+        assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("does not exist"));
         assert!(keep(&path, &[folder.join("no/run")], b"kept").unwrap_err().to_string().contains("nor to"));
         let kept = keep(&path, &[folder.join("no/run"), folder.join("run")], b"kept").unwrap();
         assert!(kept.trouble.unwrap().contains("safe in"));
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_a_kind_is_not_written_over() {
+    fn files_of_another_kind_are_not_overwritten() {
         let folder = Scratch::new("foreign");
         let (notes, empty) = (folder.join("notes.txt"), folder.join("empty"));
         fs::write(&notes, "these are notes").unwrap();
@@ -530,12 +530,12 @@ mod tests {
             check(&empty, kind).unwrap();
         }
         assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no leftovers");
     }
 
     #[test]
     #[cfg(unix)]
-    fn a_pipe_and_a_link_stay_what_they_are() {
+    fn pipes_and_links_are_not_replaced() {
         use std::os::unix::fs::{FileTypeExt, symlink};
         let folder = Scratch::new("special");
         let (pipe, round, dangling) = (folder.join("pipe"), folder.join("round"), folder.join("dangling"));
@@ -553,21 +553,21 @@ mod tests {
         assert!(fs::symlink_metadata(&round).unwrap().is_symlink());
         write_whole(&dangling, CHECKPOINT, &checkpoint("")).unwrap();
         write_whole(&dangling, CHECKPOINT, &checkpoint("again")).unwrap();
-        assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink(), "a link stays one");
+        assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink(), "the link remains");
         assert_eq!(fs::read(folder.join("later")).unwrap(), checkpoint("again"));
     }
 
     #[test]
-    fn what_has_no_end_is_not_read_to_it() {
+    fn endless_input_is_rejected() {
         assert_eq!(read_at_most(&b"abc"[..], 3, "it").unwrap(), b"abc");
         let error = read_at_most(std::io::repeat(0), 5 << 20, "standard input").unwrap_err().to_string();
-        assert_eq!(error, "standard input has more than 5 MB, and no more than that is read. Give a smaller part of it");
+        assert_eq!(error, "standard input is larger than the limit of 5 MB. Pass a smaller part of it");
         check_room(7, 7, "it").unwrap();
         let error = check_room(3 << 30, 1 << 30, "run.safetensors").unwrap_err().to_string();
         assert!(error.contains("3072 MB") && error.contains("1024 MB of memory"), "{error}");
     }
 
-    /// As long as the header says, and with nothing in it that takes room on the disk.
+    /// Creates a sparse file of `bytes` bytes that starts with this header.
     fn sparse(path: &Path, header: &str, bytes: u64) {
         let mut file = File::create(path).unwrap();
         file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn how_much_of_a_file_is_read_follows_from_its_beginning() {
+    fn the_header_determines_how_much_is_read() {
         let length = |header: &str| tensors_length(&serde_json::from_str(header).unwrap());
         let tensors = |last: u64| {
             let part = |from: u64, to: u64| format!(r#"{{"dtype":"F32","shape":[9],"data_offsets":[{from},{to}]}}"#);
@@ -595,12 +595,12 @@ mod tests {
         let folder = Scratch::new("beginning");
         let path = folder.join("some.safetensors");
         const HUGE: u64 = 3 << 30;
-        // Cut to the length it has, as a checkpoint is that others appended something to.
+        // Reads the length in the header; trailing data is ignored except for one byte.
         sparse(&path, &tensors(72), HUGE);
         let bytes = read_checkpoint(&path).unwrap();
         assert_eq!(bytes.len(), HEAD + tensors(72).len() + 72 + 1);
         check(&path, CHECKPOINT).unwrap();
-        // A model of somebody else's, zeros, and a text whose ninth letter is a brace.
+        // A foreign model, zeros, and a text whose ninth character is a brace.
         sparse(&path, r#"{"a":{"dtype":"U8","shape":[3221225396],"data_offsets":[0,3221225396]}}"#, HUGE);
         let error = format!("{:#}", read_checkpoint(&path).unwrap_err());
         assert!(error.contains("some.safetensors") && error.contains("no Hothouse checkpoint"), "{error}");
@@ -615,7 +615,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_file_is_known_by_every_name_it_has() {
+    fn links_have_the_identity_of_their_file() {
         let folder = Scratch::new("names");
         let path = folder.join("run");
         let (soft, hard, later) = (folder.join("soft"), folder.join("hard"), folder.join("later"));
@@ -629,6 +629,6 @@ mod tests {
         assert!(check(&soft, CHECKPOINT).unwrap_err().to_string().contains("--save"));
         fs::write(&path, checkpoint("one")).unwrap();
         write_whole(&soft, CHECKPOINT, &checkpoint("two")).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), checkpoint("two"), "behind a link, the file it points to is replaced");
+        assert_eq!(fs::read(&path).unwrap(), checkpoint("two"), "the target of the link is replaced");
     }
 }

@@ -1,9 +1,9 @@
-//! How much memory there is for what is read and made.
+//! Available memory.
 
-/// Where Linux says how much memory a group of processes may have: its second version, and its first.
+/// Files with the memory limit of a Linux control group: version 2 and version 1.
 const GROUP_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// What this process may still allocate; without end where the system does not say.
+/// Memory in bytes that this process can still allocate; `u64::MAX` if unknown.
 pub fn memory_bytes() -> u64 {
     from_files(|path| std::fs::read_to_string(path).ok())
 }
@@ -20,7 +20,7 @@ fn available(meminfo: &str) -> Option<u64> {
     kilobytes.checked_mul(1 << 10)
 }
 
-/// None for `max`, which is no limit.
+/// Parses a limit; `max` means no limit.
 fn group_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
@@ -32,16 +32,16 @@ mod tests {
     const MEMINFO: &str = "MemTotal:       16316912 kB\nMemFree:              9 kB\nMemAvailable:   12000000 kB\nBuffers: 1 kB\n";
 
     #[test]
-    fn memory_is_what_the_system_calls_available() {
+    fn available_memory_is_parsed() {
         assert_eq!(available(MEMINFO), Some(12_000_000 << 10));
         for text in ["MemTotal: 1 kB\n", "MemAvailable: much kB\n", "MemAvailable: 5\n", ""] {
             assert_eq!(available(text), None, "{text}");
         }
-        assert_eq!(available("MemAvailable: 18446744073709551615 kB"), None, "more than a number holds");
+        assert_eq!(available("MemAvailable: 18446744073709551615 kB"), None, "overflow");
     }
 
     #[test]
-    fn a_group_of_processes_may_have_less() {
+    fn the_group_limit_applies_if_lower() {
         let with = |meminfo: Option<&str>, second: Option<&str>, first: Option<&str>| {
             from_files(|path| {
                 let text = match path {
@@ -54,20 +54,20 @@ mod tests {
             })
         };
         let (free, gigabyte) = (12_000_000 << 10, 1 << 30);
-        let said = Some(MEMINFO);
-        assert_eq!(with(said, None, None), free);
-        assert_eq!(with(said, Some("max\n"), None), free);
-        assert_eq!(with(said, Some("1073741824\n"), None), gigabyte);
-        assert_eq!(with(said, Some("999999999999999\n"), None), free, "the group may have more than there is");
-        // The first version writes no limit as a number.
-        assert_eq!(with(said, None, Some("9223372036854771712\n")), free);
-        assert_eq!(with(said, None, Some("1073741824\n")), gigabyte);
+        let info = Some(MEMINFO);
+        assert_eq!(with(info, None, None), free);
+        assert_eq!(with(info, Some("max\n"), None), free);
+        assert_eq!(with(info, Some("1073741824\n"), None), gigabyte);
+        assert_eq!(with(info, Some("999999999999999\n"), None), free, "the group limit exceeds the memory");
+        // Version 1 writes a large number for no limit.
+        assert_eq!(with(info, None, Some("9223372036854771712\n")), free);
+        assert_eq!(with(info, None, Some("1073741824\n")), gigabyte);
         assert_eq!(with(None, Some("1073741824\n"), None), gigabyte);
-        assert_eq!(with(None, None, None), u64::MAX, "a system that does not say");
+        assert_eq!(with(None, None, None), u64::MAX, "unknown memory");
     }
 
     #[test]
-    fn what_this_system_says_can_be_read() {
+    fn the_memory_of_this_system_is_readable() {
         let bytes = memory_bytes();
         assert!(bytes > 1 << 20 && (bytes < 1 << 50 || !cfg!(target_os = "linux")), "{bytes}");
     }

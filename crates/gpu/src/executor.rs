@@ -96,7 +96,7 @@ impl Executor {
         let mut encoder = self.gpu.encoder();
         self.program.encode(&mut encoder, self.lowered.steps.clone());
         if let Some(adam) = adam {
-            self.optimizer.tell(adam, self.steps, &self.memory);
+            self.optimizer.reset_to(adam, self.steps, &self.memory);
             self.program.encode(&mut encoder, self.step.clone());
         }
         self.readback.encode(&mut encoder);

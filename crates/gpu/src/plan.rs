@@ -54,7 +54,7 @@ impl Lowered {
     /// The same. Unless `fuse`, each node has its own kernel, the reference for tests of the regrouped ones.
     pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
-            return Err(Fault::NoHalf);
+            return Err(Fault::NoF16);
         }
         let mut dataflow = Dataflow::of(plan)?;
         if fuse {

@@ -174,7 +174,7 @@ impl PlanTrainer for Trainer {
         self.ask_for(Asked::All)
     }
 
-    fn ask_outputs(&mut self) -> Result<(), Fault> {
+    fn request_outputs(&mut self) -> Result<(), Fault> {
         self.ask_for(Asked::Outputs)
     }
 

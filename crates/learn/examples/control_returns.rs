@@ -1,6 +1,6 @@
-//! What the greedy policy's return is after so many million steps, by seed, and the median: whether learning goes on.
+//! Return of the greedy policy after given numbers of million steps, by seed, and the median. It shows whether learning continues.
 //! `cargo run --release -p learn --example control_returns -- --env all --at 1,10,50 --first 101 --seeds 5`
-//! `--env all` takes one environment after the other; `--set lr=0.005` changes a setting of its preset.
+//! `--env all` trains each environment in turn; `--set lr=0.005` changes a setting of its preset.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::settings::Settings;
@@ -50,7 +50,7 @@ fn set(config: &mut PpoConfig, text: &str) {
 }
 
 impl Run {
-    /// The return of a hundred fresh episodes after so many million steps, and the mean of the last hundred in training.
+    /// Return of a hundred fresh episodes after each number of million steps, and the mean of the last hundred training episodes.
     fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
         let id = self.kind.spec.id;
         let mut found = vec![[Vec::new(), Vec::new()]; at.len()];

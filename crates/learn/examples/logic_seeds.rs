@@ -1,8 +1,8 @@
-//! How often and how soon members become perfect: many seeds of an experiment, none of them begun again. A perfect member has passed
-//! the 64 grids of the population's check; a confirmed one also 1,000 grids of another stream, or the only case that there is.
+//! Success rate and time of single members: many seeds of an experiment without restarts. A perfect member has passed the 64 grids of
+//! the population's check. A confirmed member also passed 1,000 grids of another random stream, or the only case if there is one.
 //!
-//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most,
-//! settings.
+//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, number of seeds,
+//! maximum number of updates, settings.
 
 use learn::logic::check::harden;
 use learn::logic::experiment::{Config, Preset};

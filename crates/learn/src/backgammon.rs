@@ -1,7 +1,7 @@
-//! Learners of backgammon, searches and opponents, each in the folder beside it, and games that are played for a learner elsewhere.
+//! Backgammon: learners, searches and opponents (each in the folder of this name), and games that workers play for a learner.
 //!
-//! A board that is valued is always seen by the player who has just moved; a board that is to be moved from is seen by the
-//! player who makes the roll. Chances are those of money play without a cube.
+//! A board to be valued is seen from the player who has just moved. A board to be moved from is seen from the player who is on roll.
+//! Chances are those of money play without a cube.
 
 pub mod arena;
 pub mod baselines;
@@ -27,7 +27,7 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays pieces of a round for a learner wherever it is, with what its [`Sharing::due`] gave: what its [`Sharing::take`] takes.
+/// Plays pieces of a round on any machine, from the output of [`crate::Sharing::due`]; returns the input of [`crate::Sharing::take`].
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());
@@ -35,7 +35,7 @@ pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn E
     Ok(td::shared::Round::from_parts(due)?.play(isa, pieces).parts())
 }
 
-/// A number that two builds share where they play the same games alike: whoever plays for a learner has to have the learner's.
+/// Hash of sample games. Builds with equal hashes play alike; a worker must have the same hash as the learner.
 pub fn fingerprint(isa: Isa) -> u64 {
     let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");
     let hash = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);

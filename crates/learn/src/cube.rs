@@ -1,5 +1,4 @@
-//! What learners of the cube have in common, and what is known of a cube beyond its rules. The network, learners, searches and the
-//! judgement over all states lie in the folder beside it.
+//! Common parts of the cube learners. The network, learners, searches and the evaluation over all states are in the folder of this name.
 
 pub mod dqn;
 pub mod evaluate;
@@ -24,21 +23,21 @@ use crate::{Iteration, Learner};
 use graph::PlanError;
 use worlds::cube::{Actions, Distances, Puzzle, Three, Two};
 
-/// A cube that can be learned.
+/// Cube that can be learned.
 pub trait Cube: Puzzle {
-    /// Whether the distance of every state is known.
+    /// True if the distance of every state to the solved state is available.
     const EXACT: bool;
 
     fn distance(self, _exact: &Distances) -> Option<u8> {
         None
     }
 
-    /// Words of a state where it is saved.
+    /// Number of words in a saved state.
     const WORDS: usize;
 
     fn words(self, words: &mut [u32]);
 
-    /// `None` where they are no state.
+    /// Returns `None` if the words are not a valid state.
     fn from_words(words: &[u32]) -> Option<Self>;
 }
 
@@ -80,58 +79,58 @@ impl Cube for Three {
     }
 }
 
-/// A learner of a cube, whichever way it learns: its weights are those that judge, which [`Evaluator::set`] takes.
+/// Learner of a cube. [`Evaluator::set`] accepts its weights.
 pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     type Cube: Cube;
     fn actions(&self) -> Actions;
-    /// The judge that it is now.
+    /// Current evaluator of states.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
-    /// Curriculum and replay of one that plays, with so many transitions of the greatest priority.
+    /// Curriculum and replay of a learner by playing, with the `top` transitions of highest priority.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
     }
 }
 
 progress! {
-    /// States learned from: rows of all minibatches.
+    /// States used for learning: rows of all minibatches.
     states,
-    /// Steps of the optimiser.
+    /// Optimiser steps.
     updates,
-    /// Moves and episodes of whoever learns by playing.
+    /// Moves and episodes of learners that learn by playing.
     moves,
     episodes,
 }
 
-/// One iteration in numbers, means over its steps.
+/// Statistics of one iteration: means over its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,
     pub grad_norm: f32,
     pub lr: f32,
-    /// Of whoever learns by playing.
+    /// Statistics of play, for learners that learn by playing.
     pub play: Option<PlayStats>,
-    /// Seconds by the clock that was set: [`PARTS`].
+    /// Seconds per part ([`PARTS`]) of the profiling clock.
     pub parts_s: [f64; PARTS.len()],
-    /// States learned from.
+    /// States used for learning.
     pub states: u64,
-    /// Losses, gradients and weights are numbers.
+    /// True if losses, gradients and weights are finite.
     pub finite: bool,
 }
 
 impl Stats {
-    /// What was summed over so many steps of so many states, as means.
+    /// Converts sums over `steps` steps of `batch` states to means.
     fn over(self, steps: usize, batch: usize) -> Stats {
         let each = steps as f32;
         let Stats { loss, grad_norm, lr, .. } = self;
         Stats { loss: loss / each, grad_norm: grad_norm / each, lr: lr / each, states: (steps * batch) as u64, ..self }
     }
 
-    /// Whether loss and length of the gradient are numbers.
+    /// Returns true if the loss and the gradient norm are finite.
     fn is_number(&self) -> bool {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Sums as they are saved within an iteration.
+    /// Sums as saved within an iteration.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }
@@ -158,28 +157,28 @@ impl From<Stats> for Iteration {
     }
 }
 
-/// How episodes went.
+/// Statistics of episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayStats {
     /// Share of actions that are drawn at random.
     pub epsilon: f32,
-    /// What the network says of the actions that were learned from.
+    /// Mean Q-value of the actions used for learning.
     pub mean_q: f32,
-    /// Moves of a scramble that the curriculum has come to.
+    /// Scramble length that the curriculum has reached.
     pub depth: f32,
-    /// Share of the iteration's episodes that solved the cube; nothing where none ended.
+    /// Share of the iteration's episodes that solved the cube; `None` if no episode ended.
     pub solved: Option<f32>,
 }
 
-/// Where the time of an iteration goes: drawing labelled states, playing, sampling from the replay, learning.
+/// Parts of an iteration's time: drawing labelled states, playing, sampling from the replay, learning.
 pub const PARTS: [&str; 4] = ["samples", "playing", "replay", "learning"];
 
-/// How somebody acts who looks one move ahead.
+/// Action rule of a player that looks one move ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greedy {
-    /// Always the best action, so that where two states prefer each other it stays between them.
+    /// Always takes the best action. If two states prefer each other, the player alternates between them.
     Plain,
-    /// The best that does not take the last move back.
+    /// Takes the best action that does not undo the last move.
     Onward,
 }
 
@@ -187,8 +186,8 @@ impl Greedy {
     pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
 }
 
-/// The action to take where one judges what each leads to: to the solved state where one does, else to the least value; of
-/// equals the first. One action may be ruled out.
+/// Selects an action from the states that the actions lead to: the solved state if present, otherwise the state of least value. Ties go to
+/// the first action. The action `without` is excluded.
 pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {

@@ -1,6 +1,6 @@
-//! What can go wrong with a machine that work is offloaded to.
+//! Failures of a machine that work is offloaded to.
 
-/// Why a machine cannot go on, or cannot begin: what is the matter, and what to do about it.
+/// Reason why a machine cannot start or continue, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     NoAdapter {
@@ -17,55 +17,55 @@ pub enum Fault {
         needs: u64,
         has: u64,
     },
-    /// Products in f16 were asked for.
-    NoHalf,
+    /// Products in f16 were requested.
+    NoF16,
     Unknown {
         what: String,
     },
-    ProcessorOnly {
+    CpuOnly {
         why: &'static str,
     },
 }
 
 impl Fault {
-    /// What is the matter, in a sentence.
+    /// Description of the failure, as a sentence.
     pub fn what(&self) -> String {
         let text = match self {
-            Fault::NoAdapter { why } => format!("there is no GPU to use here ({why})"),
+            Fault::NoAdapter { why } => format!("no GPU is available ({why})"),
             Fault::Lost { why } => format!("the GPU was lost ({why})"),
-            Fault::Refused { why } => format!("the GPU refused the work ({why})"),
-            Fault::OutOfMemory => "the GPU has run out of memory".into(),
+            Fault::Refused { why } => format!("the GPU rejected the work ({why})"),
+            Fault::OutOfMemory => "the GPU is out of memory".into(),
             Fault::TooSmall { needs, has } => {
-                format!("the GPU's buffers hold {has} bytes, but this run needs {needs}")
+                format!("this run needs {needs} bytes in a buffer, but the GPU allows {has}")
             }
-            Fault::NoHalf => "the GPU has no f16, which is the precision that was asked for".into(),
-            Fault::Unknown { what } => format!("{what} has not been taught to run on a GPU"),
-            Fault::ProcessorOnly { why } => why.to_string(),
+            Fault::NoF16 => "the GPU does not support f16, the selected precision".into(),
+            Fault::Unknown { what } => format!("{what} has no GPU implementation"),
+            Fault::CpuOnly { why } => why.to_string(),
         };
         let mut letters = text.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
         first.chain(letters).chain(['.']).collect()
     }
 
-    /// What to do next, in a sentence.
+    /// Remedy, as a sentence.
     pub fn next_step(&self) -> &'static str {
         match self {
-            Fault::NoAdapter { .. } => "Train on the processor, or see to the system's GPU driver.",
-            Fault::Lost { .. } => "Training goes on on the processor; choose the GPU again once it is back.",
-            Fault::Refused { .. } => "Train on the processor; the text says what to report or update.",
+            Fault::NoAdapter { .. } => "Train on the CPU, or check the system's GPU driver.",
+            Fault::Lost { .. } => "Training continues on the CPU; choose the GPU again once it is back.",
+            Fault::Refused { .. } => "Train on the CPU, and report or update as described.",
             Fault::OutOfMemory | Fault::TooSmall { .. } => {
-                "Choose fewer environments, games, members or sequences a step, or train on the processor."
+                "Choose fewer environments, games, members or sequences per step, or train on the CPU."
             }
-            Fault::NoHalf => "Set precision to f32 to train on it, or train on the processor.",
-            Fault::Unknown { .. } => "Train it on the processor.",
-            Fault::ProcessorOnly { .. } => "Choose another learner of the room, or train on the processor.",
+            Fault::NoF16 => "Set precision to f32, or train on the CPU.",
+            Fault::Unknown { .. } => "Train it on the CPU.",
+            Fault::CpuOnly { .. } => "Choose another learner in this room, or train on the CPU.",
         }
     }
 }
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        // Without the last full stop, as errors are.
+        // Errors have no final full stop.
         write!(f, "{} {}", self.what(), self.next_step().trim_end_matches('.'))
     }
 }

@@ -1,4 +1,4 @@
-//! What every learner has. A run knows no more of one; a room adds what it asks of its own.
+//! Interface of all learners. Runs use only this interface; a room adds the methods that it needs.
 
 use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice};
@@ -7,114 +7,114 @@ use graph::Executor;
 /// Values by the names of a room's columns.
 pub type ByName<T> = Vec<(&'static str, T)>;
 
-/// An algorithm under way. The same settings and seed give the same weights, whatever the threads.
+/// Learner of one algorithm. The same settings and seed give the same weights for any number of threads.
 pub trait Learner: Send + Sync {
-    /// An iteration in numbers.
+    /// Statistics of one iteration.
     type Stats: Into<Iteration>;
     type Progress: Progress;
 
-    /// One slice of work of a few milliseconds.
+    /// Runs one slice of work, a few milliseconds long.
     fn advance(&mut self) -> Slice<Self::Stats>;
 
-    /// Between two iterations, where its settings may change.
+    /// Returns true between two iterations, where settings may change.
     fn at_boundary(&self) -> bool;
 
-    /// Every setting with its value in force, in the order of their declaration.
+    /// Returns every setting with its current value, in declaration order.
     fn settings(&self) -> Vec<(&'static Setting, Value)>;
 
     /// Returns the error that [`Learner::change`] would return.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
 
-    /// Changes a live setting, at a boundary.
+    /// Changes a live setting. Call it at a boundary only.
     fn change(&mut self, name: &str, value: &Value) -> Result<(), Refusal>;
 
-    /// Whether its parts are all there is also within an iteration.
-    fn saves_within(&self) -> bool {
+    /// Returns true if [`Learner::parts`] is also complete within an iteration.
+    fn saves_mid_iteration(&self) -> bool {
         false
     }
 
     fn progress(&self) -> Self::Progress;
 
-    /// What it counts, by name.
+    /// Counters by column name.
     fn counts(&self) -> ByName<f64> {
         self.progress().counts()
     }
 
-    /// Those that act, for a digest.
+    /// Weights of the acting network, for a digest.
     fn weights(&self) -> &[f32];
 
-    /// All that it is made from again, by name, between two iterations and where it [`Learner::saves_within`].
+    /// Complete state by name, from which the learner can be restored. Call it between two iterations, or anywhere if
+    /// [`Learner::saves_mid_iteration`].
     fn parts(&self) -> Parts;
 
-    /// Whether there is anything worth saving: it can be made from its parts, and the last iteration's losses and gradients were
-    /// numbers. A learner that has diverged should not overwrite a good save.
+    /// Returns true if the state is worth saving: it can be restored, and the losses and gradients of the last iteration were finite. A
+    /// learner that has diverged must not overwrite a good checkpoint.
     fn is_finite(&self) -> bool;
 
-    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
+    /// Sets the profiling clock (seconds, arbitrary epoch). It does not affect the training result.
     fn set_clock(&mut self, clock: fn() -> f64);
 
-    /// What computes the gradients of its steps, where that is a plan; of several side by side the first.
+    /// Executor that computes the gradients of a plan, if there is one; the first one if several run in parallel.
     fn executor_mut(&mut self) -> Option<&mut Executor> {
         None
     }
 
-    /// Itself, or why it works on the processor alone.
+    /// Returns the learner's [`Offload`] interface, or the reason why it trains on the CPU only.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        Err("This learner has nothing to lend to a GPU")
+        Err("This learner trains on the CPU only")
     }
 
-    /// Where the newest work was done.
+    /// Machine that did the newest work.
     fn worked_on(&self) -> WorkedOn {
         WorkedOn::Processor
     }
 
-    /// Itself, where others can do pieces of its iterations.
+    /// Returns the learner's [`Sharing`] interface, if other workers can compute pieces of its iterations.
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
         None
     }
 }
 
-/// Which machine worked on what has been done of an iteration.
+/// Machine that computed the finished part of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,
-    /// All of what the digest covers.
+    /// Everything that the digest covers was offloaded.
     Offloaded,
     Both,
 }
 
 impl WorkedOn {
-    /// Of a learner that lends all of its work or none.
+    /// Result for a learner that offloads all of its work or none.
     pub(crate) fn of(is_offloaded: bool) -> WorkedOn {
         if is_offloaded { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
 }
 
-/// An iteration as a run tells of it.
+/// Statistics of one iteration, as a run reports them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Iteration {
     pub metrics: ByName<Option<f64>>,
-    /// Seconds by the clock that was set.
+    /// Time parts in seconds of the profiling clock.
     pub parts_s: ByName<f64>,
-    /// Losses and gradients are numbers still.
+    /// True if all losses and gradients are finite.
     pub finite: bool,
-    /// What was done, in the unit of [`Offload::pass_work`], where other iterations will take as long for it: for the choice of
-    /// a device.
+    /// Work done, in the unit of [`Offload::pass_work`], if later iterations will take as long per unit. The choice of a device uses it.
     pub work: Option<f64>,
 }
 
-/// How far a learner has come.
+/// Progress counters of a learner.
 pub trait Progress: Copy {
     fn iterations(&self) -> u64;
-    /// What else it counts, by name.
+    /// Further counters, by column name.
     fn counts(&self) -> ByName<f64>;
 }
 
-/// Declares what the learners of a room count beside their iterations, each counter by the name of its column.
+/// Declares the counters that the learners of a room have besides their iterations. Each counter has the name of its column.
 #[macro_export]
 macro_rules! progress {
     ($($(#[$doc:meta])* $counter:ident),* $(,)?) => {
-        /// How far a learner has come.
+        /// Progress counters of a learner.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Progress {
             pub iterations: u64,

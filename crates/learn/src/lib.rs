@@ -1,6 +1,5 @@
-//! Learners: one algorithm, one room. A learner knows worlds, graphs and kernels; it knows no user
-//! interface, no file and no platform.
-#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+//! Learners: one algorithm each. A learner depends on worlds, graphs and kernels, and not on the user interface, files or platform.
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
 pub mod backgammon;

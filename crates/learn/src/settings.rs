@@ -1,11 +1,11 @@
-//! Settings, each declared once: [`crate::settings!`] makes from its line the field, what a page and `--help` say of it, its range,
-//! and whether it may change while training goes on.
+//! Settings. [`crate::settings!`] declares each setting once: its field, its label and help text, its range, and whether it may change
+//! during training.
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-/// The value of a knob: a number (0 or 1 for a switch), or the name of a choice, or a text.
+/// Value of a knob: a number (0 or 1 for a switch), the name of a choice, or a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(untagged)]
@@ -21,7 +21,7 @@ pub enum Kind {
     Float {
         min: f64,
         max: f64,
-        /// Sliders move on a logarithmic scale.
+        /// True for sliders with a logarithmic scale.
         log: bool,
     },
     Int {
@@ -35,12 +35,12 @@ pub enum Kind {
         options: &'static [Named],
     },
     Text {
-        /// Bytes at most.
+        /// Maximum number of bytes.
         most: u32,
     },
 }
 
-/// One of a few, with words for it.
+/// Option of a choice, with its label.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Named {
@@ -48,7 +48,7 @@ pub struct Named {
     pub label: &'static str,
 }
 
-/// What is known of a setting beside its value.
+/// Description of a setting without its value.
 #[derive(Debug)]
 pub struct Setting {
     pub name: &'static str,
@@ -56,16 +56,16 @@ pub struct Setting {
     pub span: Span,
     pub unit: &'static str,
     pub help: &'static str,
-    /// It may change while training goes on.
+    /// True if the setting may change during training.
     pub live: bool,
 }
 
-/// The values that a setting may have.
+/// Values that a setting may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// Those that a user may choose.
+    /// Range for users.
     pub kind: Kind,
-    /// A learner can do with these too: they are of use to tests and to measure by.
+    /// Wider range that learners accept, for tests and measurements.
     least: f64,
     most: f64,
 }
@@ -83,7 +83,7 @@ impl Span {
         Span { most, ..self }
     }
 
-    /// What a learner can do with.
+    /// Range that learners accept.
     pub fn bounds(self) -> Kind {
         let Span { kind, least: min, most: max } = self;
         match kind {
@@ -94,7 +94,7 @@ impl Span {
     }
 }
 
-/// A number on a logarithmic scale.
+/// Number on a logarithmic scale.
 pub const fn log(min: f64, max: f64) -> Span {
     Span::new(Kind::Float { min, max, log: true }, min, max)
 }
@@ -105,7 +105,7 @@ pub const fn linear(min: f64, max: f64) -> Span {
 
 pub const SHARE: Span = linear(0.0, 1.0);
 
-/// A whole number on a logarithmic scale.
+/// Whole number on a logarithmic scale.
 pub const fn count(min: f64, max: f64) -> Span {
     Span::new(Kind::Int { min, max, log: true }, min, max)
 }
@@ -120,25 +120,25 @@ pub const fn one_of<C: Choice>() -> Span {
     Span::new(Kind::Choice { options: C::OPTIONS }, 0.0, 0.0)
 }
 
-/// So many bytes at most.
+/// Text of at most `most` bytes.
 pub const fn text(most: u32) -> Span {
     Span::new(Kind::Text { most }, 0.0, 0.0)
 }
 
-/// A value that a setting cannot have.
+/// Value that a setting cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} = {value} is {}; choose {expected}", if *.wrong_kind { "of the wrong kind" } else { "out of range" })]
+#[error("{name} = {value} is {}; choose {expected}", if *.wrong_kind { "of the wrong type" } else { "out of range" })]
 pub struct SettingError {
     pub name: &'static str,
     pub value: String,
     /// `a number from 0 to 1`
     pub expected: String,
-    /// Not a number where one is wanted, or the reverse.
+    /// True if the value is a text and the setting a number, or the reverse.
     pub wrong_kind: bool,
 }
 
 impl Kind {
-    /// Refuses what is of the wrong kind or out of range, and says what would do.
+    /// Returns an error with the expected values if `value` has the wrong type or is out of range.
     pub fn check(self, name: &'static str, value: &Value) -> Result<(), SettingError> {
         let between = |min: f64, max: f64, whole: bool| match *value {
             Value::Number(x) => x >= min && x <= max && (!whole || x.fract() == 0.0),
@@ -164,7 +164,7 @@ impl Kind {
         Err(SettingError { name, value: value.to_string(), expected, wrong_kind: !is_kind })
     }
 
-    /// The value that a text stands for in a link or on a command line.
+    /// Parses a value from a link or a command line.
     pub fn parse(self, name: &'static str, text: &str) -> Result<Value, SettingError> {
         let value = match self {
             Kind::Choice { .. } | Kind::Text { .. } => Value::Text(text.into()),
@@ -177,12 +177,12 @@ impl Kind {
     }
 }
 
-/// Refuses a number outside of bounds that follow from other settings.
+/// Returns an error if `value` is outside bounds that follow from other settings.
 pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
     whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
 }
 
-/// Refuses what cannot be cut into so many equal parts.
+/// Returns an error if `value` is not a multiple of `of`.
 pub(crate) fn multiple(name: &'static str, value: usize, of: usize) -> Result<(), SettingError> {
     if value.is_multiple_of(of) {
         return Ok(());
@@ -197,7 +197,7 @@ impl Value {
         matches!(self, Value::Number(_))
     }
 
-    /// Of what was checked to be one.
+    /// Returns the number; the value must have been checked.
     pub fn number(&self) -> f64 {
         match self {
             Value::Number(number) => *number,
@@ -205,7 +205,7 @@ impl Value {
         }
     }
 
-    /// Of what was checked to be one.
+    /// Returns the text; the value must have been checked.
     pub fn text(&self) -> &str {
         match self {
             Value::Text(text) => text,
@@ -235,10 +235,10 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// A field whose value a setting is.
+/// A field of a settings struct.
 pub trait Field {
     fn get(&self) -> Value;
-    /// A value of the setting's kind.
+    /// Sets the field; the value must have been checked against the setting's kind.
     fn set(&mut self, value: &Value);
 }
 
@@ -258,7 +258,7 @@ macro_rules! whole_fields {
 
 whole_fields!(usize u32);
 
-/// When something begins; 0 stands for never, which is the greatest number.
+/// Start time; 0 means never, which is stored as `u64::MAX`.
 impl Field for u64 {
     fn get(&self) -> Value {
         Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })
@@ -270,7 +270,7 @@ impl Field for u64 {
 }
 
 impl Field for f32 {
-    /// The short decimal that names it: 0.003, not 0.003000000026.
+    /// Shortest decimal of the f32: 0.003, not 0.003000000026.
     fn get(&self) -> Value {
         Value::Number(self.to_string().parse().unwrap_or(f64::from(*self)))
     }
@@ -300,7 +300,7 @@ impl Field for String {
     }
 }
 
-/// Units of layers, with a hyphen between. What is no number is a layer of no units, which no learner takes.
+/// Layer widths, separated by hyphens. A part that is not a number becomes a layer of width 0, which all learners reject.
 impl Field for Vec<usize> {
     fn get(&self) -> Value {
         Value::Text(self.iter().map(usize::to_string).collect::<Vec<_>>().join("-"))
@@ -311,10 +311,10 @@ impl Field for Vec<usize> {
     }
 }
 
-/// One of a few; see [`crate::choices!`].
+/// Value from a fixed list; see [`crate::choices!`].
 pub trait Choice: Copy + PartialEq + 'static {
     const ALL: &'static [Self];
-    /// Their names, in the same order.
+    /// Names and labels, in the same order.
     const OPTIONS: &'static [Named];
 
     fn id(self) -> &'static str {
@@ -334,12 +334,12 @@ impl<C: Choice> Field for C {
     }
 }
 
-/// A struct that [`crate::settings!`] declares.
+/// Struct declared by [`crate::settings!`].
 pub trait Settings: Clone {
-    /// Shows each setting that these have with its field, in the order of the declaration.
+    /// Calls `see` with each applicable setting and its field, in declaration order.
     fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
 
-    /// Whether a learner with these settings can go on with others: all fields but the live ones are equal.
+    /// Returns true if a learner with these settings can continue with `other`: all fields except the live ones are equal.
     fn can_become(&self, other: &Self) -> bool;
 
     fn values(&self) -> Vec<(&'static Setting, Value)> {
@@ -348,7 +348,7 @@ pub trait Settings: Clone {
         values
     }
 
-    /// Sets the one of this name; false where there is none.
+    /// Sets the setting called `name`; returns false if it does not exist.
     fn set(&mut self, name: &str, value: &Value) -> Result<bool, SettingError> {
         let mut found = Ok(false);
         self.visit(&mut |setting, field| {
@@ -362,7 +362,7 @@ pub trait Settings: Clone {
         found
     }
 
-    /// The same with the value as it is typed.
+    /// Parses `text` and sets the setting called `name`; returns false if it does not exist.
     fn parse(&mut self, name: &str, text: &str) -> Result<bool, SettingError> {
         match self.values().iter().find(|(setting, _)| setting.name == name) {
             Some((setting, _)) => self.set(name, &setting.span.kind.parse(setting.name, text)?),
@@ -370,16 +370,16 @@ pub trait Settings: Clone {
         }
     }
 
-    /// Refuses the first that a learner cannot do with.
+    /// Returns an error for the first value that learners do not accept.
     fn in_range(&self) -> Result<(), SettingError> {
         self.values().iter().try_for_each(|(setting, value)| setting.span.bounds().check(setting.name, value))
     }
 }
 
-/// Why a learner cannot have a setting: the text names the next step.
+/// Reason why a learner rejects a setting; the text includes the remedy.
 pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
-/// The same settings but for one.
+/// Returns a copy with one setting changed.
 pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S, Refusal> {
     let mut changed = settings.clone();
     match changed.set(name, value)? {
@@ -388,8 +388,8 @@ pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S
     }
 }
 
-/// Implements the methods of [`crate::Learner`] that are about settings, for a learner that has its settings in a field, a method that
-/// takes new ones, and a function that checks them.
+/// Implements the methods of [`crate::Learner`] for settings. The arguments are the field that holds the settings, the method that accepts
+/// new settings, and the function that checks them.
 #[macro_export]
 macro_rules! learner_settings {
     ($field:ident, $take:ident, $check:expr) => {
@@ -408,10 +408,10 @@ macro_rules! learner_settings {
     };
 }
 
-/// Declares settings: a struct whose fields are `live` (they may change while training goes on), `fixed`, or a `nest` of further
-/// settings. Behind its type stands a default, if every field has one, and then what is said of it:
-/// `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. The name is that of the field unless it is given, and `when` says which
-/// of these structs have the setting. A field of which nothing is said is for programs alone.
+/// Declares settings: a struct whose fields are `live` (may change during training), `fixed`, or a `nest` of further settings. The type is
+/// followed by a default (for all fields or none) and by a description: `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. The
+/// name defaults to the field's name. The setting exists only if the `when` condition holds. A field without a description is available to
+/// programs only.
 #[macro_export]
 macro_rules! settings {
     (
@@ -437,7 +437,7 @@ macro_rules! settings {
             }
 
             fn can_become(&self, other: &Self) -> bool {
-                $($crate::settings!(@goes_on $mark self.$field, other.$field) &&)* true
+                $($crate::settings!(@can_continue $mark self.$field, other.$field) &&)* true
             }
         }
     };
@@ -449,12 +449,12 @@ macro_rules! settings {
         }
     };
     (@default $name:ident { $($other:tt)* }) => {};
-    (@goes_on live $here:expr, $there:expr) => {{
+    (@can_continue live $here:expr, $there:expr) => {{
         let _ = (&$here, &$there);
         true
     }};
-    (@goes_on fixed $here:expr, $there:expr) => { $here == $there };
-    (@goes_on nest $here:expr, $there:expr) => { $crate::settings::Settings::can_become(&$here, &$there) };
+    (@can_continue fixed $here:expr, $there:expr) => { $here == $there };
+    (@can_continue nest $here:expr, $there:expr) => { $crate::settings::Settings::can_become(&$here, &$there) };
     (@visit nest $self:ident, $field:ident, $see:ident) => {
         $crate::settings::Settings::visit(&mut $self.$field, $see)
     };
@@ -490,8 +490,7 @@ macro_rules! settings {
     (@when $when:expr) => { $when };
 }
 
-/// Declares an enum that settings choose from, each variant with its name and label; of an enum that is declared elsewhere, `impl` adds
-/// them.
+/// Declares an enum of choices, each variant with its name and label. For an enum declared elsewhere, `impl` adds them.
 #[macro_export]
 macro_rules! choices {
     (
@@ -562,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_come_in_order_with_short_values_and_are_set_by_name() {
+    fn settings_keep_their_order_and_are_set_by_name() {
         let mut it = outer();
         let line = |of: &Outer| of.values().iter().map(|(of, value)| format!("{}={value}", of.name)).collect::<Vec<_>>().join(" ");
         assert_eq!(line(&it), "lr=0.1 size=2 tanh=0 part=0.1 layers=3-2 colour=blue title=a");
@@ -579,15 +578,15 @@ mod tests {
     }
 
     #[test]
-    fn a_user_has_the_range_and_a_learner_its_bounds() {
+    fn users_get_the_range_and_learners_the_bounds() {
         let mut it = outer();
-        let said = |it: &mut Outer, name, value: Value| it.set(name, &value).unwrap_err().to_string();
-        assert_eq!(said(&mut it, "lr", 0.0.into()), "lr = 0 is out of range; choose a number from 0.00001 to 0.1");
-        assert_eq!(said(&mut it, "size", 1.5.into()), "size = 1.5 is out of range; choose a whole number from 1 to 8");
-        assert!(said(&mut it, "lr", "x".into()).contains("lr = x is of the wrong kind; choose a number"));
-        assert!(said(&mut it, "colour", "green".into()).contains("of the wrong kind; choose one of: red, blue"));
-        assert!(said(&mut it, "title", "abcde".into()).contains("a text of 4 bytes at most"));
-        assert!(said(&mut it, "tanh", 2.0.into()).contains("out of range"));
+        let error = |it: &mut Outer, name, value: Value| it.set(name, &value).unwrap_err().to_string();
+        assert_eq!(error(&mut it, "lr", 0.0.into()), "lr = 0 is out of range; choose a number from 0.00001 to 0.1");
+        assert_eq!(error(&mut it, "size", 1.5.into()), "size = 1.5 is out of range; choose a whole number from 1 to 8");
+        assert!(error(&mut it, "lr", "x".into()).contains("lr = x is of the wrong type; choose a number"));
+        assert!(error(&mut it, "colour", "green".into()).contains("of the wrong type; choose one of: red, blue"));
+        assert!(error(&mut it, "title", "abcde".into()).contains("a text of 4 bytes at most"));
+        assert!(error(&mut it, "tanh", 2.0.into()).contains("out of range"));
         assert_eq!(it, outer());
         for (lr, size, refused) in [(0.0, 9, None), (-0.1, 9, Some("lr")), (f32::NAN, 2, Some("lr")), (0.1, 10, Some("size"))] {
             let found = Outer { lr, size, ..outer() }.in_range().err().map(|error| error.name);
@@ -599,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn never_is_written_as_0() {
+    fn never_is_saved_as_0() {
         let mut it = Plain { since: u64::MAX };
         assert_eq!(Plain::default(), Plain { since: 5 });
         assert_eq!(it.values()[0].1, 0.0.into());

@@ -1,21 +1,23 @@
-//! Iterations whose data others make, in other processes or on other machines, so that any number of them come to what one comes to.
+//! Iterations whose data is produced by other processes or machines. The result is the same for any number of workers.
 
 use crate::{Find, Parts};
 use std::ops::Range;
 
-/// A learner of whose iteration a part consists of pieces that depend on nothing but their numbers and on how the iteration began.
+/// A learner whose iteration contains independent, numbered pieces of work. A piece depends only on its number and the state at the start
+/// of the iteration.
 pub trait Sharing {
-    /// From here on others do those pieces, or it does them itself again. A slice waits where nothing is left to do but to take some.
+    /// Enables or disables sharing: if enabled, workers compute the pieces; otherwise the learner does. A slice returns `Waiting` if only
+    /// pieces are missing.
     fn share(&mut self, shared: bool);
 
     fn is_shared(&self) -> bool;
 
-    /// Whether any of them are due. It may have other work meanwhile.
+    /// Returns true if pieces are missing. The learner may have other work meanwhile.
     fn is_due(&self) -> bool;
 
-    /// What is due, and what it is to be done with.
+    /// Numbers of the missing pieces, and the data needed to compute them.
     fn due(&self) -> Option<(Range<u64>, Parts)>;
 
-    /// Takes the next pieces, as somebody did them; on a refusal it is as it was.
+    /// Accepts the results of the next pieces. On an error the state is unchanged.
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }

@@ -1,19 +1,19 @@
 use crate::Fault;
 
-/// What a call of [`crate::Learner::advance`] came to.
+/// Result of a call of [`crate::Learner::advance`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slice<S> {
     Worked,
-    /// There is nothing to do until another machine or whoever shares the iteration answers.
+    /// No work is possible until the other machine or another worker of a shared iteration responds.
     Waiting,
     /// An iteration ended.
     Ended(S),
-    /// The other machine stopped; the learner works here again and goes on where it was.
+    /// The other machine failed; the learner continues on the CPU from the same state.
     Stopped(Fault),
 }
 
 impl<S> Slice<S> {
-    /// What an iteration came to, where it ended.
+    /// Statistics of the iteration, if it ended.
     pub fn ended(self) -> Option<S> {
         if let Slice::Ended(stats) = self { Some(stats) } else { None }
     }

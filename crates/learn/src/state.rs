@@ -1,8 +1,8 @@
-//! What a learner saves of itself: arrays by name.
+//! Checkpoint contents of a learner: named arrays.
 
 use graph::Table;
 
-/// A part of a checkpoint.
+/// Array of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     F32(Vec<f32>),
@@ -36,7 +36,7 @@ impl Data {
         each * self.len()
     }
 
-    /// Whether all of its numbers are: a restored learner begins with no others.
+    /// Returns true if no value is NaN or infinite; a restored learner accepts only such arrays.
     pub fn is_finite(&self) -> bool {
         match self {
             Data::F32(values) => values.iter().all(|x| x.is_finite()),
@@ -46,21 +46,21 @@ impl Data {
     }
 }
 
-/// Shape and contents of a part of a checkpoint, by name.
+/// Lookup of an array in a checkpoint by name; returns its shape and contents.
 pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 
-/// Shapes and contents of parts by name.
+/// Name, shape and contents of each array of a checkpoint.
 pub type Parts = Vec<(String, Vec<usize>, Data)>;
 
-/// The part of a name, for a [`Find`].
+/// Finds the array called `name`; for use as a [`Find`].
 pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)> {
     parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
 }
 
-/// A tensor by name, with its shape.
+/// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
-/// Of each group of weights or moments a tensor a parameter, by a prefix and its name.
+/// Saves one tensor per parameter for each group of weights or moments; the name is the group's prefix and the parameter's name.
 pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {
@@ -72,12 +72,12 @@ pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static
     groups.into_iter().flat_map(of_group).collect()
 }
 
-/// A part of a checkpoint that is not what it should be.
+/// Invalid or missing array in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SavedError {
-    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
+    #[error("the checkpoint lacks {name} with the expected type and shape; load one saved with the same settings")]
     Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
+    #[error("{name} in the checkpoint contains an invalid value; load an earlier checkpoint")]
     BadValue { name: String },
 }
 
@@ -89,23 +89,23 @@ pub(crate) fn bad(name: &str) -> SavedError {
     SavedError::BadValue { name: name.into() }
 }
 
-/// The part of this name, where its numbers are of this type.
+/// Returns the array called `name` if it has the requested element type.
 fn values<'a, T>(find: &Find<'a>, name: &str, of: fn(&Data) -> Option<&Vec<T>>) -> Result<&'a [T], SavedError> {
     find(name).and_then(|(_, data)| of(data)).map(Vec::as_slice).ok_or_else(|| missing(name))
 }
 
-/// All of them finite.
+/// Returns the f32 array called `name`; all its values must be finite.
 pub(crate) fn floats<'a>(find: &Find<'a>, name: &str) -> Result<&'a [f32], SavedError> {
     let all = values(find, name, |data| if let Data::F32(values) = data { Some(values) } else { None })?;
     if all.iter().all(|x| x.is_finite()) { Ok(all) } else { Err(bad(name)) }
 }
 
-/// `len` of them.
+/// As [`floats`], for exactly `len` values.
 pub(crate) fn floats_of<'a>(find: &Find<'a>, name: &str, len: usize) -> Result<&'a [f32], SavedError> {
     if find(name).is_some_and(|(_, data)| data.len() == len) { floats(find, name) } else { Err(missing(name)) }
 }
 
-/// In this shape.
+/// As [`floats`], for exactly this shape.
 pub(crate) fn floats_in<'a>(find: &Find<'a>, name: &str, shape: &[usize]) -> Result<&'a [f32], SavedError> {
     match find(name) {
         Some((found, _)) if found == shape => floats_of(find, name, shape.iter().product()),
@@ -125,25 +125,25 @@ pub(crate) fn bytes<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u8], SavedEr
     values(find, name, |data| if let Data::U8(values) = data { Some(values) } else { None })
 }
 
-/// `N` counters of a learner.
+/// Reads the `N` counters of a learner.
 pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; N], SavedError> {
     numbers(find, name)?.try_into().map_err(|_| missing(name))
 }
 
-/// Multiply-adds of one piece of work that nothing can interrupt, at most: a run is stopped, paused and saved between two pieces, within
-/// two seconds.
+/// Upper limit of multiply-adds for one piece of work that cannot be interrupted. Runs stop, pause and save between pieces, so each takes
+/// at most two seconds.
 pub(crate) const LONGEST: f64 = 5e10;
 
-/// What an iteration that was not over had come to.
+/// Name of the array that holds the partial sums of an unfinished iteration.
 const PARTIAL: &str = "iteration";
 
-/// The steps of such an iteration, and sums over them. Where it has none, nothing is saved.
+/// Saves the partial sums of an unfinished iteration; the first value is its number of steps. Between two iterations the array is omitted.
 pub(crate) fn save_partial(values: impl Into<Vec<f64>>) -> Saved {
     let values = values.into();
     (PARTIAL.into(), vec![values.len()], Data::F64(values))
 }
 
-/// The same, as it was saved; nothing between two iterations.
+/// Loads the array of [`save_partial`]; returns `None` if the checkpoint was made between two iterations.
 pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, SavedError> {
     let Some((_, data)) = find(PARTIAL) else { return Ok(None) };
     let Data::F64(values) = data else { return Err(missing(PARTIAL)) };
@@ -152,7 +152,7 @@ pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, S
     if sound { Ok(Some(values)) } else { Err(bad(PARTIAL)) }
 }
 
-/// The same groups, as they were saved.
+/// Loads the groups that [`save`] wrote.
 pub(crate) fn load<'a>(
     find: &Find,
     table: &Table,

@@ -1,9 +1,9 @@
-//! A transformer that learns to predict the next token of a text: decoder-only and pre-norm, as GPT-2 (Radford et al. 2019) or, by
-//! settings, as LLaMA (Touvron et al. 2023). Parameters are named and shaped as nanoGPT's.
+//! Transformer that learns to predict the next token of a text. It is decoder-only and pre-norm, as GPT-2 (Radford et al. 2019) or, by
+//! settings, LLaMA (Touvron et al. 2023). Parameters have the names and shapes of nanoGPT.
 //!
-//! `model.rs` is the graph that is trained, `train.rs` the steps of AdamW, and `reader.rs` the same model with weights that no longer
-//! change and a cache of keys and values, which is tested, asked, and writes (`writing.rs`). A batch depends on the seed and the
-//! number of its step, so a run is saved without one.
+//! `model.rs` builds the training graph, and `train.rs` contains the AdamW steps. `reader.rs` runs the same model with fixed weights and a
+//! key-value cache, for tests, queries and text generation (`writing.rs`). A batch depends only on the seed and the step number, so a
+//! checkpoint contains no batch.
 
 mod config;
 mod model;

@@ -1,5 +1,5 @@
-//! What a run takes is known before it is allocated. A file of its own: the counter counts for the whole process, so nothing else may
-//! run beside it. Native only, as the counter is.
+//! Memory estimates before allocation. A separate test binary, because the counter covers the whole process, so nothing else may run.
+//! Native only, like the counter.
 #![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -11,7 +11,7 @@ use testkit::live_bytes as live;
 #[global_allocator]
 static COUNTING: testkit::Counting = testkit::Counting;
 
-/// The estimate is no less than what is taken, and not much more.
+/// Asserts that the estimate is not too low, and not much too high.
 fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn std::any::Any>) {
     let before = live();
     let learner = learner();
@@ -19,7 +19,7 @@ fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn
     drop(learner);
     let ratio = estimate as f64 / taken as f64;
     println!("{what}: {:.1} of {:.1} MB, {ratio:.2}", estimate as f64 / 1e6, taken as f64 / 1e6);
-    assert!((1.0..most).contains(&ratio), "{what}: {estimate} bytes were reckoned and {taken} taken");
+    assert!((1.0..most).contains(&ratio), "{what}: estimate {estimate} bytes, used {taken} bytes");
 }
 
 fn ppo(id: &str, config: PpoConfig) {
@@ -45,8 +45,8 @@ fn strong(config: StrongConfig, count: usize, most: f64) {
 }
 
 #[test]
-fn what_a_run_takes_is_known_before() {
-    // What is made once for the whole process, and threads.
+fn memory_estimates_cover_actual_use() {
+    // Initialises process-wide data and threads.
     rounds(Strong::new(StrongConfig { games: 2, ..StrongConfig::default() }, 1, Isa::best()).unwrap(), 1);
 
     for kind in worlds::control::kinds() {
@@ -65,7 +65,7 @@ fn what_a_run_takes_is_known_before() {
     published(PublishedConfig { width: 16, blocks: 0, ..small.clone() }, 2);
     published(PublishedConfig { evals: 2, games: 256, duel_pairs: 2, generation_rounds: 1, ..small }, 2);
 
-    // As long as games last; players with so few units hardly get past each other at first.
+    // These are as large as games are long; small networks play long games at first.
     strong(StrongConfig { hidden: 64, games: 300, batch: 8192, ..StrongConfig::default() }, 1, 1.3);
     strong(StrongConfig { hidden: 1024, games: 16, look_after: u64::MAX, ..StrongConfig::default() }, 3, 1.3);
     let deep = StrongConfig { hidden: 64, narrow: 128, depth: 4, games: 16, ..StrongConfig::default() };
@@ -73,7 +73,7 @@ fn what_a_run_takes_is_known_before() {
     strong(StrongConfig::default(), 2, 3.0);
     strong(StrongConfig { hidden: 128, look_after: 0, look_games: 64, ..StrongConfig::default() }, 2, 4.0);
 
-    // What fits nowhere is told without allocating it.
+    // Sizes that fit nowhere are estimated without allocation.
     let config = PublishedConfig { actors: 256, games: 1024, evals: 2000, ..PublishedConfig::default() };
     assert!(config.bytes() > 400 << 30);
     let config = PublishedConfig { evals: 1, ..config };

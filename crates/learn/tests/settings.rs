@@ -1,4 +1,4 @@
-//! The settings of every learner: what a user may choose a learner can do with, and nothing beyond its own bounds.
+//! Settings of all learners: learners accept the range for users, and reject values beyond their own bounds.
 
 use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use worlds::cube::{Three, Two};
 
-/// The settings with one number of theirs changed, in a range or not.
+/// Copy of the settings with one number changed, in range or not.
 fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     let mut changed = settings.clone();
     changed.visit(&mut |setting, field| {
@@ -21,13 +21,13 @@ fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     changed
 }
 
-/// The next number below or above.
+/// Next number below or above.
 fn beyond(x: f64, whole: bool, by: f64) -> f64 {
     let step = if whole { 1.0 } else { (0.1 * x.abs()).max(0.01 * f64::from(u8::from(x == 0.0))) };
     x + by * step
 }
 
-fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
+fn check<C: Settings + PartialEq + Debug>(settings: &C) {
     assert_eq!(settings.in_range(), Ok(()));
     assert!(settings.can_become(settings));
     let mut names = BTreeSet::new();
@@ -36,7 +36,7 @@ fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
         assert!(names.insert(name), "{name} twice");
         let mut copy = settings.clone();
         assert_eq!(copy.set(name, &default), Ok(true), "{name}");
-        assert_eq!(copy, *settings, "{name} = {default} says what it is");
+        assert_eq!(copy, *settings, "{name} = {default} sets the default");
         let (ends, bounds, whole) = match (span.kind, span.bounds()) {
             (Kind::Float { min, max, .. }, Kind::Float { min: least, max: most, .. }) => ([min, max], [least, most], false),
             (Kind::Int { min, max, .. }, Kind::Int { min: least, max: most, .. }) => ([min, max], [least, most], true),
@@ -53,7 +53,7 @@ fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
         for (x, by) in [(bounds[0], -1.0), (bounds[1], 1.0)] {
             let x = beyond(x, whole, by);
             assert!(copy.set(name, &x.into()).is_err(), "{name} = {x}");
-            // A count has no number below 0.
+            // Counts cannot be negative.
             if !whole || x >= 0.0 {
                 let refused = with(settings, name, x).in_range().err().map(|error| error.name);
                 assert_eq!(refused, Some(*name), "{name} = {x}");
@@ -63,18 +63,18 @@ fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
 }
 
 #[test]
-fn settings_are_held_to_their_ranges_and_only_live_ones_change() {
-    worlds::control::kinds().into_iter().for_each(|kind| holds(&PpoConfig::preset(kind)));
-    holds(&StrongConfig::default());
-    holds(&PublishedConfig::default());
-    Preset::ALL.into_iter().for_each(|preset| holds(&DqnConfig::preset(preset)));
+fn settings_have_valid_ranges_and_only_live_ones_change() {
+    worlds::control::kinds().into_iter().for_each(|kind| check(&PpoConfig::preset(kind)));
+    check(&StrongConfig::default());
+    check(&PublishedConfig::default());
+    Preset::ALL.into_iter().for_each(|preset| check(&DqnConfig::preset(preset)));
     for signal in Signal::ALL {
-        holds(&SupervisedConfig::preset::<Two>(signal));
-        holds(&SupervisedConfig::preset::<Three>(signal));
+        check(&SupervisedConfig::preset::<Two>(signal));
+        check(&SupervisedConfig::preset::<Three>(signal));
     }
     for &preset in experiment::Preset::ALL {
-        holds(&LogicConfig::preset(preset));
-        holds(&LogicConfig::published(preset));
+        check(&LogicConfig::preset(preset));
+        check(&LogicConfig::published(preset));
     }
-    holds(&WordsConfig::default());
+    check(&WordsConfig::default());
 }

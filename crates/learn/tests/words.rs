@@ -1,5 +1,4 @@
-//! The transformer: held to PyTorch's gradients and losses, the same model that reads and writes, steps that are saved, offloaded and
-//! cut into slices.
+//! The transformer: gradients and losses compared with PyTorch, the reader and text generation, and saved, offloaded and sliced training.
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
@@ -15,7 +14,7 @@ fn golden() -> Value {
     serde_json::from_str(include_str!("../../../tests/golden/words.json")).unwrap()
 }
 
-/// As in tests/golden/words.py.
+/// Generator of tests/golden/words.py.
 struct Numbers(u32);
 
 impl Numbers {
@@ -42,7 +41,7 @@ fn fill(params: &mut Params, scale: f64) {
     }
 }
 
-/// What is trained as nanoGPT is, in one run a step.
+/// Training config of nanoGPT, with one run per step.
 fn config(shape: Shape, batch: usize) -> Config {
     Config { shape, batch, micro: batch, steps: 2, lr: 3e-3, min_lr: 3e-4, warmup: 20, decay_steps: 200, ..Config::default() }
 }
@@ -52,13 +51,13 @@ fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) 
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
 }
 
-/// Counted by hand. The share of a processor's peak is computed from these numbers.
+/// Counted by hand; the share of a processor's peak is based on these numbers.
 #[test]
-fn operations_of_a_token_are_those_of_its_matrices_and_of_attention() {
+fn operations_per_token_count_matrices_and_attention() {
     let shape = gpt(100, 64, 3, 4, 31);
     let matrices = 3 * (4 * 64 * 64 + 2 * 64 * 256) + 100 * 64;
     assert_eq!(shape.products(), matrices);
-    // Queries by keys and weights by values, of the 16 places that a token sees in the mean.
+    // Query-key and weight-value products over 16 positions, the mean number that a token sees.
     assert_eq!(shape.flops_per_token(), 6.0 * (matrices + 3 * 2 * 64 * 16) as f64);
     let gated = Shape { mlp: Mlp::SwiGlu, ..shape };
     assert_eq!(gated.hidden(), 192);
@@ -66,12 +65,12 @@ fn operations_of_a_token_are_those_of_its_matrices_and_of_attention() {
 }
 
 #[test]
-fn the_rate_rises_then_falls_along_a_cosine_to_its_least() {
+fn the_learning_rate_warms_up_and_decays_along_a_cosine() {
     let config = config(gpt(20, 16, 1, 2, 6), 2);
     let rate = |steps| f64::from(config.adam(steps).lr);
-    // 20 steps up, of which the first is no step of nothing; 180 steps down.
-    for (steps, wanted) in [(0, 3e-3 / 20.0), (9, 1.5e-3), (19, 3e-3), (20, 3e-3), (110, 1.65e-3), (200, 3e-4), (999, 3e-4)] {
-        assert!((rate(steps) - wanted).abs() < 1e-8, "{} after {steps}, not {wanted}", rate(steps));
+    // 20 warm-up steps, the first with a rate above 0; then 180 decay steps.
+    for (steps, expected) in [(0, 3e-3 / 20.0), (9, 1.5e-3), (19, 3e-3), (20, 3e-3), (110, 1.65e-3), (200, 3e-4), (999, 3e-4)] {
+        assert!((rate(steps) - expected).abs() < 1e-8, "{} after {steps}, not {expected}", rate(steps));
     }
     let third = 3e-4 + 2.7e-3 * 0.75;
     assert!((rate(80) - third).abs() < 1e-8, "{} after a third of the way", rate(80));
@@ -96,7 +95,7 @@ fn cases() -> Vec<(Value, Shape)> {
     golden()["cases"].as_array().unwrap().iter().map(|case| (case.clone(), shape(case))).collect()
 }
 
-/// A plan with all that it needs.
+/// A plan with its data.
 struct Run {
     executor: Executor,
     params: Params,
@@ -127,12 +126,12 @@ fn close(found: f64, expected: f64, within: f64) -> bool {
 }
 
 #[test]
-fn gradients_are_those_of_pytorch() {
+fn gradients_match_pytorch() {
     for isa in Isa::available() {
         for (case, shape) in cases() {
             let name = case["name"].as_str().unwrap();
             let mut numbers = Numbers(7);
-            // Three sequences, one after the other.
+            // Three successive sequences.
             let text: Vec<f32> = (0..3 * 7).map(|_| numbers.below(20) as f32).collect();
             let plan = plan_training(&config(shape, 3), text.len(), 1, isa).unwrap();
             let mut run = Run::new(plan, 0.25, &text);
@@ -154,9 +153,9 @@ fn gradients_are_those_of_pytorch() {
 }
 
 #[test]
-fn two_hundred_steps_lose_what_pytorch_s_lose() {
+fn losses_match_pytorch_over_200_steps() {
     let shape = gpt(24, 32, 2, 4, 16);
-    // Its batch of 8 in two runs.
+    // The batch of 8 is split into two runs.
     let config = Config { micro: 4, ..config(shape, 8) };
     let mut numbers = Numbers(11);
     let text: Vec<f32> = text(&mut numbers, 2000).iter().map(|&token| token as f32).collect();
@@ -174,7 +173,7 @@ fn two_hundred_steps_lose_what_pytorch_s_lose() {
     }
 }
 
-/// A model of each golden case, with first weights large enough that its tokens differ.
+/// Reader of a golden case, with large initial weights, so that tokens differ.
 fn reader(shape: &Shape) -> (Reader, Params) {
     let mut params = Params::new(shape.declared().table(), 0);
     fill(&mut params, 0.25);
@@ -182,7 +181,7 @@ fn reader(shape: &Shape) -> (Reader, Params) {
 }
 
 #[test]
-fn the_reader_is_the_model_that_was_trained() {
+fn the_reader_matches_the_trained_model() {
     for (case, shape) in cases() {
         let (mut reader, _) = reader(&shape);
         let mut numbers = Numbers(7);
@@ -190,7 +189,7 @@ fn the_reader_is_the_model_that_was_trained() {
         let surprises: Vec<f32> = text.chunks(7).flat_map(|text| reader.surprises(text)).collect();
         let mean = surprises.iter().map(|&x| f64::from(x)).sum::<f64>() / surprises.len() as f64;
         assert!(close(mean, case["loss"].as_f64().unwrap(), 1e-5), "{}: {mean}", case["name"]);
-        // Token by token it is the same to the bit.
+        // Reading token by token is bit-identical.
         reader.forget();
         let one: Vec<Vec<f32>> = text[..6]
             .iter()
@@ -214,7 +213,7 @@ fn the_reader_is_the_model_that_was_trained() {
     }
 }
 
-/// What follows a text, by reading it whole.
+/// Tokens by descending probability after a text that is read as a whole.
 fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
     let (mut reader, _) = reader(shape);
     reader.read(text);
@@ -225,14 +224,14 @@ fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn writing_chooses_as_it_is_told() {
+fn writing_follows_its_sampling_settings() {
     let greedy = Sampling { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 1 };
     for (_, shape) in cases() {
         let write = |sampling: Sampling, count: usize| {
             let mut writing = Writing::new(reader(&shape).0, &[3, 5], sampling);
-            let told: Vec<(u32, f32)> = (0..count).map(|_| writing.advance()).collect();
-            assert!(told.iter().map(|told| told.0).eq(writing.written().iter().copied()));
-            assert!(told.iter().all(|&(_, p)| p > 0.0 && p <= 1.0));
+            let steps: Vec<(u32, f32)> = (0..count).map(|_| writing.advance()).collect();
+            assert!(steps.iter().map(|steps| steps.0).eq(writing.written().iter().copied()));
+            assert!(steps.iter().all(|&(_, p)| p > 0.0 && p <= 1.0));
             writing.written().to_vec()
         };
         let mut text = vec![3, 5];
@@ -240,7 +239,7 @@ fn writing_chooses_as_it_is_told() {
             assert_eq!(token, likeliest(&shape, &text)[0]);
             text.push(token);
         }
-        // Beyond the context of 6 it goes on from the newer half.
+        // Beyond the context of 6, generation continues from the newer half.
         let long = write(greedy, 9);
         assert_eq!(long[..4], text[2..]);
         let all = [&[3, 5], &long[..]].concat();
@@ -264,9 +263,9 @@ fn writing_chooses_as_it_is_told() {
     }
 }
 
-/// Of many first tokens none is beyond the fewest that have the probability, and each of those is among them.
+/// Over many first tokens, the sampled set equals the smallest set with the required probability.
 #[test]
-fn top_p_keeps_the_fewest_tokens_that_have_so_much_together() {
+fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
     let (_, shape) = cases().remove(0);
     let mut logits = {
         let mut reader = reader(&shape).0;
@@ -297,7 +296,7 @@ fn top_p_keeps_the_fewest_tokens_that_have_so_much_together() {
     assert!(sizes[0] < sizes[2], "{sizes:?}");
 }
 
-/// Tokens in which each follows from the one before, mostly.
+/// Tokens that mostly depend on the one before.
 fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     let mut text = vec![0u32];
     while text.len() < count {
@@ -307,7 +306,7 @@ fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     text
 }
 
-/// The same as a text of 24 letters, in windows of 32.
+/// The same tokens as a text of 24 letters, in windows of 32.
 fn corpus() -> Arc<Corpus> {
     let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
     Arc::new(Corpus::new(&letters, Kind::Chars, 32).unwrap().0)
@@ -317,7 +316,7 @@ fn learner(config: Config) -> Pretrainer {
     Pretrainer::new(config, &corpus(), 3, Isa::best()).unwrap()
 }
 
-/// Small, but cut into several slices and runs.
+/// Small, but split into several slices and runs.
 fn small() -> Config {
     Config { micro: 4, ..config(gpt(24, 128, 3, 4, 32), 8) }
 }
@@ -330,9 +329,9 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
     std::iter::repeat_with(|| learner.advance()).filter_map(Slice::ended).take(count).map(loss).collect()
 }
 
-/// A text that a machine does not keep: it is sent the sequences.
+/// With a text that is too long for the machine, sequences are sent.
 #[test]
-fn offloaded_steps_on_a_long_text_are_those_at_home() {
+fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();
     let long = Arc::new(Corpus::new(&long, Kind::Bytes, 32).unwrap().0);
     assert!(long.train().len() > 1 << 24);
@@ -344,9 +343,9 @@ fn offloaded_steps_on_a_long_text_are_those_at_home() {
     assert!(there.is_offloaded() && here.parts() == there.parts());
 }
 
-/// Steps of an iteration are counted up to what fits.
+/// The saved number of steps must be within range.
 #[test]
-fn less_than_no_steps_of_an_iteration_are_refused() {
+fn invalid_step_counts_are_rejected() {
     let parts = learner(small()).parts();
     for (step, sound) in [(1.0, true), (-1.0, false), (1e10, false)] {
         let iteration = learn::Data::F64(vec![step, 1.0, 1.0, 1.0]);
@@ -356,7 +355,7 @@ fn less_than_no_steps_of_an_iteration_are_refused() {
 }
 
 #[test]
-fn offloaded_steps_take_what_passes_on_the_clock() {
+fn offloaded_steps_are_timed_by_the_clock() {
     static TICKS: AtomicU64 = AtomicU64::new(1000);
     let mut learner = learner(Config { micro: 8, ..small() });
     learner.begin_offload(&Local, 0).unwrap();
@@ -370,15 +369,15 @@ fn offloaded_steps_take_what_passes_on_the_clock() {
             }
         };
     }
-    // Each slice takes a second by this clock. The slice that ends an iteration may count for the next one.
+    // Each slice takes one second by this clock. The slice that ends an iteration may count for the next one.
     let all = f64::from(slices);
     assert!(took == all || took == all - 1.0, "{took} of {all}");
 }
 
-/// It has no room for so much as a batch at once.
-struct Narrow(u64);
+/// A machine with limited memory.
+struct LimitedMemory(u64);
 
-impl Machine for Narrow {
+impl Machine for LimitedMemory {
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         let (needs, has) = (plan.arena_bytes(), self.0);
         if needs > has { Err(Fault::TooSmall { needs, has }) } else { Local.trainer(plan, state) }
@@ -386,15 +385,15 @@ impl Machine for Narrow {
 }
 
 #[test]
-fn a_machine_without_room_for_a_batch_takes_micro_batches() {
+fn a_machine_with_little_memory_uses_micro_batches() {
     let config = Config { batch: 8, micro: 2, dropout: 0.1, ..small() };
     let has = |micro| plan_training(&Config { micro, ..config }, corpus().train().len(), 3, Isa::best()).unwrap().arena_bytes();
     let (mut here, mut there) = (learner(config), learner(config));
-    assert!(matches!(there.begin_offload(&Narrow(1000), 0), Err(Fault::TooSmall { .. })));
-    there.begin_offload(&Narrow((has(2) + has(8)) / 2), 0).unwrap();
+    assert!(matches!(there.begin_offload(&LimitedMemory(1000), 0), Err(Fault::TooSmall { .. })));
+    there.begin_offload(&LimitedMemory((has(2) + has(8)) / 2), 0).unwrap();
     let (here_is, there_is) = (iterate(&mut here, 3), iterate(&mut there, 3));
     assert!(there.is_offloaded());
-    // Of the newest run, what stands for all.
+    // The reported loss comes from the newest run only.
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.3 * a;
     assert!(here_is.iter().zip(&there_is).all(near), "{here_is:?} {there_is:?}");
     let differs = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
@@ -402,10 +401,10 @@ fn a_machine_without_room_for_a_batch_takes_micro_batches() {
     assert_eq!(differing, 0);
 }
 
-/// Each step's loss is what the model of before it loses on the windows that the text's own order gives the step, each token of them
-/// told by those before it.
+/// The loss of a step equals that of the previous model on the step's windows, which the text's order determines. Each token is predicted
+/// from those before it in its window.
 #[test]
-fn a_step_sees_its_windows() {
+fn steps_train_on_their_windows() {
     let (corpus, config) = (corpus(), Config { steps: 1, ..small() });
     let mut learner = learner(config);
     let mut batches = corpus.batches(3, config.batch);
@@ -422,7 +421,7 @@ fn a_step_sees_its_windows() {
 }
 
 #[test]
-fn runs_of_a_batch_add_up_to_it() {
+fn micro_batches_add_up_to_the_batch() {
     let losses = |micro| iterate(&mut learner(Config { micro, ..small() }), 4);
     let whole = losses(8);
     for micro in [1, 2, 4] {
@@ -431,21 +430,21 @@ fn runs_of_a_batch_add_up_to_it() {
 }
 
 #[test]
-fn a_product_that_takes_seconds_is_refused() {
+fn products_that_take_seconds_are_rejected() {
     let config = Config { micro: 1, ..config(Shape { vocab: 65_536, ..gpt(65_536, 2048, 1, 32, 1024) }, 4) };
     let error = Pretrainer::bytes(&config).unwrap_err().to_string();
-    assert!(error.contains("1024 tokens at once") && error.contains("smaller micro"), "{error}");
-    // GPT-2's own shape is not.
+    assert!(error.contains("1024 tokens") && error.contains("smaller micro"), "{error}");
+    // GPT-2's own shape is accepted.
     Pretrainer::bytes(&Config { shape: gpt(50_257, 768, 12, 12, 1024), ..config }).unwrap();
 }
 
 #[test]
-fn what_cannot_be_trained_is_refused() {
+fn invalid_configs_are_rejected() {
     let config = Config { micro: 1, ..small() };
     let shape = |shape: Shape| Config { shape, ..config };
     let vocab = |vocab| shape(Shape { vocab, ..config.shape });
     for (config, refused) in [
-        (Config { micro: 3, ..config }, "a micro that divides it"),
+        (Config { micro: 3, ..config }, "a micro that divides the batch"),
         (Config { micro: 9, ..config }, "micro = 9"),
         (Config { lr: f32::NAN, ..config }, "lr = NaN"),
         (shape(Shape { heads: 3, ..config.shape }), "a multiple of 3"),

@@ -1,10 +1,10 @@
 //! Matrix products for small nets: weights are packed once per optimiser step, and a batch has tens to thousands of rows.
 //!
-//! One register tile computes every product: C[m][n] = Σ_k A[m][k]·B[k][n]. A is broadcast, one number at a time, and B is read in rows of
-//! whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of multiply-adds in the order of k. Blocks
-//! over k continue the chain from C, so tile shapes and block sizes do not change the bits. Products beyond the second-level cache are
-//! computed block by block. Large products are divided into pieces of the output for all threads. The module is no BLAS: it supports the
-//! shapes of layers only.
+//! One register tile computes every product: `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. A is broadcast, one number at a time, and B is read in
+//! rows of whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of multiply-adds in the order of k.
+//! Blocks over k continue the chain from C, so tile shapes and block sizes do not change the bits. Products beyond the second-level cache
+//! are computed block by block. Large products are divided into pieces of the output for all threads. The module is no BLAS: it supports
+//! the shapes of layers only.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -132,7 +132,7 @@ fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize
     });
 }
 
-/// y[rows][out] = epilogue(x[rows][inp] · Wᵀ).
+/// `y[rows][out]` = epilogue(`x[rows][inp]` · Wᵀ).
 pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
     let packed = &packed[..packed_rows_len(out, inp)];
@@ -179,14 +179,14 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     }
 }
 
-/// dx[rows][inp] (+)= dy[rows][out] · W.
+/// `dx[rows][inp]` (+)= `dy[rows][out]` · W.
 pub fn linear_rows_dx(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], packed_t: &[f32], dx: &mut [f32], accumulate: bool) {
     let (dy, dx) = (&dy[..rows * out], &mut dx[..rows * inp]);
     let (a, b) = (Left::strided(dy.as_ptr(), out, 1), Right::of_packed(isa, &packed_t[..packed_rows_t_len(out, inp)]));
     run(isa, Product::new([rows, inp, out], a, b, Target::rows(dx.as_mut_ptr(), inp), Start::of(accumulate)));
 }
 
-/// dw[out][inp] (+)= dyᵀ · x.
+/// `dw[out][inp]` (+)= dyᵀ · x.
 pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], x: &[f32], dw: &mut [f32], accumulate: bool) {
     matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
@@ -224,8 +224,8 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     });
 }
 
-/// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs]. The strides of an operand are (to the next row, to the next column), so a transposed
-/// operand has its strides swapped. No operand is packed beforehand.
+/// `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·rs + n·cs]`. The strides of an operand are (to the next row, to the next column), so a
+/// transposed operand has its strides swapped. No operand is packed beforehand.
 pub fn matmul(
     isa: Isa,
     m: usize,
@@ -262,7 +262,7 @@ pub fn matmul(
     run(isa, product);
 }
 
-/// c[m][n] (+)= Σ_k a·b[k], on this thread: b is `[k][PANEL]`, n at most PANEL, and one stride of a, (to the next row, to the next
+/// `c[m][n]` (+)= Σ_k a·`b[k]`, on this thread: b is `[k][PANEL]`, n at most PANEL, and one stride of a, (to the next row, to the next
 /// column), is 1.
 ///
 /// # Safety
@@ -713,7 +713,7 @@ unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
     }
 }
 
-/// C[MR][NV vectors] = start + Σ_k A·B, held in registers.
+/// `C[MR][NV vectors]` = start + Σ_k A·B, held in registers.
 #[inline(always)]
 unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     // SAFETY: the caller's.
@@ -799,7 +799,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     }
 }
 
-/// acc[m] += Σ_k A[m][k]·B[k]. With `COPY`, also copies the rows of B to `copy`, one after the other.
+/// `acc[m]` += Σ_k `A[m][k]`·`B[k]`. With `COPY`, also copies the rows of B to `copy`, one after the other.
 #[inline(always)]
 unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     s: S,
@@ -854,7 +854,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     }
 }
 
-/// dst[steps][width] = b[k·ks + c·cs]; the columns from `cols` on are 0.
+/// `dst[steps][width]` = `b[k·ks + c·cs]`; the columns from `cols` on are 0.
 #[inline(always)]
 unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, width: usize, dst: *mut f32) {
     // SAFETY: the caller's: b holds [steps][cols] at these strides, dst [steps][width].
@@ -889,7 +889,7 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
     }
 }
 
-/// B[k][n] at any strides → `[n/width][k][width]`.
+/// `B[k][n]` at any strides → `[n/width][k][width]`.
 fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]) {
     kernel!(isa, |s: S, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]| {
         let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else { return };
@@ -939,7 +939,7 @@ fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     }
 }
 
-/// y[rows][cols] = max(norm(y) + residual, floor)
+/// `y[rows][cols]` = max(norm(y) + residual, floor)
 fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, cols: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {
@@ -981,7 +981,7 @@ fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [
     })
 }
 
-/// y[features][PANEL] = max(norm(y) + residual, floor), the norm down the columns.
+/// `y[features][PANEL]` = max(norm(y) + residual, floor), the norm down the columns.
 fn finish_panel(isa: Isa, features: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, features: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {

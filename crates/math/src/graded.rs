@@ -23,7 +23,7 @@ pub struct Grade {
     pub onward: bool,
 }
 
-/// table[rows][width] of integers from steps[·][width]. The width is a multiple of 16.
+/// `table[rows][width]` of integers from `steps[·][width]`. The width is a multiple of 16.
 pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]) {
     assert!(width.is_multiple_of(16) && table.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= steps.len()));
@@ -127,7 +127,7 @@ impl Sums<'_> {
     }
 }
 
-/// table[row] += d for each listed row.
+/// `table[row]` += d for each listed row.
 pub fn scatter(isa: Isa, width: usize, d: &[f32], rows: &[u16], table: &mut [f32]) {
     assert!(width.is_multiple_of(16) && d.len() == width);
     let known = table.len() / width;
@@ -169,7 +169,7 @@ impl Scatter<'_> {
 /// Maximum number of columns of [`softmax_open`].
 pub const MOST_OPEN: usize = 8;
 
-/// y[r] = softmax(x[r]) over the columns whose bit is set in open[r]; the others are 0. x rows are `stride` apart, y is
+/// `y[r]` = softmax(`x[r]`) over the columns whose bit is set in `open[r]`; the others are 0. x rows are `stride` apart, y is
 /// `[rows][cols]`. A row without any open column is all 0.
 pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]) {
     let rows = open.len();

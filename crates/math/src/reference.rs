@@ -5,7 +5,7 @@ use crate::gemm::Act;
 use crate::ops::{Binary, Span, Unary};
 use std::ops::Add;
 
-/// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs].
+/// `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·rs + n·cs]`.
 pub fn matmul(
     m: usize,
     n: usize,
@@ -28,7 +28,7 @@ pub fn matmul(
     }
 }
 
-/// y[rows][out] = act(norm(x · Wᵀ + bias) + residual); `norm` is (gamma, beta, eps).
+/// `y[rows][out]` = act(norm(x · Wᵀ + bias) + residual); `norm` is (gamma, beta, eps).
 pub fn linear(
     rows: usize,
     out: usize,
@@ -136,7 +136,7 @@ pub fn at(x: &[f64], span: Span, cols: usize, r: usize, c: usize) -> f64 {
     }
 }
 
-/// y[r][c] = a (op) b with both operands broadcast to [rows][cols].
+/// `y[r][c]` = a (op) b with both operands broadcast to [rows][cols].
 pub fn binary_all(op: Binary, rows: usize, cols: usize, a: (&[f64], Span), b: (&[f64], Span), y: &mut [f64]) {
     for r in 0..rows {
         for c in 0..cols {
@@ -224,7 +224,7 @@ pub fn causal_attention_backward(heads: usize, len: usize, cols: usize, qkv: &[f
     }
 }
 
-/// y[r] = bias + the sum of the table rows that r's `k` indices select. Indices below 0 are skipped; indices beyond the table select its
+/// `y[r]` = bias + the sum of the table rows that r's `k` indices select. Indices below 0 are skipped; indices beyond the table select its
 /// last row.
 pub fn embedding_bag<T: Copy + Default + Add<Output = T>>(
     cols: usize,

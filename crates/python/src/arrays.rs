@@ -1,5 +1,5 @@
-//! NumPy's arrays that several threads of Python use at once, as those that environments write while a policy reads them: a call waits
-//! until no other call uses the array.
+//! Access to NumPy arrays that several Python threads share, such as observations that environments write while a policy reads them. A call
+//! waits until no other call uses the array.
 
 use numpy::ndarray::Dimension;
 use numpy::{BorrowError, Element, PyArray, PyArrayMethods, PyReadonlyArray, PyReadwriteArray};
@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How long a call waits for an array: every other call gives it back sooner.
+/// Maximum wait for an array; all other calls release it sooner.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often it looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Calls that wait for an array: their process, which a fork changes, and below it their number.
+/// Number of calls that wait for an array (low half), and their process (high half), which changes at a fork.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {
@@ -24,7 +24,7 @@ pub fn write<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -
     borrow(array.py(), || array.try_readwrite())
 }
 
-/// Lets those go first that wait already. A caller has no array yet, since they may wait for that.
+/// Lets waiting calls go first. The caller must not hold an array, because they may wait for it.
 pub fn let_pass(py: Python) {
     let began = Instant::now();
     while waiting() > 0 && began.elapsed() < PATIENCE {
@@ -41,9 +41,7 @@ fn borrow<T>(py: Python, take: impl Fn() -> Result<T, BorrowError>) -> PyResult<
             taken => return Ok(taken?),
         }
         if began.elapsed() > PATIENCE {
-            return Err(PyRuntimeError::new_err(
-                "another thread has used this array for a minute. Give this call a copy, as numpy.array(it)",
-            ));
+            return Err(PyRuntimeError::new_err("another thread has used this array for a minute. Pass a copy of it"));
         }
         waits.get_or_insert_with(Waits::new);
         py.detach(|| std::thread::sleep(LOOK));
@@ -64,12 +62,12 @@ fn of_this_process(all: u64) -> u64 {
     if count > 0 && all - count == here() { count } else { 0 }
 }
 
-/// One more call waits, until this is dropped.
+/// Counts a waiting call until it is dropped.
 struct Waits;
 
 impl Waits {
     fn new() -> Waits {
-        // Calls of the process that this one was forked from are not here.
+        // Calls of the parent process do not count after a fork.
         let _ = WAITING.fetch_update(Relaxed, Relaxed, |all| Some(here() + of_this_process(all) + 1));
         Waits
     }

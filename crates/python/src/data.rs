@@ -1,4 +1,4 @@
-//! Plain data between Rust and Python.
+//! Conversion of plain data between Rust and Python.
 
 use pyo3::prelude::*;
 use serde::Serialize;

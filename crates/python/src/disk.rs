@@ -1,4 +1,4 @@
-//! Files as the terminal reads and writes them: what is wrong becomes the `OSError` of its kind, with the next step.
+//! File access as in the terminal; errors become the matching `OSError` with a remedy.
 
 use files::{CHECKPOINT, Kind, Refused};
 use pyo3::exceptions::PyValueError;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 const KIND: Kind = Kind { next: "Name another file", ..CHECKPOINT };
 
-/// A pipe would hold up the run, and a device keeps nothing.
+/// Pipes would block the run, and devices keep no data.
 const EVENTS: Kind = Kind { next: "Name another file with events=", is_stream: false, ..files::EVENTS };
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
@@ -21,50 +21,50 @@ pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_checkpoint, module)?)
 }
 
-/// Whole, or as it was, and over nothing but a checkpoint.
+/// Writes a checkpoint completely or not at all. Overwrites only checkpoints.
 #[pyfunction]
 fn write_checkpoint(py: Python, path: PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| files::write_whole(&path, KIND, content)).map_err(trouble)
 }
 
-/// Refuses a place where a checkpoint cannot go, before a run is trained for it.
+/// Raises an error before training if a checkpoint cannot be written to `path`.
 #[pyfunction]
 fn check_checkpoint(path: PathBuf) -> PyResult<()> {
     files::check(&path, KIND).map_err(trouble)
 }
 
-/// No more of a file than a checkpoint has.
+/// Reads a checkpoint; of other files only the beginning is read.
 #[pyfunction]
 fn read_checkpoint(py: Python, path: PathBuf) -> PyResult<Bound<PyBytes>> {
     Ok(PyBytes::new(py, &py.detach(|| files::read_checkpoint(&path)).map_err(trouble)?))
 }
 
-/// The name and the bytes of what a run learns from, where they fit the memory.
+/// Name and contents of training data that fits into memory.
 #[pyfunction]
 fn read_data(py: Python, path: PathBuf) -> PyResult<(String, Bound<PyBytes>)> {
     let data = py.detach(|| files::read_data(&path)).map_err(trouble)?;
     Ok((data.name, PyBytes::new(py, &data.content.unwrap_or_default())))
 }
 
-/// A file of events, which no other run writes to until it is closed.
+/// An event file, locked until it is closed.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Events(Mutex<Option<File>>);
 
 #[pymethods]
 impl Events {
-    /// Begins the file anew where it is one of these.
+    /// Creates an event file or clears an existing one.
     #[new]
     fn new(py: Python, path: PathBuf) -> PyResult<Events> {
-        let file = py.detach(|| files::begin_lines(&path, EVENTS)).map_err(trouble)?;
+        let file = py.detach(|| files::create_lines(&path, EVENTS)).map_err(trouble)?;
         Ok(Events(Mutex::new(Some(file))))
     }
 
-    /// At once, since others read along.
+    /// Writes a line without buffering, because other processes may read the file.
     fn write(&self, py: Python, line: &str) -> PyResult<()> {
         let line = format!("{line}\n");
         py.detach(|| {
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let closed = || PyValueError::new_err("the file of events is closed. Open it anew");
+            let closed = || PyValueError::new_err("the event file is closed. Open it again");
             Ok(file.as_mut().ok_or_else(closed)?.write_all(line.as_bytes())?)
         })
     }

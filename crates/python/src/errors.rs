@@ -1,13 +1,13 @@
-//! What is refused, as Python's exceptions: the sentence says what is the matter and the next step.
+//! Errors as Python exceptions; each message contains a remedy.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyArithmeticError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use run::RunError;
 
-create_exception!(hothouse, CheckpointError, PyValueError, "A file that is no checkpoint, or is damaged, or of another version.");
-create_exception!(hothouse, DivergedError, PyArithmeticError, "Training diverged: the weights are no longer numbers.");
-create_exception!(hothouse, ForkError, PyRuntimeError, "It was made before this process was forked, and its threads are not here.");
+create_exception!(hothouse, CheckpointError, PyValueError, "The file is not a checkpoint, is damaged, or has another version.");
+create_exception!(hothouse, DivergedError, PyArithmeticError, "Training diverged: the weights are not finite.");
+create_exception!(hothouse, ForkError, PyRuntimeError, "The object was created before a fork; its threads do not exist in this process.");
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
     let py = module.py();

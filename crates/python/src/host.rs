@@ -1,4 +1,4 @@
-//! Threads, and the process that they belong to.
+//! Thread pools, and the process that owns them.
 
 use crate::errors::ForkError;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -8,10 +8,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
-/// Beyond this, more threads are a slip of the pen.
+/// Upper limit of threads, to catch typing errors.
 const MOST_THREADS: usize = 1024;
 
-/// Threads of a process. One thread is the caller's own.
+/// Thread pool of a process. A single thread is the caller's own.
 pub struct Threads {
     pool: Option<ThreadPool>,
     process: u32,
@@ -24,20 +24,20 @@ impl Threads {
         Ok(Threads { pool, process: std::process::id() })
     }
 
-    /// With a thread apart from the caller's even where it is one, for work that asks rayon how many there are.
+    /// Creates a pool even for one thread, for work that queries rayon for the number of threads.
     pub fn apart(count: usize) -> PyResult<Threads> {
         check(count)?;
         Ok(Threads { pool: Some(pool(count)?), process: std::process::id() })
     }
 
-    /// Refuses where the threads were left behind by a fork.
+    /// Raises an error if the process was forked after the pool was created.
     pub fn here(&self, what: &str) -> PyResult<()> {
         if std::process::id() == self.process {
             return Ok(());
         }
         Err(ForkError::new_err(format!(
-            "{what} was made before this process was forked, and its threads stayed behind. Make it in the process \
-             that uses it, or start processes by multiprocessing.get_context(\"spawn\")"
+            "{what} was created before this process was forked, so its threads do not exist here. Create it in the process \
+             that uses it, or start processes with multiprocessing.get_context(\"spawn\")"
         )))
     }
 
@@ -54,7 +54,7 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// In a forked process nobody answers the pool.
+    /// A forked process has no pool threads, so dropping the pool would block.
     fn drop(&mut self) {
         if std::process::id() != self.process {
             std::mem::forget(self.pool.take());
@@ -62,9 +62,9 @@ impl Drop for Threads {
     }
 }
 
-/// What threads of Python use in turns.
+/// A mutex for Python threads that serves waiting threads first.
 pub struct Turns<T> {
-    /// Whoever waits holds it, so that a thread that has just had its turn comes after those that wait.
+    /// Held by the next waiting thread, so that a thread that has just released `inner` queues behind it.
     door: Mutex<()>,
     inner: Mutex<T>,
 }
@@ -74,8 +74,8 @@ impl<T> Turns<T> {
         Turns { door: Mutex::new(()), inner: Mutex::new(inner) }
     }
 
-    /// Waits until no other thread uses it, without Python's lock. In a forked process whoever used it may not be there to end its
-    /// turn, so `here` refuses instead.
+    /// Waits for other threads without holding Python's lock. In a forked process the owner may not exist, so `here` returns an error
+    /// instead.
     pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
         let _door = lock(&self.door, py, &here)?;
         lock(&self.inner, py, &here)
@@ -83,7 +83,7 @@ impl<T> Turns<T> {
 }
 
 fn lock<'a, T>(of: &'a Mutex<T>, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'a, T>> {
-    // After a panic it is as that left it, and Python has been told.
+    // After a panic the data keeps its state; the panic was already raised in Python.
     match of.try_lock() {
         Ok(held) => Ok(held),
         Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
@@ -94,9 +94,9 @@ fn lock<'a, T>(of: &'a Mutex<T>, py: Python, here: impl Fn() -> PyResult<()>) ->
     }
 }
 
-/// On the calling thread, without a look at any pool.
+/// Runs `work` on the calling thread, without any pool.
 pub fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    math::par::Threads::of(1).expect("one there always is").run(work)
+    math::par::Threads::of(1).expect("one thread is always available").run(work)
 }
 
 fn check(count: usize) -> PyResult<()> {
@@ -110,15 +110,15 @@ fn pool(count: usize) -> PyResult<ThreadPool> {
     ThreadPoolBuilder::new()
         .num_threads(count)
         .build()
-        .map_err(|error| PyRuntimeError::new_err(format!("cannot start {count} threads ({error}). Ask for fewer with threads=")))
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start {count} threads ({error}). Choose fewer with threads=")))
 }
 
-/// As many as this process may use.
+/// Number of cores that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Seconds since it was first asked.
+/// Seconds since the first call.
 pub fn now_s() -> f64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()

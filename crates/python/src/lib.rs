@@ -1,7 +1,7 @@
-//! `hothouse._native`: worlds and runs for the Python package beside it (`python/hothouse`), which has the words, the spaces and the
-//! pictures. NumPy's arrays are written in place, with Python's lock let go. Nothing here is unsafe but what PyO3's macros write,
-//! and nothing aborts: what is wrong becomes an exception that says the next step.
-#![allow(unsafe_code)] // the macros' own; crates/run/tests/run/invariants.rs holds that there is none of ours
+//! `hothouse._native`: worlds and runs for the Python package beside it (`python/hothouse`), which contains the documentation, spaces and
+//! rendering. NumPy arrays are written in place without Python's lock. There is no unsafe code except in PyO3's macros. Errors are raised
+//! as exceptions with a remedy; nothing aborts.
+#![allow(unsafe_code)] // for PyO3's macros; crates/run/tests/run/invariants.rs checks that there is no other
 
 mod arrays;
 mod data;
@@ -43,7 +43,7 @@ fn every_room(py: Python) -> PyResult<Bound<PyDict>> {
     Ok(rooms)
 }
 
-/// The knobs of one of a room's variants, or of its first.
+/// Knobs of a room's variant; the default is its first.
 #[pyfunction]
 #[pyo3(signature = (room, variant=None))]
 fn knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {

@@ -1,4 +1,4 @@
-//! What a run has learned, acting on batches of observations.
+//! Policy of a run, for batches of observations.
 
 use crate::arrays;
 use crate::host::{Turns, alone};
@@ -6,10 +6,10 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// `[n][policy_len]` and `[n]`.
+/// Arrays of shape `[n][policy_len]` and `[n]`.
 type Predicted<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
 
-/// A copy of what a run had learned when it was asked for.
+/// Copy of a run's policy at the time of the call.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Policy {
     policy: Turns<Box<dyn run::room::Policy>>,
@@ -23,24 +23,20 @@ impl Policy {
         Policy { policy: Turns::new(policy), observation_len, policy_len }
     }
 
-    /// The numbers of the observations, row by row, and how many rows.
+    /// Observation values, row by row, and the number of rows.
     fn rows<'a>(&self, observations: &'a PyReadonlyArray2<f32>) -> PyResult<(&'a [f32], usize)> {
         let (shape, width) = (observations.shape(), self.observation_len);
         if shape[1] != width {
-            return Err(PyValueError::new_err(format!(
-                "an observation is {width} numbers, and these have {}. Give an array of shape (n, {width})",
-                shape[1]
-            )));
+            return Err(PyValueError::new_err(format!("observations must have shape (n, {width}), but these have {} columns", shape[1])));
         }
-        let rows = observations
-            .as_slice()
-            .map_err(|_| PyValueError::new_err("the observations do not lie row by row. Give numpy.ascontiguousarray(them)"))?;
+        let rows =
+            observations.as_slice().map_err(|_| PyValueError::new_err("observations must be contiguous. Use numpy.ascontiguousarray"))?;
         Ok((rows, shape[0]))
     }
 
-    /// The best action in each state, found so many times over.
-    fn acted(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
-        let observations = taken(observations)?;
+    /// Best action in each state; the computation is repeated `times` times.
+    fn compute_actions(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
+        let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let mut actions = vec![0.0; count];
         let learned = &mut *self.policy.take(py, || Ok(()))?;
@@ -49,8 +45,8 @@ impl Policy {
     }
 }
 
-/// Environments may write them in another thread.
-fn taken<'py>(observations: &Bound<'py, PyArray2<f32>>) -> PyResult<PyReadonlyArray2<'py, f32>> {
+/// Waits for environments that write the array in another thread.
+fn borrow<'py>(observations: &Bound<'py, PyArray2<f32>>) -> PyResult<PyReadonlyArray2<'py, f32>> {
     arrays::let_pass(observations.py());
     arrays::read(observations)
 }
@@ -67,19 +63,19 @@ impl Policy {
         self.policy_len
     }
 
-    /// The best action in each state, as a number.
+    /// Best action in each state, as a number.
     fn act<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        Ok(PyArray1::from_vec(py, self.acted(py, observations, 1)?))
+        Ok(PyArray1::from_vec(py, self.compute_actions(py, observations, 1)?))
     }
 
-    /// The same so many times over without a look at Python: what the figures compare a call with.
+    /// Repeats [`Self::act`] without Python overhead, for benchmarks.
     fn act_repeatedly(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<()> {
-        self.acted(py, observations, times).map(drop)
+        self.compute_actions(py, observations, times).map(drop)
     }
 
-    /// What the policy makes of each state, and what the state is worth.
+    /// Policy and value of each state.
     fn predict<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Predicted<'py>> {
-        let observations = taken(observations)?;
+        let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let width = self.policy_len;
         let (mut policy, mut values) = (vec![0.0; count * width], vec![0.0; count]);

@@ -1,4 +1,4 @@
-//! A run of any room: it is advanced for a while at a time, so that whoever waits for it can show it or end it.
+//! A run of any room. It advances for a limited time per call, so that callers can show progress or stop it.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::MutexGuard;
 use std::time::Instant;
 
-/// Rows by column: an iteration's place in the run, and its values. What is not known is NaN.
+/// Rows by column: progress and values of an iteration. Missing values are NaN.
 struct Table {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
@@ -45,16 +45,16 @@ impl Table {
     }
 }
 
-/// A run and what it has told.
+/// A run with the events it has reported.
 struct Session {
     run: Box<dyn AnyRun>,
     metrics: Table,
     tests: Table,
     digests: Vec<Digest>,
-    /// What a person should know, until somebody asks.
+    /// Notices for the user since the last query.
     notices: Vec<(Level, String)>,
-    /// What the room told, likewise.
-    told: Vec<serde_json::Value>,
+    /// Room events since the last query.
+    room_events: Vec<serde_json::Value>,
 }
 
 impl Session {
@@ -66,7 +66,7 @@ impl Session {
         let metrics = schema.metrics.iter().map(|column| column.name.to_string()).chain(parts);
         let tests = schema.tests.iter().map(|column| column.name.to_string());
         let (metrics, tests) = (Table::new(schema, metrics), Table::new(schema, tests));
-        let mut session = Session { run, metrics, tests, digests: Vec::new(), notices: Vec::new(), told: Vec::new() };
+        let mut session = Session { run, metrics, tests, digests: Vec::new(), notices: Vec::new(), room_events: Vec::new() };
         session.take_events();
         Ok(session)
     }
@@ -84,13 +84,13 @@ impl Session {
                 Event::Notice { level, text, next_step } => {
                     self.notices.push((level, format!("{text} {next_step}").trim().into()));
                 }
-                Event::Room { event, .. } => self.told.push(event),
+                Event::Room { event, .. } => self.room_events.push(event),
                 _ => {}
             }
         }
     }
 
-    /// Slices until pieces of an iteration are due, and gives them; nothing where the run has come to its end first, or the time is up.
+    /// Advances until pieces of an iteration are due, and returns them. Returns `None` if the run ends or the time is up.
     fn work_until_due(&mut self, target: f64, for_s: f64) -> Option<(Range<u64>, Vec<u8>)> {
         let began = Instant::now();
         while !self.is_done(target) && began.elapsed().as_secs_f64() < for_s {
@@ -103,7 +103,7 @@ impl Session {
         None
     }
 
-    /// Slices that need none of the pieces that are due, until the time is up; whether any are left.
+    /// Advances with work that does not depend on the due pieces, until the time is up. Returns true if such work remains.
     fn work_meanwhile(&mut self, for_s: f64) -> bool {
         let began = Instant::now();
         while began.elapsed().as_secs_f64() < for_s {
@@ -116,19 +116,19 @@ impl Session {
         true
     }
 
-    /// The run as a checkpoint, once the iteration in progress is done.
+    /// Saves the run at the end of the iteration in progress, if that is near.
     fn saved(&mut self) -> Result<Vec<u8>, RunError> {
         let bytes = self.run.save()?;
         self.take_events();
         Ok(bytes)
     }
 
-    /// Refuses where what was learned is numbers no more.
+    /// Returns an error if training has diverged.
     fn unless_diverged<T>(&self, done: T) -> Result<T, RunError> {
         if self.run.diverged() { Err(RunError::Diverged) } else { Ok(done) }
     }
 
-    /// Whether what it has done is kept where it stops now.
+    /// Returns true if stopping now loses no work.
     fn can_stop(&self) -> bool {
         self.run.is_preparing() || self.run.saves().is_some()
     }
@@ -137,8 +137,8 @@ impl Session {
         self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
-    /// Slices until the run stands at a boundary with its first counter at `target` (or, where it is to `end`, at any), or the time
-    /// is up. One that is `late` ends within a long iteration as well.
+    /// Advances until the first counter reaches `target` at a boundary (with `end`, until any boundary), or until the time is up. With
+    /// `late`, it may also stop within a long iteration. Returns true when done.
     fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
@@ -156,20 +156,20 @@ impl Session {
     }
 }
 
-/// What runs in a room when nobody says otherwise.
+/// Default config of a room.
 pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
     let room = run::room(room).map_err(refusal)?;
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);
-    // A variant that there is not has no knobs.
+    // An unknown variant has no knobs.
     room.check(&config, Host::new(math::Isa::best())).map_err(refusal)?;
     Ok(config)
 }
 
-/// The first piece that is due, the end of them, and what they are done with.
+/// First due piece, end of the range, and the data for computing the pieces.
 type Due<'py> = (u64, u64, Bound<'py, PyArray1<u8>>);
 
-/// Threads of Python that use the same run take turns, a call each.
+/// A run. Calls from several Python threads are serialised.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Run {
     session: Turns<Session>,
@@ -177,19 +177,19 @@ pub struct Run {
 }
 
 impl Run {
-    /// Refuses in a process that was forked from the one that made it.
+    /// Raises an error in a forked process.
     fn here(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
         self.threads.here("this run")?;
         self.session(py)
     }
 
-    /// Work on the run's threads, without Python's lock.
+    /// Runs `work` on the run's threads, without Python's lock.
     fn work_on<R: Send>(&self, py: Python, work: impl FnOnce(&mut Session) -> R + Send) -> PyResult<R> {
         let session = &mut *self.here(py)?;
         Ok(py.detach(|| self.threads.run(|| work(session))))
     }
 
-    /// Waits for a thread of Python that uses the run, without Python's lock.
+    /// Waits for other Python threads that use the run, without Python's lock.
     fn session(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
         self.session.take(py, || self.threads.here("this run"))
     }
@@ -204,7 +204,7 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// From its beginning. `data` is a name and the bytes.
+    /// Starts a new run. `data` is a name and the contents.
     #[staticmethod]
     fn begin(
         py: Python,
@@ -220,15 +220,15 @@ impl Run {
         Run::make(py, threads, |host| run::begin(config, host))
     }
 
-    /// From a checkpoint's bytes.
+    /// Restores a run from the bytes of a checkpoint.
     #[staticmethod]
     fn restore(py: Python, bytes: &[u8], data: Option<(String, Vec<u8>)>, threads: Option<usize>) -> PyResult<Run> {
         let data = data.map(|(name, content)| Dataset::new(&name, content));
         Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }
 
-    /// Trains for so many seconds at most; true once it stands at the end of an iteration with its first counter at `target` or, where
-    /// it is to `end`, wherever that is. One that is `late` ends within a long iteration as well, where it can be saved.
+    /// Trains for at most `for_s` seconds. Returns true if the first counter has reached `target` at the end of an iteration (with `end`,
+    /// at any end). With `late`, training may also stop within a long iteration, where it can be saved.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let work = |session: &mut Session| {
             session.run.command(Command::Start)?;
@@ -242,7 +242,7 @@ impl Run {
         self.work_on(py, work)?.map_err(refusal)
     }
 
-    /// From here on others do pieces of its iterations, or it does them itself again.
+    /// Enables or disables sharing: other workers compute pieces of the iterations, or the run does.
     fn share(&self, py: Python, shared: bool) -> PyResult<()> {
         let mut session = self.here(py)?;
         session.run.share(shared).map_err(refusal)?;
@@ -259,12 +259,12 @@ impl Run {
         Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))
     }
 
-    /// Trains on what needs none of the pieces that are due, for so many seconds at most; whether there is more of it.
+    /// Trains for at most `for_s` seconds without the due pieces; returns true if more such work remains.
     fn meanwhile(&self, py: Python, for_s: f64) -> PyResult<bool> {
         self.work_on(py, |session| session.work_meanwhile(for_s))
     }
 
-    /// Takes the next pieces, as [`play`] gave them.
+    /// Accepts the results of the next pieces from [`play`].
     fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
         let pieces = pieces.as_slice()?;
         self.work_on(py, |session| session.run.take(pieces))?.map_err(refusal)
@@ -274,7 +274,7 @@ impl Run {
         Ok(self.session(py)?.is_done(target))
     }
 
-    /// A knob that changes while the run goes on, from its next iteration.
+    /// Changes a live knob from the next iteration.
     fn set(&self, py: Python, name: String, value: &Bound<PyAny>) -> PyResult<()> {
         let value = from_python(value)?;
         let mut session = self.here(py)?;
@@ -287,14 +287,14 @@ impl Run {
         Ok(PyBytes::new(py, &self.work_on(py, Session::saved)?.map_err(refusal)?))
     }
 
-    /// The same bytes as NumPy's, not copied again.
+    /// Saves to a NumPy array without another copy.
     fn save_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
         Ok(PyArray1::from_vec(py, self.work_on(py, Session::saved)?.map_err(refusal)?))
     }
 
     fn ask<'py>(&self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let question = from_python(question)?;
-        // An answer does not leave the thread that gave it.
+        // A result must stay on the thread that created it.
         let answer = self.work_on(py, |session| -> PyResult<Py<PyAny>> {
             let answer = session.run.ask(question).map_err(refusal)?;
             Python::attach(|py| Ok(to_python(py, &*answer)?.unbind()))
@@ -302,7 +302,7 @@ impl Run {
         Ok(answer?.into_bound(py))
     }
 
-    /// Tests what is learned by now: values in the order of the room's tests.
+    /// Tests the current policy or model; returns values in the order of the room's tests.
     fn test<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let test = |session: &mut Session| {
             let row = session.run.test()?;
@@ -320,7 +320,7 @@ impl Run {
         to_python(py, &self.session(py)?.run.digest())
     }
 
-    /// Those that were told, every so many iterations.
+    /// Digests that were reported at regular iterations.
     fn digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.session(py)?.digests)
     }
@@ -362,18 +362,18 @@ impl Run {
         to_python(py, &self.work_on(py, |session| session.run.backend())?)
     }
 
-    /// `(level, text)` of what was told since this was last asked.
+    /// Pairs `(level, text)` of notices since the last call.
     fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &std::mem::take(&mut self.session(py)?.notices))
     }
 
-    /// What the room told of its own since this was last asked.
-    fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &std::mem::take(&mut self.session(py)?.told))
+    /// Room events since the last call.
+    fn room_events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &std::mem::take(&mut self.session(py)?.room_events))
     }
 }
 
-/// Does pieces of an iteration for a run wherever that is, with what its `until_due` gave.
+/// Computes pieces of an iteration in any process, from the output of `until_due`.
 #[pyfunction]
 pub fn play<'py>(
     py: Python<'py>,

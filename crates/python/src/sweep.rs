@@ -1,4 +1,4 @@
-//! What people type and read of runs and sweeps, as the terminal has it, for runs on a cluster.
+//! Text formats of the terminal's runs and sweeps, for runs on a cluster.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -34,7 +34,7 @@ impl Axis {
         &self.0.name
     }
 
-    /// Each once, in the order in which they were written.
+    /// Distinct values in the given order.
     #[pyo3(signature = (count, room, variant=None))]
     fn values<'py>(&self, py: Python<'py>, count: u32, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {
         let values = self.0.values(count, &knobs(room, variant)?);
@@ -54,13 +54,13 @@ fn column(room: &str, test: bool, name: &str) -> PyResult<&'static Column> {
     found.ok_or_else(|| PyValueError::new_err(format!("{room} has no column called '{name}'. Choose another")))
 }
 
-/// As people write it: `2000000`, `2_000_000`, `2e6`.
+/// Parses a number such as `2000000`, `2_000_000` or `2e6`.
 #[pyfunction]
 fn number(text: &str) -> PyResult<f64> {
     typed::number(text).map_err(PyValueError::new_err)
 }
 
-/// What somebody wrote, as the knobs take it.
+/// Parses the values of knobs.
 #[pyfunction]
 fn typed_knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>, given: Vec<(String, String)>) -> PyResult<Bound<'py, PyAny>> {
     let set = typed::set(&given, &knobs(room, variant)?);
@@ -73,7 +73,7 @@ fn clock(seconds: f64) -> String {
     format::clock(seconds)
 }
 
-/// A column's number.
+/// Formats a value of a column.
 #[pyfunction]
 fn figure(room: &str, test: bool, name: &str, value: Option<f64>) -> PyResult<String> {
     Ok(format::value(column(room, test, name)?, value))
@@ -85,10 +85,10 @@ fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
     Ok(outcomes::named(&from_python::<Knobs>(knobs)?))
 }
 
-/// Of each run its result, where it was solved, and whether it diverged.
+/// Result, counter at which the run was solved, and divergence, for each run.
 type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
 
-/// A line for each setting, whose runs are compared by this column of a test or, where a room has none, of the metrics.
+/// Table with a line per setting. Runs are compared by this column of the tests or, if the room has no tests, of the metrics.
 #[pyfunction]
 fn sweep_table(room: &str, test: bool, name: &str, settings: Vec<(Bound<PyAny>, Runs)>) -> PyResult<String> {
     let ended = |(result, solved_at, diverged)| Ended { result, solved_at, diverged };

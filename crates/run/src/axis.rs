@@ -1,11 +1,11 @@
-//! The grammar of `--knob`: which values of a knob a sweep tries.
+//! Parser for `--knob`, which specifies the values of a knob in a sweep.
 
 use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind, Value};
 use crate::sweep::VARIANT;
 use crate::typed::{number, set_one};
 
-/// One `--knob`.
+/// Argument of one `--knob`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub name: String,
@@ -14,7 +14,7 @@ pub struct Axis {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Points {
-    /// As they were written; what they mean depends on the knob.
+    /// Values as typed; their meaning depends on the knob.
     List(Vec<String>),
     Range {
         from: f64,
@@ -23,7 +23,7 @@ enum Points {
     },
 }
 
-/// `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
+/// Parses `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
 pub fn axis(text: &str) -> Result<Axis, String> {
     let form = "write it as KNOB=FROM..TO, KNOB=FROM..TO:log or KNOB=A,B,C";
     let (name, points) = text.split_once('=').filter(|(_, points)| !points.is_empty()).ok_or(form)?;
@@ -40,7 +40,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
                 return Err("write the smaller end of the range first".into());
             }
             if log && from <= 0.0 {
-                return Err("a logarithmic range begins above 0".into());
+                return Err("a logarithmic range must begin above 0".into());
             }
             Points::Range { from, to, log }
         }
@@ -49,17 +49,17 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// The values, each once, in the order of the command line.
+    /// Distinct values, in the order of the command line.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
         let raw: Vec<Value> = match &self.points {
-            // No knob, but it is varied as one.
+            // The variant is not a knob, but a sweep can vary it like one.
             Points::List(list) if self.name == VARIANT => list.iter().map(|name| name.as_str().into()).collect(),
             Points::List(list) => list.iter().map(|text| set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?,
             &Points::Range { from, to, log } => (0..count)
                 .map(|i| match f64::from(i) / f64::from(count - 1) {
-                    // The ends are what was written.
+                    // Both ends are exactly as typed.
                     0.0 => from,
                     1.0 => to,
                     t if log => six_figures((from.ln() * (1.0 - t) + to.ln() * t).exp()),
@@ -78,7 +78,7 @@ impl Axis {
     }
 }
 
-/// Short enough to type again, close enough to where it should be.
+/// Rounds to six significant figures, which are short to type again.
 fn six_figures(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(of("lr=1e-4..1e-2:log", 5), [1e-4, 3.16228e-4, 1e-3, 3.16228e-3, 1e-2]);
         assert_eq!(of("gamma=0.9..0.98", 3), [0.9, 0.94, 0.98]);
         assert_eq!(of("hidden=16..64:log", 4), [16.0, 25.0, 40.0, 64.0]);
-        assert_eq!(of("epochs=1..3", 5), [1.0, 2.0, 3.0], "whole knobs have whole points, each once");
+        assert_eq!(of("epochs=1..3", 5), [1.0, 2.0, 3.0], "whole-number knobs have distinct whole-number values");
         assert_eq!(of("clip_value=off,on", 9), [0.0, 1.0]);
         assert_eq!(of("lr=3e-3,1e-3,3e-3", 9), [0.003, 0.001]);
         assert!(points("lr=a,b", 2).is_err() && points("wings=1,2", 2).is_err());

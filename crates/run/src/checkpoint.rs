@@ -1,8 +1,7 @@
-//! What a saved run holds: as tensors the room's own parts and the history of its rows; as text the config, the progress, the
-//! marks, the tests and what the room notes. It refuses to know how they lie in a file, which is `container.rs`'s.
+//! Content of a saved run. Tensors: the room's parts and the history of rows. Text: config, progress, marks, tests and the
+//! room's notes. The file format itself is in `container.rs`.
 //!
-//! Rows stand under the names of their columns, so that a file from before a column was there, or from after one has gone,
-//! is read.
+//! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
 use crate::RunError;
 use crate::container::{self, DATA, HISTORY, Sum, Tensors};
@@ -12,37 +11,37 @@ use learn::Data;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// What the file says beside its tensors.
+/// Content of the file besides its tensors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// Format of the file; another one is refused.
+    /// Format of the file; other versions are refused.
     pub version: u32,
     pub config: Config,
-    /// Values in force, which live changes may have moved away from the config's.
+    /// Values in force; live changes may have moved them away from the config's.
     pub knobs: Knobs,
     pub progress: Progress,
     pub marks: Vec<Mark>,
     pub tests: Vec<Row>,
-    /// A test was under way, which is begun again; and it confirmed another.
+    /// A test was in progress and is repeated after loading; `confirming` marks a confirmation.
     pub testing: bool,
     #[serde(default)]
     pub confirming: bool,
     pub solved: Option<Progress>,
-    /// Confirmations that failed; none in a file from before there were confirmations.
+    /// Number of failed confirmations; `None` in a file that predates confirmations.
     #[serde(default)]
     pub attempts: Option<u32>,
     pub arithmetic: String,
-    /// What the room notes.
+    /// The room's notes.
     pub room: Json,
 }
 
-/// Bytes of data up to which a file has them; whoever takes up a run on more brings them again.
+/// Maximum size of user data that a file contains, in bytes. Larger data must be provided again to continue the run.
 pub(crate) const DATA_KEPT: usize = 16 << 20;
 
-/// No knob takes a longer text.
+/// Maximum length of a text value in a mark; no knob accepts a longer one.
 const MARK_BYTES: usize = 4096;
 
-/// The names under which numbers stand in this file.
+/// Column names of the numbers in this file.
 #[derive(Serialize, Deserialize)]
 struct Names {
     counters: Vec<String>,
@@ -57,7 +56,7 @@ struct Stored {
     names: Names,
 }
 
-/// Numbers of a row's progress.
+/// Columns of a row's progress.
 const HEAD: [&str; 2] = ["iteration", "train_s"];
 
 fn history_names(schema: &Schema) -> Vec<&'static str> {
@@ -66,7 +65,7 @@ fn history_names(schema: &Schema) -> Vec<&'static str> {
     HEAD.into_iter().chain(counters).chain(metrics).chain(schema.all_parts().map(|part| part.name)).collect()
 }
 
-/// What a file is made from: its tensors are the room's and the history.
+/// Input of a file: its tensors are the room's and the history.
 pub(crate) type Snapshot = (Header, Tensors);
 
 pub(crate) fn encode((header, mut tensors): Snapshot, schema: &Schema) -> Vec<u8> {
@@ -89,14 +88,14 @@ pub(crate) fn history(rows: &[Row], schema: &Schema) -> (String, Vec<usize>, Dat
     (HISTORY.into(), vec![rows.len(), history_names(schema).len()], all)
 }
 
-/// A row as numbers, in the order of [`history_names`]; NaN stands for what is not known.
+/// A row as numbers, in the order of [`history_names`]; NaN represents unknown values.
 pub(crate) fn numbers(row: &Row) -> Vec<f64> {
     let Progress { iteration, counts, train_s } = &row.progress;
     let values = row.values.iter().map(|value| value.unwrap_or(f64::NAN));
     [f64::from(*iteration), *train_s].into_iter().chain(counts.iter().copied()).chain(values).collect()
 }
 
-/// What [`numbers`] gave, of a row with so many counters.
+/// Inverse of [`numbers`] for a row with this number of counters.
 pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
     let (head, values) = numbers.split_at(HEAD.len() + counters);
     Row {
@@ -115,13 +114,13 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         (Some(data), Some((_, _, Data::U8(content)))) => {
             data.fill(Some(&Dataset::new("", content)));
             if data.content.is_none() {
-                return Err(RunError::damaged("its data is other data than it says"));
+                return Err(RunError::damaged("its data does not match its hash"));
             }
         }
-        _ => return Err(RunError::damaged("it has data that no run learns from")),
+        _ => return Err(RunError::damaged("it has data without a description")),
     }
     if !header.marks.iter().all(could_be) {
-        return Err(RunError::damaged("its marks are of no knob"));
+        return Err(RunError::damaged("a mark has an invalid knob"));
     }
     let counters: Vec<&str> = schema.counters.iter().map(|c| c.name).collect();
     let tests: Vec<&str> = schema.tests.iter().map(|c| c.name).collect();
@@ -139,7 +138,7 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         None => Vec::new(),
         Some((_, shape, Data::F64(all))) if shape.get(1) == Some(&names.history.len()) => {
             let wanted = history_names(schema);
-            // A share that a file does not have was never spent.
+            // A missing share means that no time was spent on it.
             let first_share = HEAD.len() + counters.len() + schema.metrics.len();
             all.chunks_exact(names.history.len().max(1))
                 .map(|found| {
@@ -149,19 +148,19 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
                 })
                 .collect()
         }
-        Some(_) => return Err(RunError::damaged("its history has other columns than it says")),
+        Some(_) => return Err(RunError::damaged("its history does not match its column names")),
     };
     Ok((header, tensors, rows))
 }
 
-/// Whether a knob, which may be gone by now, can have been changed so.
+/// Returns true if the mark is plausible. Its knob may no longer exist.
 fn could_be(mark: &Mark) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let short = |value: &Value| !matches!(value, Value::Text(text) if text.len() > MARK_BYTES);
     mark.knob.len() <= 64 && mark.knob.chars().all(word) && short(&mark.from) && short(&mark.to)
 }
 
-/// Numbers that stand under `have`, in the order of `want`.
+/// Selects `want` from `numbers`, whose names are `have`.
 fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
     let at = |name: &&str| have.iter().position(|found| found == name);
     want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()

@@ -1,7 +1,7 @@
-//! The file that any room's runs are saved in: safetensors, with all that is no tensor as text in its metadata and a checksum over
-//! both. Any safetensors reader can open it. What travels between processes has the same form, and a checksum by words.
+//! File format for runs of all rooms: safetensors, with all other data as text in its metadata, and a checksum over both. Any
+//! safetensors reader can open it. Messages between processes have the same format, with a checksum over words.
 //!
-//! It refuses to guess: a file that is foreign, damaged, newer or of another room is named as such.
+//! Foreign, damaged, newer or misplaced files give an error of that kind.
 
 use crate::digest;
 use crate::error::RunError;
@@ -12,28 +12,28 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The key under which everything but the tensors stands.
+/// Metadata key of the header text.
 const KEY: &str = "hothouse";
-/// The last field of that text: a hash over what stands before it and all tensors' names and bytes.
+/// Last field of the header text: a hash over the text before it, and over the names and bytes of all tensors.
 const CHECKSUM: &str = r#","checksum":"#;
-/// What was measured on the way, which the learner does not need; the checksum ends with it.
+/// Name of the tensor with the history, which the learner does not need. The checksum covers it last.
 pub(crate) const HISTORY: &str = "run.history";
-/// The bytes of what a user brought.
+/// Name of the tensor with the user data.
 pub(crate) const DATA: &str = "run.data";
 
-/// Shape and contents of parts of a checkpoint, by name.
+/// Names, shapes and contents of the parts of a checkpoint.
 pub type Tensors = learn::Parts;
 
-/// How the checksum is taken.
+/// Kind of checksum.
 #[derive(Clone, Copy)]
 pub(crate) enum Sum {
-    /// Byte by byte, as in every file that there is.
+    /// Byte by byte, as in all files.
     Bytes,
-    /// By whole words of memory: of what is read once, by the same version.
+    /// By words, for messages that the same version reads once.
     Whole,
 }
 
-/// What any room's header begins with, so that it can be told whose it is before the rest is read.
+/// Beginning of any room's header, which identifies the room before the rest is parsed.
 #[derive(Deserialize)]
 struct Beginning {
     config: BeginningConfig,
@@ -45,12 +45,12 @@ struct BeginningConfig {
     data: Option<Dataset>,
 }
 
-/// In the order of the checksum.
+/// Order of the tensors in the checksum.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     (a == HISTORY, a).cmp(&(b == HISTORY, b))
 }
 
-/// The header has to be an object with a `version` and a `config`.
+/// Packs a header and tensors. The header must be an object with a `version` and a `config`.
 pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> Vec<u8> {
     tensors.sort_by(|a, b| order(&a.0, &b.0));
     let parts: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = tensors
@@ -61,7 +61,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> 
         })
         .collect();
     let mut text = serde_json::to_string(header).expect("a header is plain data");
-    text.pop(); // its closing brace, which comes after the checksum
+    text.pop(); // the closing brace, which follows the checksum
     let sum = checksum(&text, parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())), sum);
     let views = parts.iter().map(|(name, dtype, shape, bytes)| {
         let view = TensorView::new(*dtype, shape.clone(), bytes).expect("shape and bytes agree");
@@ -71,7 +71,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> 
     serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
 }
 
-/// The header's text and the tensors of a run of `room`.
+/// Returns the header's text and the tensors of a run of `room`.
 pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let (all, text) = checked(bytes, sum)?;
@@ -87,27 +87,27 @@ pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tens
     Ok((text, tensors))
 }
 
-/// The room that a checkpoint's run is of.
+/// Returns the room of a checkpoint.
 pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&checked(bytes, Sum::Bytes)?.1)?.room)
 }
 
-/// The room that it says, before anybody has looked at the rest.
+/// Returns the room that the header names, without verifying the checksum.
 pub(crate) fn stated_room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&open(bytes)?.1)?.room)
 }
 
-/// The data that a checkpoint's run learns from, where that is not in the file and has to be brought.
+/// Returns the user data of a checkpoint if the file does not contain it and the caller must provide it.
 pub fn data_wanted(bytes: &[u8]) -> Result<Option<Dataset>, RunError> {
     let (tensors, text) = checked(bytes, Sum::Bytes)?;
     let inside = tensors.iter().any(|(name, _)| name == DATA);
     Ok(beginning(&text)?.data.filter(|_| !inside))
 }
 
-/// The tensors in the order of the checksum, and the header's text.
+/// Tensors in the order of the checksum, and the header's text.
 type Opened<'a> = (Vec<(String, TensorView<'a>)>, String);
 
-/// With a checksum that is right.
+/// Opens a file and verifies its checksum.
 fn checked(bytes: &[u8], sum: Sum) -> Result<Opened<'_>, RunError> {
     let (all, text) = open(bytes)?;
     let (stated, found) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
@@ -127,7 +127,7 @@ fn open(bytes: &[u8]) -> Result<Opened<'_>, RunError> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(e.to_string()))?;
     let text = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).cloned();
     let text = text.ok_or_else(|| foreign("a safetensors file without Hothouse's metadata"))?;
-    // The version is read by itself: a newer header may have a shape that this one cannot parse.
+    // The version is parsed separately, because a newer header may have another structure.
     #[derive(Deserialize)]
     struct Version {
         version: u32,
@@ -167,7 +167,7 @@ fn bytes_from_data(data: Data) -> (Dtype, Vec<u8>) {
     }
 }
 
-/// Written in place, as fast as memory takes it.
+/// Converts into one preallocated buffer, for speed.
 fn little<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
     let mut all = vec![0; N * values.len()];
     all.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, &value)| *to = to_bytes(value));

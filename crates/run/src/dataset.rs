@@ -1,4 +1,4 @@
-//! What a user brought for a run to learn from: by name, length and hash, with its bytes where they are at hand.
+//! User data for a run to learn from: name, length and hash, with its bytes if they are loaded.
 
 use crate::RunError;
 use crate::digest::Fnv;
@@ -16,7 +16,7 @@ impl Dataset {
         Dataset { name: shown(&name.into()), bytes, hash, content: Some(content) }
     }
 
-    /// Takes over the bytes of another, where it has them and they are the same data.
+    /// Copies the bytes of `from` if it is the same data.
     pub fn fill(&mut self, from: Option<&Dataset>) {
         if self.content.is_none()
             && let Some(from) = from.filter(|from| *from == self)
@@ -26,10 +26,10 @@ impl Dataset {
     }
 }
 
-/// Characters of a name that are kept: as many as file systems know.
+/// Maximum length of a name, as in most file systems.
 const NAME: usize = 255;
 
-/// A name that anybody may have written, on one line, without what steers a terminal or turns the direction of reading.
+/// Makes a foreign name safe to display: one line, without control characters and without marks of text direction.
 pub(crate) fn shown(name: &str) -> String {
     let steers = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     name.chars().filter(|&c| !steers(c)).take(NAME).collect()
@@ -39,7 +39,7 @@ pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Refuses a config whose data has to be brought first.
+/// Returns an error if the config's data has no bytes.
 pub(crate) fn check_here(config: &Config) -> Result<(), RunError> {
     match &config.data {
         Some(data) if data.content.is_none() => Err(RunError::DataMissing { name: data.name.clone(), bytes: data.bytes }),
@@ -47,7 +47,7 @@ pub(crate) fn check_here(config: &Config) -> Result<(), RunError> {
     }
 }
 
-/// Whatever it is called, and wherever its bytes are.
+/// Compares length and hash; names and loaded bytes do not matter.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Dataset) -> bool {
         (self.bytes, &self.hash) == (other.bytes, &other.hash)
@@ -60,7 +60,7 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// A [`Dataset`] as it comes from outside.
+/// A [`Dataset`] as received from outside.
 #[derive(Deserialize)]
 pub(crate) struct Given {
     name: String,
@@ -73,7 +73,7 @@ pub(crate) struct Given {
 }
 
 impl From<Given> for Dataset {
-    /// Bytes that are not those that it claims to have are not taken.
+    /// Drops bytes that do not match the claimed length and hash.
     fn from(given: Given) -> Dataset {
         let hash = if is_hash(&given.hash) { given.hash } else { String::new() };
         let claimed = Dataset { name: shown(&given.name), bytes: given.bytes, hash, content: None };

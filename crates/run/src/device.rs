@@ -1,85 +1,85 @@
-//! Which machine trains: what was wished, what there is, and, where both are there, which turned out to be faster.
+//! Choice of the device that trains: the processor or a GPU.
 //!
-//! A shell opens the GPU, which can take a while, and offers it; until then the processor trains. Where nobody decided, both are
-//! measured for a moment on the run as it is: the processor by what it does anyway, the GPU by passes that are thrown away; for
-//! those alone training waits, and no longer than the GPU can still win. It refuses to open anything, to know the time by itself,
-//! and to know how a learner offloads: that is each [`Offload`]'s.
+//! The shell opens the GPU, which can take a while, and offers it; until then the processor trains. For the automatic choice,
+//! both are measured briefly on the present run: the processor by its normal work, the GPU by passes whose results are
+//! discarded. Training waits only for these passes, and only as long as the GPU can still be faster. This module does not open
+//! devices or read clocks, and each [`Offload`] defines how its learner offloads.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
-/// Iterations or rounds on the processor that are measured before anything is tried out.
+/// Iterations or rounds on the processor that are measured before a probe.
 const PROCESSOR_RATES: usize = 3;
-/// A probe is long enough after either; its first pass, in which kernels are compiled, does not count.
+/// Duration and passes of a probe; either is enough. The first pass compiles kernels and does not count.
 const PROBE_S: f64 = 0.15;
 const PROBE_PASSES: u32 = 16;
-/// A GPU whose first passes take longer is not worth waiting for.
+/// Maximum time until the first passes end, in seconds. A slower GPU is not used.
 const PATIENCE_S: f64 = 5.0;
 
 #[derive(Default)]
 pub(crate) struct Devices {
     wish: DeviceWish,
     machine: Option<Pinned<Box<dyn Machine>>>,
-    /// Why there is none.
+    /// Reason for the missing machine.
     missing: Option<Fault>,
-    /// The wish was acted upon.
+    /// The wish was carried out.
     settled: bool,
     probes: Probes,
-    /// Work a second on the processor, the newest last.
+    /// Recent work per second on the processor, newest last.
     processor: Vec<f64>,
 }
 
-/// What can be offloaded, tried out one way after another.
+/// Probes of the learner's ways to offload, one after another.
 #[derive(Default)]
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Seconds that the ways before took to be ready.
+    /// Seconds until the previous ways were ready.
     waited_s: f64,
-    /// The fastest so far, and its rate.
+    /// Fastest way so far, and its rate.
     best: Option<(usize, f64)>,
-    /// Why one has no rate.
+    /// Reason for a way without a rate.
     failed: Option<String>,
-    /// The run was paused since the last look.
+    /// The run was paused since the last poll.
     paused: bool,
 }
 
-/// One under way.
+/// A probe in progress.
 struct Probe {
     began_s: f64,
     counted: Option<Counted>,
 }
 
-/// Passes since the first had ended.
+/// Passes after the first.
 struct Counted {
     since_s: f64,
     passes: u32,
     work: f64,
 }
 
-/// What a look at the way that is probed now came to.
+/// Result of polling the current probe.
 enum ProbeStatus {
-    /// It is not ready to be timed.
+    /// The first pass has not ended.
     NotReady {
         waiting: bool,
     },
     Timing {
         waiting: bool,
     },
-    /// Work a second; or what it is at most, once that is sure to be less than what is to be beaten.
+    /// Work per second. It is an upper bound if the way is already known to be too slow.
     Measured(f64),
-    /// It is not ready and was waited for long enough.
+    /// The first pass did not end in time.
     Late,
 }
 
-/// What settling came to.
+/// Result of [`Devices::settle`].
 pub(crate) enum Settled {
-    /// Nothing has changed.
+    /// The choice is unchanged.
     Already,
-    /// The GPU is being timed: this slice is taken. Whether there is nothing to do until it answers.
+    /// The GPU is being probed and this slice is used up. `waiting` means that there is no work until it answers.
     Trying { waiting: bool },
-    /// To be told.
+    /// A decision to report.
     Now(Device, Option<Fault>),
 }
 
@@ -88,7 +88,7 @@ impl Devices {
         self.abandon_probes(learner);
         (self.wish, self.settled) = (wish, false);
         if wish != DeviceWish::Cpu {
-            // Asked for again: perhaps it is back.
+            // A new request may succeed where an earlier one failed.
             self.missing = None;
         }
     }
@@ -97,7 +97,7 @@ impl Devices {
         self.wish
     }
 
-    /// Whether a shell should open a GPU and offer it, for a learner that can use it.
+    /// Returns true if the shell should open a GPU and offer it, for a learner that can use it.
     pub fn wanted(&self) -> bool {
         self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
     }
@@ -111,7 +111,7 @@ impl Devices {
         self.settled = false;
     }
 
-    /// The same machine and wish for another run, which is measured anew.
+    /// Keeps the machine and the wish for another run, which is measured again.
     pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
@@ -121,7 +121,7 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// An iteration or a round ended on the processor.
+    /// Records the rate of an iteration or round on the processor.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
             if self.processor.len() == 2 * PROCESSOR_RATES {
@@ -131,7 +131,7 @@ impl Devices {
         }
     }
 
-    /// The run pauses, and no pass can be timed that a pause falls into.
+    /// Records a pause; a pass that includes a pause is not timed.
     pub fn pause(&mut self) {
         self.probes.paused = true;
     }
@@ -142,7 +142,7 @@ impl Devices {
         }
     }
 
-    /// Offloads the run again to the GPU that it is with, where what it does has changed.
+    /// Offloads the run again to its GPU after its settings changed.
     pub fn offload_again(&mut self, learner: &mut dyn Offload) -> Result<(), Fault> {
         match &self.machine {
             Some(machine) => learner.begin_offload(machine, learner.ways().len() - 1),
@@ -150,15 +150,15 @@ impl Devices {
         }
     }
 
-    /// The GPU that trains works no longer; it is not used again until it is asked for.
+    /// Drops a GPU that failed; it is used again only on request.
     pub fn lose(&mut self, fault: &Fault) -> Device {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
         }
-        self.tell(false, None, fault.what())
+        self.report(false, None, fault.what())
     }
 
-    /// At a boundary: acts upon the wish, if that is still to be done and possible.
+    /// At a boundary, carries out the wish if that is pending and possible.
     pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
@@ -166,10 +166,10 @@ impl Devices {
         let learner = match learner {
             Ok(learner) => learner,
             Err(_) if self.wish == DeviceWish::Cpu => {
-                return self.decide(false, None, "The processor was asked for.".into());
+                return self.decide(false, None, "The processor was chosen.".into());
             }
             Err(why) => {
-                let fault = Fault::ProcessorOnly { why };
+                let fault = Fault::CpuOnly { why };
                 return match self.wish {
                     DeviceWish::Gpu => self.refuse(fault),
                     _ => self.decide(false, None, fault.what()),
@@ -192,7 +192,7 @@ impl Devices {
             (_, None, None) => Settled::Already,
             (DeviceWish::Gpu, Some(machine), _) => {
                 let why = if machine.is_software() {
-                    "The GPU was chosen, though it is the processor pretending to be one."
+                    "The GPU was chosen, although it is emulated on the processor."
                 } else {
                     "The GPU was chosen."
                 };
@@ -202,31 +202,31 @@ impl Devices {
                 }
             }
             (DeviceWish::Auto, Some(machine), _) if machine.is_software() => {
-                let why = format!("{} is the processor pretending to be a GPU.", machine.name());
+                let why = format!("{} is emulated on the processor.", machine.name());
                 learner.end_offload();
                 self.decide(false, None, why)
             }
             (DeviceWish::Auto, Some(_), _) => {
                 if learner.is_offloaded() {
-                    // It was chosen by hand until now; its rate on the processor is not known.
+                    // The user had chosen the GPU, so the rate on the processor is not known yet.
                     learner.end_offload();
                 }
                 if self.processor.len() < PROCESSOR_RATES {
                     return Settled::Already;
                 }
-                self.go_on_trying(learner, now_s)
+                self.continue_probing(learner, now_s)
             }
         }
     }
 
-    /// One way after another; then takes what was fastest.
-    fn go_on_trying(&mut self, learner: &mut dyn Offload, now_s: f64) -> Settled {
+    /// Probes the ways one after another, then uses the fastest.
+    fn continue_probing(&mut self, learner: &mut dyn Offload, now_s: f64) -> Settled {
         let Some(machine) = &self.machine else { return Settled::Already };
         let processor = self.processor.iter().copied().fold(0.0, f64::max);
         let probes = &mut self.probes;
         while probes.way < learner.ways().len() {
             match probes.poll(learner, machine, processor, now_s) {
-                // While the GPU gets ready, the processor trains on.
+                // The processor continues training while the GPU prepares.
                 Ok(ProbeStatus::NotReady { .. }) if learner.trains_meanwhile() => return Settled::Already,
                 Ok(ProbeStatus::NotReady { waiting } | ProbeStatus::Timing { waiting }) => {
                     return Settled::Trying { waiting };
@@ -255,9 +255,7 @@ impl Devices {
                 let why = probes.failed.take().unwrap_or_default();
                 self.decide(false, None, why)
             }
-            Some((_, rate)) if rate <= processor => {
-                self.decide(false, Some([processor, rate]), "The processor turned out to be faster.".into())
-            }
+            Some((_, rate)) if rate <= processor => self.decide(false, Some([processor, rate]), "The processor is faster.".into()),
             Some((way, rate)) => match learner.begin_offload(machine, way) {
                 Ok(()) => self.decide(true, Some([processor, rate]), learner.ways()[way].into()),
                 Err(fault) => self.refuse(fault),
@@ -266,22 +264,22 @@ impl Devices {
     }
 
     fn decide(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Settled {
-        Settled::Now(self.tell(on_gpu, rates, why), None)
+        Settled::Now(self.report(on_gpu, rates, why), None)
     }
 
-    /// The GPU that was asked for cannot be used.
+    /// Reports that the requested GPU cannot be used.
     fn refuse(&mut self, fault: Fault) -> Settled {
-        Settled::Now(self.tell(false, None, fault.what()), Some(fault))
+        Settled::Now(self.report(false, None, fault.what()), Some(fault))
     }
 
-    fn tell(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Device {
+    fn report(&mut self, on_gpu: bool, rates: Option<[f64; 2]>, why: String) -> Device {
         (self.settled, self.probes) = (true, Probes::default());
         Device { wish: self.wish, on_gpu, gpu: self.gpu(), rates, why }
     }
 }
 
 impl Probes {
-    /// One look at the way that is tried now; where that leaves nothing more to look at, its probe has ended.
+    /// Polls the current probe; ends it when its rate is known.
     fn poll(&mut self, learner: &mut dyn Offload, machine: &dyn Machine, processor: f64, now_s: f64) -> Result<ProbeStatus, Fault> {
         let mut probe = match self.now.take() {
             Some(probe) => probe,

@@ -1,5 +1,5 @@
-//! A short name for a state of the weights: FNV-1a over their little-endian bytes. It tells two
-//! runs apart; it is no defence against somebody who wants them to look alike.
+//! A short fingerprint of the weights: FNV-1a over their little-endian bytes. It detects differences between runs, but does not
+//! resist deliberate collisions.
 
 use crate::protocol::{Digest, Level};
 use learn::WorkedOn;
@@ -30,10 +30,10 @@ impl Fnv {
     }
 }
 
-/// A hash that takes bytes in 64 at a time, eight words side by side: any change of one word changes it.
+/// Hash that processes bytes in 64-byte blocks, eight words in parallel. Any change of one word changes the hash.
 pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     const LANES: usize = 8;
-    // Odd, so that no two words of a lane come to the same; turned, so that high bits reach low ones.
+    // The factor is odd, so that different words of a lane never collide; the rotation moves high bits to low positions.
     let mix = |lane: u64, word: u64| (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let mut lanes: [u64; LANES] = std::array::from_fn(|lane| lane as u64);
     let mut write = |block: &[u8; 8 * LANES]| {
@@ -44,7 +44,7 @@ pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     for part in parts {
         let (blocks, rest) = part.as_chunks();
         blocks.iter().for_each(&mut write);
-        // What is left of a part, and its length: where one ends and the next begins makes a difference.
+        // The padded rest of a part and its length make the hash depend on where parts end.
         let mut last = [0; 8 * LANES];
         last[..rest.len()].copy_from_slice(rest);
         write(&last);
@@ -63,10 +63,10 @@ pub(crate) fn of_weights(weights: &[f32]) -> String {
     hash.hex()
 }
 
-/// For whoever takes up a run from another class of machines: what to know, and what to do.
+/// Notice, with a remedy, for a run restored on a processor with different rounding.
 pub(crate) const OTHER_ROUNDING: (&str, &str) = (
-    "This run was worked on by a machine whose arithmetic rounds differently, so its digests can be compared with no other's.",
-    "Nothing to do: training goes on from the same weights.",
+    "Another machine with different rounding trained part of this run, so its digests cannot be compared with other runs.",
+    "No action needed: training continues from the same weights.",
 );
 
 fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, &'static str) {
@@ -78,7 +78,7 @@ fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, 
             "Run it natively with `--isa portable` (unfused) or on a machine with fused multiply-add to compare.",
         )
     } else if expected == reached {
-        (Level::Info, format!("Reproduced: {after} are those of the link, bit for bit."), "Nothing to do.")
+        (Level::Info, format!("Reproduced: {after} are those of the link, bit for bit."), "No action needed.")
     } else {
         (
             Level::Warning,
@@ -94,10 +94,10 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
-/// Of weights within an iteration, which no other run tells the digest of.
+/// Arithmetic of a digest taken within an iteration, which no other run reports.
 pub(crate) const PARTIAL: &str = "partial";
 
-/// Only digests of the same arithmetic can be equal.
+/// Name of the arithmetic. Only digests with equal names can be equal.
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     match isa {
         Isa::Bf16 => BF16,
@@ -107,7 +107,7 @@ pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     }
 }
 
-/// What all of a run was computed with so far; see [`crate::protocol::Digest`].
+/// Arithmetic of all of a run's iterations so far; see [`crate::protocol::Digest`].
 #[derive(Clone, Copy)]
 pub(crate) struct Arithmetic(&'static str);
 
@@ -120,7 +120,7 @@ impl Arithmetic {
         Arithmetic([FUSED, UNFUSED, BF16, AMX, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
     }
 
-    /// The iteration or round of this number was computed with this.
+    /// Records that iteration number `count` used the arithmetic `now`.
     pub fn note(&mut self, count: u32, now: &'static str) {
         if count == 1 {
             self.0 = now;
@@ -134,29 +134,30 @@ impl Arithmetic {
     }
 }
 
-/// What the digests of a run say, and what they are compared with.
+/// Digests of a run, and the digest of a link that they are compared with.
 pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
-    /// What a link told, until the run has come as far.
+    /// Digest of the link, until the run reaches its iteration.
     pub expected: Option<Digest>,
-    /// The newest.
-    pub told: Option<Digest>,
-    /// Some of this iteration was done elsewhere, and then that machine was lost.
+    /// Newest digest.
+    pub newest: Option<Digest>,
+    /// Part of this iteration was computed on a machine that was then lost.
     pub partly_away: bool,
 }
 
 impl Digests {
     pub fn of(arithmetic: Arithmetic) -> Digests {
-        Digests { arithmetic, expected: None, told: None, partly_away: false }
+        Digests { arithmetic, expected: None, newest: None, partly_away: false }
     }
 
-    /// What to say where the run has come as far as a link, counted in these units. One whose knobs were turned is no longer the link's.
-    pub fn compare(&mut self, reached: &Digest, turned: bool, unit: &str) -> Option<(Level, String, &'static str)> {
+    /// Returns the notice to show when the run reaches the iteration of the link's digest. `unit` is the plural of the room's
+    /// word for an iteration. A run whose knobs the user changed is no longer the link's, and gets no notice.
+    pub fn compare(&mut self, reached: &Digest, user_changed: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
-        (!turned).then(|| compared(&expected, reached, unit))
+        (!user_changed).then(|| compared(&expected, reached, unit))
     }
 
-    /// An iteration ended, which was worked on there, or on a processor with this instruction set.
+    /// Records the end of an iteration, computed at `at`; on the processor with this instruction set.
     pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
         let now = match (std::mem::take(&mut self.partly_away), at) {
             (false, WorkedOn::Processor) => arithmetic(isa),
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn of_words_tells_apart_what_differs_in_a_bit_or_in_where_it_is_cut() {
+    fn word_hash_detects_bit_flips_and_different_splits() {
         let bytes: Vec<u8> = (0..200).map(|i| (i * 7) as u8).collect();
         let whole = of_words([&bytes[..]].into_iter());
         assert_eq!(whole, of_words([&bytes.clone()[..]].into_iter()));
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_computed_in_two_ways_is_mixed_for_good() {
+    fn arithmetic_stays_mixed_after_a_change() {
         let mut arithmetic = Arithmetic::of(Isa::best());
         arithmetic.note(1, GPU);
         arithmetic.note(2, GPU);

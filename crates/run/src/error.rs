@@ -1,17 +1,17 @@
-//! What can go wrong at the boundary: what is the matter, and apart from it the step that helps. Texts of layers below carry
-//! their step in the text itself.
+//! Errors at the interface between runs and shells: a description, and separately a remedy. Errors of lower layers contain
+//! their remedy in one text.
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident $({ $($field:ident : $type:ty),* })? => $what:literal, $next:literal;)*) => {
         #[derive(Debug)]
         pub enum RunError {
             $($(#[$doc])* $name $({ $($field: $type),* })?,)*
-            /// Of a layer below.
+            /// An error of a lower layer.
             Below(Box<dyn std::error::Error + Send + Sync>),
         }
 
         impl RunError {
-            /// What is the matter, without what to do.
+            /// Description of the error, without the remedy.
             pub fn what(&self) -> String {
                 match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($what) })*
@@ -19,7 +19,7 @@ macro_rules! errors {
                 }
             }
 
-            /// The step that helps; empty where the text of a layer below has it.
+            /// Remedy; empty if the description of a lower layer contains it.
             pub fn next_step(&self) -> String {
                 match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($next) })*
@@ -33,15 +33,15 @@ macro_rules! errors {
 errors! {
     Future { found: u32, known: u32 } =>
         "this was made by a newer Hothouse (format {found}, this one reads up to {known})",
-        "Update Hothouse, or start a fresh run";
+        "Update Hothouse, or start a new run";
     NoSuchVersion { found: u32 } =>
-        "this says it has format {found}, which this Hothouse does not know",
-        "Ask for it again from where it came, or start a fresh run";
+        "this has format {found}, which this Hothouse does not know",
+        "Get it again from its source, or start a new run";
     UnknownRoom { id: String, known: String } =>
         "there is no room called '{id}'",
         "The rooms are: {known}";
     OtherRoom { found: String, here: String } =>
-        "this is of the room '{found}', which has no place in '{here}'",
+        "this belongs to the room '{found}', not to '{here}'",
         "Open it in its own room";
     UnknownVariant { word: &'static str, id: String, known: String } =>
         "there is no {word} called '{id}' in this room",
@@ -53,32 +53,32 @@ errors! {
         "{name} = {value} is out of range",
         "Choose {range}";
     WrongKind { name: String, value: String, kind: String } =>
-        "{name} = {value} is of the wrong kind",
+        "{name} = {value} has the wrong type",
         "Choose {kind}";
     NotLive { name: String } =>
-        "{name} cannot change while a run goes on",
+        "{name} cannot change during a run",
         "Reset with the new value, or start another run";
     TooManyChanges { count: usize, most: usize } =>
         "{count} live changes of knobs cannot be replayed",
-        "Give at most {most}, or save the run to a file and go on from that";
-    /// Knobs that are each legal.
+        "Give at most {most}, or save the run to a file and continue from it";
+    /// Returned for knobs that are each legal.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, and there are {has_mb} MB",
-        "Lower what there is many of: environments, games, positions kept, sequences at once, units";
-    /// The rest would fit.
+        "Reduce environments, games, replay size, batch size or layer width";
+    /// Returned if the run would fit without the data.
     DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>
-        "the file {name} has {data_mb} MB, and with what is made from it that is more than the {has_mb} MB of memory there are",
-        "Bring a smaller part of it, or run Hothouse natively on a machine with more";
-    /// Of a saved run.
+        "the file {name} has {data_mb} MB; with the data derived from it, that is more than the {has_mb} MB of memory available",
+        "Use a smaller part of it, or run Hothouse natively on a machine with more memory";
+    /// Returned for the file of a saved run.
     FileTooLarge { name: String, mb: u64 } =>
-        "the file {name} has {mb} MB, more than there is room for beside the run that trains",
+        "the file {name} has {mb} MB, too large to load while another run trains",
         "Resume it natively: hothouse resume FILE";
     NoData { room: &'static str } =>
         "the room {room} takes no data to learn from",
         "Leave the data out, or choose a room that learns from it";
     DataMissing { name: String, bytes: u64 } =>
-        "this run learns from {name} ({bytes} bytes), and that file was not given",
-        "Bring exactly that file (--data FILE in the terminal), or begin another run";
+        "this run learns from {name} ({bytes} bytes), which was not given",
+        "Provide exactly that file (--data FILE in the terminal), or begin another run";
     SweepSize { count: usize, most: usize } =>
         "a sweep of {count} learners cannot be shown",
         "Choose values and seeds that make 1 to {most}";
@@ -86,7 +86,7 @@ errors! {
         "training diverged: the weights are no longer numbers, so they are not saved",
         "Reset, or load an earlier save, and choose a lower learning rate";
     NotKept =>
-        "the run as it was before this change is not kept",
+        "the state before this change is no longer kept",
         "Choose another change, or load an earlier save";
     Foreign { why: String } =>
         "the file is no Hothouse checkpoint ({why})",
@@ -95,41 +95,41 @@ errors! {
         "the checkpoint is damaged or cut short ({why})",
         "Copy it again from where it was saved, or restore an earlier one";
     NoMonitor =>
-        "this is no monitor of a run",
+        "this is not the monitor of a run",
         "Name a file that `hothouse train --monitor FILE` wrote, or start a run";
     Monitor { why: String } =>
         "the monitor cannot be used ({why})",
-        "Watch it with the program that made it, or start another run";
+        "Watch it with the program that wrote it, or start another run";
     Link { why: String } =>
         "the link cannot be read ({why})",
-        "Open the page without it to start a default run, or ask for the link again";
+        "Open the page without it to start a default run, or request the link again";
     Question { why: String } =>
         "this cannot be asked here ({why})",
-        "Ask what the room's protocol has";
+        "Use a question from the room's protocol";
     NotShared =>
-        "this learner does all of its work itself",
+        "this learner cannot share its work",
         "Train it on one machine, or choose a learner whose games can be shared";
     Offloaded =>
-        "this run works on a GPU, and others could not do the same",
-        "Choose the processor for it, end the iteration, and share it then";
-    /// Of pieces of an iteration, and of what they are done with.
+        "this run trains on a GPU, and workers could not reproduce its results",
+        "Choose the processor for it, end the iteration, then share it";
+    /// Returned for pieces of an iteration and for their input.
     OtherBuild { found: String, here: String } =>
-        "it comes from another build of Hothouse, which plays otherwise (made by {found}; this one is {here})",
-        "Install one version on all machines, of one kind of processor";
+        "this was computed by an incompatible build of Hothouse ({found}; this one is {here})",
+        "Install one version on all machines, with the same kind of processor";
     NothingDue =>
-        "nothing is due: the learner works on what it has",
+        "no work is pending",
         "Advance the run until it waits";
     NoPolicy { room: &'static str } =>
-        "what the room {room} learns does not act on observations",
-        "Ask it one of the room's questions";
-    /// Of a room's own.
+        "the learner of the room {room} does not act on observations",
+        "Use one of the room's questions instead";
+    /// An error of a room.
     Refused { what: String, next: String } =>
         "{what}",
         "{next}";
 }
 
 impl RunError {
-    /// For a layer below, whose text has the next step in it.
+    /// Wraps an error of a lower layer, whose text contains the remedy.
     pub fn below(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> RunError {
         RunError::Below(error.into())
     }

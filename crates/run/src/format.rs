@@ -1,4 +1,4 @@
-//! Numbers, rows and devices as people read them, in every shell that tells them in words.
+//! Readable numbers, rows and devices for text shells.
 
 use crate::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
 use crate::room::Schema;
@@ -16,7 +16,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// `940`, `1.57 M`: three figures and the prefix engineers use.
+/// `940`, `1.57 M`: three significant figures with an SI prefix.
 pub fn short(x: f64) -> String {
     let (scaled, prefix) = match x.abs() {
         a if a >= 999.5e9 => (x / 1e12, " T"),
@@ -44,7 +44,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// A learner's number in at most `7` places: `0.0213`, `12.4`, `-1.2e-5`.
+/// A learner's number in at most 7 characters: `0.0213`, `12.4`, `-1.2e-5`.
 pub fn figure(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
@@ -56,13 +56,13 @@ pub fn figure(x: f64) -> String {
     }
 }
 
-/// A column's number, in few places.
+/// A column's number in a few characters.
 pub fn value(column: &Column, value: Option<f64>) -> String {
     match value {
         None => "-".into(),
         Some(x) if !x.is_finite() => x.to_string(),
         Some(x) if column.share => format!("{:.0}%", 100.0 * x),
-        // Returns and points are compared with each other: always with the same decimals.
+        // Returns and points are compared with each other, so they always have the same number of decimals.
         Some(x) if (1.0..9995.0).contains(&x.abs()) && column.rate.is_none() => format!("{x:.1}"),
         Some(x) => figure(x),
     }
@@ -85,7 +85,7 @@ pub fn counts(schema: &Schema, progress: &Progress) -> String {
     all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
 }
 
-/// The columns of a row that a line of the terminal has, by their short names: `return 212.5 (9.0 to 500.0)`.
+/// Short names and values of the columns in the terminal's status line: `return 212.5 (9.0 to 500.0)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
     let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
     let shown = |(column, &at): (&Column, &Option<f64>)| {
@@ -99,13 +99,13 @@ pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String
     columns.iter().zip(values).filter(|(column, _)| !column.brief.is_empty()).map(shown).collect()
 }
 
-/// A test in a line.
+/// A test on one line.
 pub fn test(schema: &Schema, row: &Row) -> String {
     let pairs = briefs(schema.tests, &row.values);
     pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What a goal asks for, in words: `Test return of 475`.
+/// A goal in words: `Test return of 475`.
 pub fn goal(schema: &Schema, goal: &Goal) -> String {
     let column = schema.test(goal.column).map(|i| &schema.tests[i]);
     let unit = column.map_or("", |column| column.unit);
@@ -113,7 +113,7 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
 }
 
-/// What took time, the longest first: `gradient 61%, policy 17%`. None before anything did.
+/// Parts of time, the longest first: `gradient 61%, policy 17%`. `None` if no time was spent.
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
@@ -124,7 +124,7 @@ pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// A knob's value as it can be typed again; a long text by its beginning.
+/// A knob's value in a form that can be typed again; long texts are cut.
 pub fn knob(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),
@@ -132,23 +132,23 @@ pub fn knob(value: &Value) -> String {
     }
 }
 
-/// A confirmation that failed.
+/// A failed confirmation in words.
 pub fn attempt(failed: &Confirmation) -> String {
     let value = failed.value.map_or("nothing".into(), |value| (value as f32).to_string());
-    format!("not solved: a test reached {}, its confirmation {value}; training goes on", failed.goal)
+    format!("not solved: a test reached {}, its confirmation {value}; training continues", failed.goal)
 }
 
-/// What trains, and why.
-pub fn device(told: &Device) -> String {
-    let what = match &told.gpu {
-        Some(gpu) if told.on_gpu => gpu.as_str(),
+/// Device in use, with the reason.
+pub fn device(device: &Device) -> String {
+    let what = match &device.gpu {
+        Some(gpu) if device.on_gpu => gpu.as_str(),
         _ => "the processor",
     };
-    let rates = told.rates.map_or(String::new(), |[processor, gpu]| format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu)));
-    format!("device: {what}. {}{rates}", told.why)
+    let rates = device.rates.map_or(String::new(), |[processor, gpu]| format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu)));
+    format!("device: {what}. {}{rates}", device.why)
 }
 
-/// `text` cut to `width` columns, with a mark where something is missing.
+/// Cuts `text` to `width` columns; an ellipsis marks the cut.
 pub fn fitted(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_string();
@@ -157,7 +157,7 @@ pub fn fitted(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The lines of `text`, broken between words at `width` columns.
+/// Breaks `text` between words into lines of at most `width` columns.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_have_readable_forms() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_572_864), "1,572,864");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_breakdown_begins_with_what_took_longest() {
+    fn the_breakdown_begins_with_the_longest_part() {
         let schema = crate::rooms()[0].schema();
         let mut parts_s = vec![0.0; schema.all_parts().count()];
         assert_eq!(breakdown(schema, &parts_s), None);

@@ -1,43 +1,43 @@
-//! What a run keeps of its past: how long it trained, and its rows from the beginning on.
+//! The past of a run: its training time and its rows.
 
 use crate::protocol::{Progress, Row};
 
-/// A longer gap between two slices is a sleeping machine, not training.
+/// Longest gap between two slices that counts as training, in seconds; a longer gap is a sleeping machine.
 const MAX_GAP_S: f64 = 1.0;
-/// Past this many rows a history keeps every second one, so that a long run stays small.
+/// Number of rows above which a history keeps every second one.
 const MAX_HISTORY: usize = 4096;
 
-/// Seconds of an iteration, and those of testing beside it.
+/// Seconds of training and of testing within one iteration.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Spent {
     pub round_s: f64,
     pub tests_s: f64,
 }
 
-/// What the shell's clock said.
+/// Time accounting with the shell's clock.
 pub(crate) struct Clock {
-    /// Asked by whoever tells where the time goes.
-    pub lent: fn() -> f64,
+    /// Clock for profiling.
+    pub now: fn() -> f64,
     last_s: Option<f64>,
     /// Seconds of training.
     pub train_s: f64,
-    /// In this iteration.
+    /// Time spent in this iteration.
     pub spent: Spent,
-    /// The last slice was one of a test.
+    /// The last slice belonged to a test.
     tested: bool,
 }
 
 impl Clock {
     pub fn new() -> Clock {
-        Clock { lent: || 0.0, last_s: None, train_s: 0.0, spent: Spent::default(), tested: false }
+        Clock { now: || 0.0, last_s: None, train_s: 0.0, spent: Spent::default(), tested: false }
     }
 
-    /// What happens until it is looked at again is not training.
+    /// Time until the next call of [`Clock::take`] does not count as training.
     pub fn rest(&mut self) {
         self.last_s = None;
     }
 
-    /// The time since the last slice was training; whose, that slice says.
+    /// Adds the time since the last slice to training, and to tests if that slice belonged to one.
     pub fn take(&mut self, now_s: f64) {
         let passed_s = self.trained(now_s);
         if std::mem::take(&mut self.tested) {
@@ -47,12 +47,12 @@ impl Clock {
         }
     }
 
-    /// The slice that begins is one of a test.
+    /// Marks the slice that begins as part of a test.
     pub fn tests(&mut self) {
         self.tested = true;
     }
 
-    /// The time since the last look was training; gives it.
+    /// Adds the time since the last call to the training time, and returns it.
     fn trained(&mut self, now_s: f64) -> f64 {
         let passed = self.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
         self.last_s = Some(now_s);
@@ -61,23 +61,24 @@ impl Clock {
     }
 }
 
-/// Which of ever more records are kept where there is room for so many: all, then every second, and so on, the first of them always.
+/// Selection of records to keep, in bounded space: all, then every second one, then every fourth, and so on. The first record
+/// is always kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     most: usize,
     stride: u64,
-    /// Records so far, and how many of them are kept.
+    /// Number of records so far; `kept` of them are kept.
     seen: u64,
     kept: usize,
 }
 
 impl Thinning {
-    /// Of an even number, or none.
+    /// Keeps at most `most` records, an even number or 0.
     pub const fn new(most: usize) -> Thinning {
         Thinning { most, stride: 1, seen: 0, kept: 0 }
     }
 
-    /// Whether the next record is one to keep. Where there is no room for it, `halve` drops every second of those that are kept.
+    /// Returns true if the next record is kept. If space is full, `halve` must drop every second kept record.
     pub fn takes(&mut self, halve: impl FnOnce()) -> bool {
         let takes = self.most > 0 && self.seen.is_multiple_of(self.stride);
         self.seen += 1;
@@ -94,7 +95,7 @@ impl Thinning {
     }
 }
 
-/// Rows of a run from its beginning on, thinned as they become many.
+/// Rows of a run from its beginning on, thinned when they become many.
 #[derive(Clone, Debug)]
 pub struct History {
     rows: Vec<Row>,
@@ -108,7 +109,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Of a run that has done so many iterations. It goes on being thinned as it was.
+    /// Restores the history of a run that has done `iterations` iterations. Thinning continues with the same stride.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {
@@ -135,21 +136,21 @@ impl History {
     }
 }
 
-/// Seconds of training that went to each part of the room's schema.
+/// Seconds of training per part of the room's schema.
 #[derive(Clone, Debug, Default)]
 pub struct TimeByPart {
     pub parts_s: Vec<f64>,
-    /// The training time that they reach to.
+    /// Training time up to which `parts_s` counts.
     known_s: f64,
 }
 
 impl TimeByPart {
-    /// Of a run that has begun or was taken up here.
+    /// Counts from `progress` on, for a run that began or was restored there.
     pub fn since(progress: &Progress, parts: usize) -> TimeByPart {
         TimeByPart { parts_s: vec![0.0; parts], known_s: progress.train_s }
     }
 
-    /// The time since the last metrics went to the parts as this iteration's did.
+    /// Distributes the time since the last row among the parts, with the shares of this row.
     pub fn add(&mut self, row: &Row) {
         let passed_s = row.progress.train_s - self.known_s;
         self.known_s = row.progress.train_s;
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!((rows[0].progress.iteration, stride), (1, 8));
         assert!(rows.windows(2).all(|two| two[1].progress.iteration - two[0].progress.iteration == stride));
         assert!(rows[rows.len() - 1].progress.iteration + stride > 20_000);
-        // One that was saved goes on in the same steps.
+        // A restored history continues with the same stride.
         let mut restored = History::restored(rows, 20_000);
         (20_001..=50_000).for_each(|i| {
             history.add(row(i));
@@ -188,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn time_that_nobody_trained_does_not_count() {
+    fn idle_time_is_not_training_time() {
         let mut clock = Clock::new();
         assert_eq!(clock.trained(5.0), 0.0);
         assert_eq!(clock.trained(5.5), 0.5);
         clock.rest();
         assert_eq!(clock.trained(7.0), 0.0);
-        // A machine that slept.
+        // A sleeping machine causes a long gap.
         assert_eq!(clock.trained(700.0), MAX_GAP_S);
         assert_eq!(clock.train_s, 0.5 + MAX_GAP_S);
     }

@@ -1,15 +1,15 @@
-//! What a run is told of where it runs.
+//! Description of the machine for a run.
 
-/// What a shell knows of the machine that a run is on.
+/// Properties of the machine, provided by the shell.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     pub isa: math::Isa,
-    /// What a run may allocate.
+    /// Bytes that a run may allocate.
     pub memory_bytes: u64,
 }
 
 impl Host {
-    /// With as much memory as anyone asks for.
+    /// A host with unlimited memory.
     pub fn new(isa: math::Isa) -> Host {
         Host { isa, memory_bytes: u64::MAX }
     }

@@ -1,14 +1,14 @@
-//! The knobs of a run: what a user sees of its learner's settings, which stand in one declaration ([`learn::settings!`]). `--help`, the
-//! page, links and checkpoints all read that.
+//! Knobs: the settings of a learner as users see them. Each setting has one declaration ([`learn::settings!`]), which `--help`,
+//! the page, links and checkpoints read.
 
 use crate::error::RunError;
 use crate::protocol::{Knob, Knobs, Value};
 use learn::settings::{Setting, SettingError, Settings};
 
-/// The knobs of some settings, which begin as the preset.
+/// Knobs for settings `C` with a preset.
 pub struct Table<C> {
     preset: C,
-    /// Names of those that the preset's learner has no use for.
+    /// Names of settings that the preset's learner does not use.
     unused: &'static [&'static str],
 }
 
@@ -27,7 +27,7 @@ impl<C: Settings> Table<C> {
         self.used(&self.preset).map(knob).collect()
     }
 
-    /// The settings under `knobs`, each checked; what is left out keeps its default.
+    /// Settings from `knobs`, each checked; missing ones keep their default.
     pub fn settings(&self, knobs: &Knobs) -> Result<C, RunError> {
         let mut settings = self.preset.clone();
         for (name, value) in knobs {
@@ -47,12 +47,12 @@ impl<C: Settings> Table<C> {
     }
 }
 
-/// Values by the names of their settings.
+/// Converts values of settings to knobs.
 pub(crate) fn by_name(values: Vec<(&'static Setting, Value)>) -> Knobs {
     values.into_iter().map(|(setting, value)| (setting.name.to_string(), value)).collect()
 }
 
-/// Refuses a change that no run with these knobs could make while it goes on.
+/// Returns an error if this change is invalid during a run with these knobs.
 pub(crate) fn check_live(knobs: &[Knob], name: &str, value: &Value) -> Result<(), RunError> {
     let unknown = || RunError::unknown_knob(name, knobs.iter().map(|knob| knob.name));
     let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(unknown)?;
@@ -60,7 +60,7 @@ pub(crate) fn check_live(knobs: &[Knob], name: &str, value: &Value) -> Result<()
     if knob.live { Ok(()) } else { Err(RunError::NotLive { name: name.into() }) }
 }
 
-/// The value that a text stands for in a link or on a command line.
+/// Parses the value of a knob from a link or a command line.
 pub fn parse(knob: &Knob, text: &str) -> Result<Value, RunError> {
     Ok(knob.kind.parse(knob.name, text)?)
 }

@@ -1,17 +1,17 @@
-//! The learners of a room that has several.
+//! Learners of a room that has several.
 
 use crate::RunError;
 use crate::protocol::{Knob, Knobs};
 use crate::room::Setup;
 use learn::Find;
 
-/// A learner in the list of a room, which is made into a `T` of the room.
+/// An entry in a room's list of learners; `T` is the room's common type for them.
 pub(crate) struct Entry<T: ?Sized> {
     pub knobs: fn() -> Vec<Knob>,
-    /// Refuses knobs that are each legal but cannot be used together.
+    /// Returns an error if knobs that are each legal cannot be used together.
     pub check: fn(&Knobs) -> Result<(), RunError>,
-    /// An upper bound of what it allocates.
+    /// Upper bound of the bytes that it allocates.
     pub bytes: fn(&Knobs) -> Result<u64, RunError>,
-    /// Restores it from `saved`, where that is given.
+    /// Creates the learner, from a saved state if one is given.
     pub make: fn(Setup, Option<&Find>) -> Result<Box<T>, RunError>,
 }

@@ -1,13 +1,13 @@
-//! The one boundary between runs and their shells: commands in, events out, whatever the room.
+//! Interface between runs and shells, for all rooms: commands in, events out.
 //!
-//! The page and the terminal both stand on this crate and on nothing below it. It refuses to name a
-//! platform: no clocks, no files, no threads. A shell brings those.
+//! The page and the terminal depend on this crate and on no crate below it. The crate is independent of the platform: it uses
+//! no clocks, files or threads. The shell provides these.
 //!
-//! What lies in a folder is one room's; what lies outside is for all rooms, and names none but in [`rooms`].
+//! Each folder holds one room. Code outside these folders serves all rooms and names a room only in [`rooms`].
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
 #![forbid(unsafe_code)]
 
-// What macros write names this crate as others do.
+// Macros refer to this crate by name, from inside and outside alike.
 extern crate self as run;
 
 pub mod axis;
@@ -62,12 +62,12 @@ pub use version::VERSION;
 use version::check_version;
 pub use words::is_vocabulary;
 
-/// Every room of this crate; the first is the default.
+/// Lists every room of this crate; the first is the default.
 macro_rules! rooms {
     ($($room:ty),*) => {
         #[cfg(feature = "every_room")]
         static ROOMS: &[&dyn AnyRoom] = &[$(&Entry::<$room>::NEW),*];
-        /// By name, also those that a module of the page leaves out.
+        /// Names of all rooms, including rooms that a wasm module of the page omits.
         const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
     };
 }
@@ -75,16 +75,16 @@ rooms![control::Control, backgammon::Backgammon, cube::Cube, logic::Logic, words
 
 #[cfg(not(feature = "every_room"))]
 static ROOMS: &[&dyn AnyRoom] = &[];
-/// Rooms that a shell adds.
+/// Rooms added by a shell.
 static MORE: RwLock<Vec<&'static dyn AnyRoom>> = RwLock::new(Vec::new());
 
-/// The rooms of this program.
+/// Returns the rooms of this program.
 pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     ROOMS.iter().chain(more.iter()).copied().collect()
 }
 
-/// Adds a room, before anything is asked of the rooms.
+/// Adds a room. Call it before any other use of the rooms.
 pub fn add_room(room: &'static dyn AnyRoom) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(room);
 }
@@ -98,44 +98,44 @@ pub fn room(id: &str) -> Result<&'static dyn AnyRoom, RunError> {
         .ok_or_else(|| RunError::UnknownRoom { id: id.into(), known: known(&rooms).join(", ") })
 }
 
-/// The names of all rooms, here or not.
+/// Names of all rooms, including rooms that this program omits.
 fn known(rooms: &[&dyn AnyRoom]) -> Vec<&'static str> {
     let more = rooms.iter().map(|room| room.schema().id).filter(|id| !IDS.contains(id));
     IDS.iter().copied().chain(more).collect()
 }
 
-/// What runs when nobody says otherwise.
+/// Default config: the first room with its defaults.
 pub fn default_config() -> Config {
     config_of(rooms()[0])
 }
 
-/// A run from its beginning.
+/// Begins a new run.
 pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     check_version(config.version)?;
     room(&config.room)?.begin(config, host)
 }
 
-/// Does pieces of an iteration of any room: [`AnyRoom::play`].
+/// Computes pieces of an iteration for any room; see [`AnyRoom::play`].
 pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
     room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }
 
-/// A run that was saved, of whichever room.
+/// Restores a saved run of any room.
 pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     restore_with(bytes, host, None)
 }
 
-/// A run that was saved, with the data it learns from: to be given where [`data_wanted`] names it.
+/// Restores a saved run with its user data, which is required if [`data_wanted`] names it.
 pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
     room(&room_of(bytes)?)?.restore(bytes, host, data)
 }
 
-/// About what a run of this config allocates, at most.
+/// Estimated upper bound of the bytes that a run of this config allocates.
 pub fn bytes(config: &Config, host: Host) -> Result<u64, RunError> {
     room(&config.room)?.bytes(config, host)
 }
 
-/// Refuses a config that no run can start from, and says what would do.
+/// Returns an error with a remedy if no run can start from this config.
 pub fn validate(config: &Config, host: Host) -> Result<(), RunError> {
     check_version(config.version)?;
     room(&config.room)?.check(config, host)

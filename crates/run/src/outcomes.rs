@@ -1,25 +1,25 @@
-//! What came of the settings of a sweep: quartiles over their seeds, and a table of them in words.
+//! Results of the settings of a sweep: quartiles over their seeds, and a text table.
 
 use crate::format;
 use crate::protocol::{Column, Knobs};
 use math::rounds;
 use serde::{Deserialize, Serialize};
 
-/// What came of one setting.
+/// Result of one setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub knobs: Knobs,
-    /// Finished so far.
+    /// Number of finished runs.
     pub runs: usize,
     pub solved: usize,
     pub diverged: usize,
-    /// A run that diverged counts as the worst.
+    /// Quartiles of the results; a diverged run counts as the worst.
     pub result: Quartiles,
-    /// A run that was not solved counts as one that takes for ever.
+    /// Quartiles of the first counter at the solution; an unsolved run counts as infinite.
     pub solved_at: Quartiles,
 }
 
-/// Null where there is no such number.
+/// Quartiles; null for infinite or missing values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quartiles {
     pub q1: Option<f64>,
@@ -27,12 +27,12 @@ pub struct Quartiles {
     pub q3: Option<f64>,
 }
 
-/// What came of one run.
+/// Result of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// The number that the goal is about.
+    /// Value in the goal's column.
     pub result: Option<f64>,
-    /// Of the first counter, where a test first reached the goal.
+    /// Value of the first counter when a test first reached the goal.
     pub solved_at: Option<f64>,
     pub diverged: bool,
 }
@@ -60,7 +60,7 @@ pub fn named(setting: &Knobs) -> String {
     setting.iter().map(|(name, value)| format!("{name}={}", format::knob(value))).collect::<Vec<_>>().join(" ")
 }
 
-/// Infinite is none.
+/// Infinite quartiles become `None`.
 fn quartiles(values: &[f64]) -> Quartiles {
     if values.is_empty() {
         return Quartiles::default();
@@ -70,7 +70,7 @@ fn quartiles(values: &[f64]) -> Quartiles {
     Quartiles { q1: known(lower), median: known(median), q3: known(upper) }
 }
 
-/// A line a setting.
+/// Text table with one line per setting.
 pub fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
     let results = |x: Option<f64>| format::value(result, x);
     let counts = |x: Option<f64>| x.map_or("-".into(), |x| format::grouped(x.round() as u64));
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quartiles_are_numpys() {
+    fn quartiles_match_numpy() {
         // numpy.percentile([7, 1, 4, 2], [25, 50, 75])
         let q = quartiles(&[7.0, 1.0, 4.0, 2.0]);
         assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));

@@ -1,6 +1,7 @@
 //! A run as a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
-//! It carries the config and the seed, live changes of knobs (`&at=320:lr=0.0001`, after 320 iterations), and, where the run was
-//! checked, the digest it should reach.
+//!
+//! A link contains the config with its seed, live changes of knobs (`&at=320:lr=0.0001`, after 320 iterations), and, if known,
+//! the digest that the run should reproduce.
 
 mod reading;
 
@@ -10,21 +11,21 @@ use crate::RunError;
 use crate::digest::{AMX, BF16, DIGEST_EVERY, FUSED, GPU, UNFUSED};
 use crate::protocol::{Change, Config, Digest, Shared, Value};
 
-/// Live changes of knobs that a config, and so a link, can have.
+/// Maximum number of live changes in a config, and therefore in a link.
 pub const MOST_CHANGES: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     pub config: Config,
-    /// What the run's weights hashed to for whoever made the link.
+    /// Digest of the weights in the run that the link was made from.
     pub digest: Option<Digest>,
 }
 
-/// What a variant is called in a link; a person may write what the room calls it.
+/// Key of the variant in links; the room's own word is accepted too.
 const VARIANT: &str = "variant";
-/// What the run learns from: its hash, its length and its name. Whoever opens the link brings the file.
+/// Key of the user data: its hash, length and name. The user has to provide the file when opening the link.
 const DATA: &str = "data";
-/// A live change of a knob; it may stand any number of times.
+/// Key of a live change of a knob; it may occur any number of times.
 const AT: &str = "at";
 
 pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
@@ -45,15 +46,16 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
     link
 }
 
-/// By others, on other machines.
+/// Returns true if other machines can reproduce a digest of this arithmetic.
 fn can_be_reached(arithmetic: &str) -> bool {
     matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 
-/// A run that has come to iteration `now`. More changes than a link can have are told as what they came to.
+/// Describes a run that has reached iteration `now`. If there are more changes than a link can have, the link begins with their
+/// result.
 pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
-    // Who tries one value after the other at the same boundary has changed it once.
+    // Several values of a knob at the same boundary count as one change, to the last value.
     config.changes.dedup_by(|later, kept| {
         let same = (later.iteration, &later.knob) == (kept.iteration, &kept.knob);
         if same {
@@ -65,8 +67,8 @@ pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arith
     if config.changes.len() > MOST_CHANGES {
         let (made, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut config.changes).into_iter().partition(|change| change.iteration <= now);
         limits.push(format!(
-            "Knobs were changed {} times while the run went on, more than the {MOST_CHANGES} that can be replayed: the run begins with \
-             the values as they are now, and will be another one.",
+            "Knobs were changed {} times, more than the {MOST_CHANGES} changes that can be replayed. The link begins with the present \
+             values, so its run will differ.",
             made.len()
         ));
         config.knobs.extend(made.into_iter().map(|change| (change.knob, change.value)));
@@ -75,25 +77,25 @@ pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arith
     }
     if arithmetic == GPU {
         limits.push(
-            "A GPU does this run's work, and each kind of GPU rounds in its own way: elsewhere the same run begins, and its \
-         weights will differ in their last digits."
+            "A GPU computes this run, and GPUs round differently. The link starts the same run, but its weights will differ in \
+             their last digits elsewhere."
                 .into(),
         );
     } else if !can_be_reached(arithmetic) {
         limits.push(
-            "This run was worked on by devices that round differently, and when it went from one to the other is not carried: \
-         elsewhere the same run begins, and its weights will differ in their last digits."
+            "Devices that round differently computed this run, and the link does not record the switches between them. It \
+             starts the same run, but its weights will differ in their last digits."
                 .into(),
         );
     } else if digest.is_none() && limits.is_empty() {
         limits.push(format!(
-            "No digest is known yet: one is taken every {} {iteration_word}s. Until then whoever opens the link is not told whether the \
-             run was reproduced.",
+            "No digest is known yet: one is taken every {} {iteration_word}s. Until then the link cannot check \
+             whether a run reproduces this one.",
             DIGEST_EVERY
         ));
     }
     if let Some(data) = &config.data {
-        limits.push(format!("The data is not in it: whoever opens it brings the same {}.", data.name));
+        limits.push(format!("The link does not contain the data: {} must be provided again to open it.", data.name));
     }
     Shared {
         link: encode(&config, digest),
@@ -111,16 +113,16 @@ pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
         let (knob, value) = rest.split_once('=').filter(|(knob, _)| !knob.is_empty())?;
         Some((iteration.parse().ok()?, knob, value))
     });
-    parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001, after 320 iterations, and not as '{text}'") })
+    parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001 (after 320 iterations), not as '{text}'") })
 }
 
-/// With whatever could end or split a value as its bytes in hexadecimal.
+/// Percent-encodes all characters that could end or split a value.
 fn escaped(text: &str) -> String {
     let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+/:,".contains(&byte);
     text.bytes().map(|b| if keep(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }
 
-/// The command that runs the same at the machine's full speed.
+/// Command that starts the same run in a terminal.
 pub fn native_command(config: &Config) -> String {
     let mut command =
         format!("cargo run --release -- train {} --variant {} --seed {}", quoted(&config.room), quoted(&config.variant), config.seed);
@@ -132,17 +134,17 @@ pub fn native_command(config: &Config) -> String {
         command += &format!(" --at {iteration}:{}", assigned(knob, value));
     }
     if let Some(data) = &config.data {
-        // A name is none of the command's flags.
+        // A name must not be parsed as a flag of the command.
         let here = if data.name.starts_with('-') { "./" } else { "" };
         command += &format!(" --data {}", quoted(&format!("{here}{}", data.name)));
     }
     command
 }
 
-/// For a shell, as one word in which nothing means anything, neither to the shell nor to the terminal that it is pasted into.
+/// Quotes `text` as one literal word for a shell, without control characters that affect a terminal.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:+@%,".contains(c);
-    // Some shells look for a program of that name after a first `=`.
+    // Some shells replace a word `=name` by the path of the program `name`.
     if !text.is_empty() && !text.starts_with('=') && text.chars().all(plain) {
         return text.into();
     }
@@ -153,7 +155,7 @@ pub fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\'' | '\\' => word.extend(['\\', c]),
-            // Of three digits, so that none that follows belongs to it.
+            // Three digits, so that a digit that follows is not part of the code.
             _ if c.is_control() => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word += &format!("\\{byte:03o}")),
             _ => word.push(c),
         }
@@ -191,35 +193,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_says_what_it_cannot_carry() {
+    fn a_shared_run_lists_its_limits() {
         let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
-        let told = |config: &Config, digest: Option<&Digest>, arithmetic: &str| share(config.clone(), 100, digest, arithmetic, "round");
+        let describe = |config: &Config, digest: Option<&Digest>, arithmetic: &str| share(config.clone(), 100, digest, arithmetic, "round");
         let mut config = crate::default_config();
-        let plain = told(&config, Some(&digest), "fused");
+        let plain = describe(&config, Some(&digest), "fused");
         assert_eq!((plain.changes, plain.checked_at, &plain.limits[..]), (0, Some(32), &[][..]));
         assert!(plain.link.starts_with(&plain.address) && plain.link.ends_with("&digest=32.0123456789abcdef.fused"));
-        assert!(told(&config, None, "fused").limits[0].contains("every 16 rounds"));
+        assert!(describe(&config, None, "fused").limits[0].contains("every 16 rounds"));
         let away = Digest { arithmetic: "gpu".into(), ..digest.clone() };
-        for (arithmetic, why) in [("gpu", "A GPU does"), ("mixed", "round differently")] {
-            let shared = told(&config, Some(&away), arithmetic);
+        for (arithmetic, why) in [("gpu", "A GPU computes"), ("mixed", "round differently")] {
+            let shared = describe(&config, Some(&away), arithmetic);
             assert!(shared.link == shared.address && shared.checked_at.is_none());
             assert!(matches!(&shared.limits[..], [limit] if limit.contains(why)), "{:?}", shared.limits);
         }
-        // Of values that were tried at one boundary the last one counts.
+        // The last of several values at one boundary counts.
         let change = |iteration, value| Change { iteration, knob: "lr".into(), value: Value::Number(value) };
         config.changes = vec![change(5, 0.01), change(5, 0.02), change(6, 0.03)];
-        let shared = told(&config, Some(&digest), "fused");
+        let shared = describe(&config, Some(&digest), "fused");
         assert!(shared.changes == 2 && shared.link.contains("&at=5:lr=0.02&at=6:lr=0.03&"), "{shared:?}");
-        // Too many are what they came to.
+        // A link with too many changes begins with their result.
         config.changes = (1..=65).map(|i| change(i, 0.01 + 0.0001 * f64::from(i % 2))).collect();
         config.changes.push(change(200, 0.02));
-        let shared = told(&config, Some(&digest), "fused");
+        let shared = describe(&config, Some(&digest), "fused");
         assert!(shared.limits[0].contains("changed 65 times") && shared.checked_at.is_none(), "{shared:?}");
         assert!(shared.link.contains("&lr=0.0101&at=200:lr=0.02&"), "{shared:?}");
     }
 
     #[test]
-    fn a_word_of_a_command_means_nothing_to_a_shell_or_a_terminal() {
+    fn quoted_words_are_literal_for_shells_and_terminals() {
         for (text, word) in [
             ("lr=0.003", "lr=0.003"),
             ("", "''"),
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_written_in_one_way() {
+    fn malformed_changes_are_refused() {
         for bad in ["320", "320:lr", "320:=1", "lr=0.1", "-1:lr=0.1", "1e3:lr=0.1", "4294967296:lr=0.1"] {
             let said = decode(&format!("#/control?at={bad}"), host()).unwrap_err().to_string();
             assert!(said.contains("written as 320:lr=0.0001"), "{bad}");

@@ -1,4 +1,4 @@
-//! Plain data that crosses a boundary: in Rust, as JSON, and in the page's TypeScript.
+//! Macros for plain data that crosses an interface: Rust types, JSON, and the page's TypeScript types.
 
 macro_rules! declared {
     ($derive:tt $($(#[$($attribute:tt)*])* pub $kind:ident $name:ident { $($body:tt)* })*) => {
@@ -13,17 +13,17 @@ macro_rules! declared {
 }
 pub(crate) use declared;
 
-/// Declares types that go either way; the page knows them too, where the feature `typescript` is on.
+/// Declares types that are sent and received. With the feature `typescript` the page has them too.
 macro_rules! plain_data {
     ($($all:tt)*) => { $crate::plain_data::declared! { (serde::Serialize, serde::Deserialize) $($all)* } };
 }
 pub(crate) use plain_data;
 
-/// The same of types that are only told: texts of the program's own, and floats as bytes.
-macro_rules! told_data {
+/// Declares types that are only sent: they may contain static texts, and floats as bytes.
+macro_rules! sent_data {
     ($($all:tt)*) => { $crate::plain_data::declared! { (serde::Serialize) $($all)* } };
 }
-pub(crate) use told_data;
+pub(crate) use sent_data;
 
 pub(crate) fn json(data: &impl serde::Serialize) -> serde_json::Value {
     serde_json::to_value(data).expect("plain data with string keys")

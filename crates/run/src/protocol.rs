@@ -1,73 +1,73 @@
-//! What crosses the boundary between a run of any room and its shells, as plain data.
+//! Plain data exchanged between a run of any room and its shells.
 //!
-//! The page, the terminal and the monitor show the same events: what is not here, or in a room's own `protocol.rs`, none
-//! of them can show. Numbers are rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript of
-//! these types (`www/run/protocol.ts`) is generated, never written. This file refuses to hold behaviour.
+//! The page, the terminal and the monitor show the same events: these types and each room's own `protocol.rs` are all that they
+//! can show. Numbers are rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript versions
+//! (`www/run/protocol.ts`) are generated; do not edit them. This file contains no behaviour.
 
-use crate::plain_data::{plain_data, told_data};
+use crate::plain_data::{plain_data, sent_data};
 pub use learn::settings::{Kind as KnobKind, Named, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 plain_data! {
-    /// What a run is: enough to start the same run anywhere.
+    /// Complete description of a run, sufficient to start the same run elsewhere.
     pub struct Config {
-        /// The format of this record; see [`crate::VERSION`].
+        /// Format of this record; see [`crate::VERSION`].
         pub version: u32,
-        /// `control`
+        /// Name of the room: `control`
         pub room: String,
-        /// Which of the room's: an environment, a learner, a puzzle. `CartPole-v1`
+        /// Variant of the room (an environment, a learner or a puzzle): `CartPole-v1`
         pub variant: String,
         pub seed: u32,
-        /// Knobs by name; those left out have their default.
+        /// Knobs by name; missing ones have their default.
         pub knobs: Knobs,
-        /// What it learns from, where a user brought it; rooms that take no data refuse any.
+        /// User data to learn from; rooms that take no data refuse it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         pub data: Option<Dataset>,
-        /// Live changes of knobs that it makes by itself, in the order of their iterations.
+        /// Live changes of knobs that the run makes by itself, ordered by iteration.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<Change>>"))]
         pub changes: Vec<Change>,
     }
 
-    /// A live change of a knob, made at the boundary after so many iterations.
+    /// A live change of a knob, made at the boundary after `iteration` iterations.
     pub struct Change {
         pub iteration: u32,
         pub knob: String,
         pub value: Value,
     }
 
-    /// What starts the same run elsewhere, and what of the run it cannot bring along.
+    /// A shareable description of a run, and what it cannot reproduce.
     pub struct Shared {
-        /// `#/control?variant=…`, with the newest digest where others can reach it.
+        /// `#/control?variant=…`, with the newest digest if other machines can reproduce it.
         pub link: String,
-        /// The link without a digest, which stays the same while nobody changes anything.
+        /// The link without a digest; it changes only with the config or with a live change.
         pub address: String,
-        /// For a terminal.
+        /// Command for a terminal.
         pub command: String,
-        /// How many live changes of knobs are made again.
+        /// Number of live changes of knobs that are replayed.
         pub changes: u32,
-        /// After so many iterations whoever opens the link is told whether the run was reproduced.
+        /// Iteration at which a run opened from the link reports whether it reproduced the digest.
         pub checked_at: Option<u32>,
-        /// What cannot be brought along, each in a sentence.
+        /// Limits of reproduction, each as a sentence.
         pub limits: Vec<String>,
     }
 }
 
-/// Data that a user brought, and its bytes where they are at hand: a link and a large checkpoint tell which they were.
+/// User data, with its bytes if they are loaded. A link or a large checkpoint stores only name, length and hash.
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "crate::dataset::Given")]
 pub struct Dataset {
-    /// `book.txt`
+    /// Name of the file: `book.txt`
     pub name: String,
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub bytes: u64,
-    /// 16 hexadecimal digits. Whoever brings the bytes may leave it empty.
+    /// 16 hexadecimal digits. It may be empty if `content` is given.
     pub hash: String,
-    /// Never told.
+    /// The bytes; never serialized.
     #[serde(skip_serializing)]
     #[cfg_attr(feature = "typescript", ts(optional, type = "Uint8Array"))]
     pub content: Option<Arc<Vec<u8>>>,
@@ -76,21 +76,21 @@ pub struct Dataset {
 /// Values of knobs by name.
 pub type Knobs = BTreeMap<String, Value>;
 
-told_data! {
-    /// What a room can be given to learn from.
+sent_data! {
+    /// User data that a room accepts.
     #[derive(Copy)]
     pub struct DataInfo {
-        /// `Text`
+        /// Label of the data: `Text`
         pub label: &'static str,
-        /// What it has to be, in a sentence or two.
+        /// Requirements on the data, in one or two sentences.
         pub help: &'static str,
     }
 
-    /// One setting of a learner, described well enough for a page or a `--help` to present it.
+    /// A setting of a learner, with all that a page or `--help` needs to present it.
     pub struct Knob {
         /// `lr`: the name in `--set lr=0.003`, in links and in checkpoints.
         pub name: &'static str,
-        /// The field's own term, then the plain words where they say more: `Discount γ: patience`
+        /// Technical term, then plain words if they add information: `Discount γ: patience`
         pub label: &'static str,
         pub kind: KnobKind,
         pub default: Value,
@@ -98,42 +98,42 @@ told_data! {
         pub unit: &'static str,
         /// One or two sentences that a newcomer understands.
         pub help: &'static str,
-        /// Applies to the run in progress from its next iteration; the others need a new run.
+        /// The setting can change during a run, from the next iteration on. Other settings need a new run.
         pub live: bool,
     }
 
-    /// A number that a run tells, once an iteration or once a test.
+    /// A number that a run reports once per iteration or once per test.
     #[derive(Copy)]
     pub struct Column {
-        /// `mean_return`: in CSV, JSON and checkpoints.
+        /// `mean_return`: the name in CSV, JSON and checkpoints.
         pub name: &'static str,
         /// `Mean return`
         pub label: &'static str,
         /// `points`, or empty for a plain number.
         pub unit: &'static str,
         pub help: &'static str,
-        /// Columns with the same name here share a chart; empty where it is not charted.
+        /// Name of the chart; columns with the same name share one. Empty if the column is not charted.
         pub chart: &'static str,
         /// The chart's scale is logarithmic.
         pub log: bool,
-        /// Shown as a percentage.
+        /// The number is shown as a percentage.
         pub share: bool,
-        /// Its short name in a line of the terminal; empty where it is left out there.
+        /// Short name in the terminal's status line; empty if the line omits the column.
         pub brief: &'static str,
-        /// The column that has its standard error, or those of its least and greatest value; empty where there are none.
+        /// Column with the standard error, or the two columns with the minimum and the maximum; empty if there is neither.
         pub spread: &'static [&'static str],
-        /// Computed by the run: how fast this counter grows, in so many seconds.
+        /// Growth of a counter per time, computed by the run.
         pub rate: Option<Rate>,
     }
 
     #[derive(Copy)]
     pub struct Rate {
         pub counter: &'static str,
-        /// 1 for each second, 60 for each minute.
+        /// Length of the time unit in seconds: 1 for a rate per second, 60 for a rate per minute.
         pub seconds: f64,
     }
 
-    /// Where the time of an iteration goes.
+    /// A part of an iteration's time.
     #[derive(Copy)]
     pub struct Part {
         /// `gradient`
@@ -142,25 +142,25 @@ told_data! {
         pub help: &'static str,
     }
 
-    /// What a room is, for whoever shows its runs.
+    /// Description of a room for displays.
     pub struct RoomInfo {
         /// `control`
         pub id: &'static str,
         /// `Control`
         pub title: &'static str,
-        /// What its variants are: `environment`
+        /// Word for a variant: `environment`
         pub variant_word: &'static str,
-        /// What an iteration of its learners is called: `round`
+        /// Word for an iteration of the learner: `round`
         pub iteration_word: &'static str,
-        /// In the order of [`Progress::counts`]; the first is the budget's unit.
+        /// Counters in the order of [`Progress::counts`]; the first is the unit of the budget.
         pub counters: Vec<Column>,
-        /// In the order of the values of [`Event::Metrics`], before the shares of time of `parts`.
+        /// Columns in the order of the values of [`Event::Metrics`], before the time shares of `parts`.
         pub metrics: Vec<Column>,
-        /// In the order of the values of [`Event::Test`].
+        /// Columns in the order of the values of [`Event::Test`].
         pub tests: Vec<Column>,
         pub parts: Vec<Part>,
         pub variants: Vec<Variant>,
-        /// What it can be given to learn from, where it takes anything.
+        /// User data that the room accepts, if any.
         pub data: Option<DataInfo>,
     }
 
@@ -169,19 +169,19 @@ told_data! {
         /// `CartPole-v1`
         pub id: &'static str,
         pub name: &'static str,
-        /// What there is to do or how it learns, in a sentence or two.
+        /// Task or learning method, in one or two sentences.
         pub summary: &'static str,
-        /// When it counts as solved.
+        /// Goal of the variant; a run that reaches it is solved.
         pub goal: Option<Goal>,
-        /// After so much, of the room's first counter, a run of a sweep ends where nothing else was asked for.
+        /// Default budget of a run in a sweep, as a value of the room's first counter.
         pub sweep_budget: f64,
-        /// What the room's own views need to know of it.
+        /// Additional data for the room's own views.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub about: serde_json::Value,
     }
 
-    /// A run is solved once a test reaches this number in this column and a confirmation does too: a second test of the same, on draws of
-    /// a stream of random numbers that neither training nor tests use, or the test itself where it covers all cases.
+    /// Condition for a solved run: a test reaches `at` in this column, and a confirmation does too. A confirmation is a second
+    /// test with draws from a random stream that neither training nor tests use. A test that covers all cases confirms itself.
     #[derive(Copy)]
     pub struct Goal {
         pub column: &'static str,
@@ -194,9 +194,9 @@ plain_data! {
     pub enum Command {
         Start,
         Pause,
-        /// One whole iteration, then pause.
+        /// Runs one whole iteration, then pauses.
         Step,
-        /// Begin again, with another config where one is given.
+        /// Begins a new run, with `config` if given, else with the present config.
         Reset {
             config: Option<Config>,
         },
@@ -204,21 +204,21 @@ plain_data! {
             name: String,
             value: Value,
         },
-        /// What should train, from the next iteration on.
+        /// Chooses the device that trains, from the next iteration on.
         Device {
             wish: DeviceWish,
         },
-        /// Ends the iteration in progress, then gives [`Event::Saved`] or [`Event::NotSaved`].
+        /// Ends the iteration in progress, then emits [`Event::Saved`] or [`Event::NotSaved`].
         Save,
         Restore {
             #[serde(with = "serde_bytes")]
             #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
             bytes: Vec<u8>,
-            /// What the run learns from, where its file is too large to have it.
+            /// User data, if the saved file does not contain it.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// It keeps of the present run what a new one would, as the game that somebody plays.
+            /// Keeps the state of the present run that a new run would keep, such as the user's game.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
             follow: bool,
@@ -227,88 +227,88 @@ plain_data! {
 
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Event {
-        /// A run has begun, was reset or was restored: draw afresh.
+        /// A run began, was reset or was restored; displays start afresh.
         Began(Box<Began>),
         /// Training started or paused.
         Running { running: bool },
-        /// What trains, and why: told once it is decided, and whenever it changes.
+        /// Device that trains, with the reason; sent after the decision and after each change.
         Device(Device),
-        /// Once an iteration.
+        /// Row of metrics, once per iteration.
         Metrics(Row),
-        /// A knob changed while the run went on.
+        /// A knob changed during the run.
         Mark(Mark),
-        /// What was learned was tested on what does not train it.
+        /// Result of a test, which uses no training data.
         Test(Row),
-        /// A test reached the variant's goal, and this is what its confirmation came to; see [`Goal`].
+        /// Result of the confirmation of a test that reached the variant's goal; see [`Goal`].
         Confirmation(Confirmation),
-        /// A confirmation reached the goal, for the first time.
+        /// A confirmation reached the goal for the first time.
         Solved { progress: Progress, goal: f64 },
-        /// The digest of all weights, every [`crate::DIGEST_EVERY`] iterations.
+        /// Digest of all weights, every [`crate::DIGEST_EVERY`] iterations.
         Digest(Digest),
         Saved {
             #[serde(with = "serde_bytes")]
             #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
             bytes: Vec<u8>,
         },
-        /// A save that was asked for cannot be given.
+        /// A requested save failed.
         NotSaved { text: String, next_step: String },
-        /// Something of the room's own, declared in its `protocol.rs`, and the same in a sentence.
+        /// An event of the room, declared in its `protocol.rs`, with the same content as a sentence.
         Room {
             #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
             event: serde_json::Value,
             text: String,
         },
-        /// Something the person should know, with the next step they can take.
+        /// A message for the user, with a suggested next step.
         Notice { level: Level, text: String, next_step: String },
     }
 
-    /// How a run stands when it is told of first.
+    /// Initial state of a run that began or was restored.
     pub struct Began {
         pub config: Config,
-        /// Every knob with the value in force.
+        /// Every knob with its value in force.
         pub knobs: Knobs,
         pub progress: Progress,
-        /// Where it was first confirmed to reach the goal.
+        /// Progress at the first successful confirmation.
         pub solved: Option<Progress>,
-        /// Confirmations that failed.
+        /// Number of failed confirmations.
         #[serde(default)]
         pub attempts: u32,
-        /// Of a restored run, oldest first; empty for a new one.
+        /// Rows of a restored run, oldest first; empty for a new run.
         pub history: Vec<Row>,
         pub tests: Vec<Row>,
         pub marks: Vec<Mark>,
-        /// What the room tells of itself.
+        /// The room's own initial data.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub room: serde_json::Value,
     }
 
-    /// How far a run has come.
+    /// Progress of a run.
     #[derive(Default)]
     pub struct Progress {
         pub iteration: u32,
         /// The room's counters, in their order.
         pub counts: Vec<f64>,
-        /// Seconds spent training, pauses left out.
+        /// Seconds spent training, without pauses.
         pub train_s: f64,
     }
 
-    /// Numbers in the order of their columns; null where one is not known.
+    /// Numbers in the order of their columns; null for unknown values.
     #[derive(Default)]
     pub struct Row {
         pub progress: Progress,
         pub values: Vec<Option<f64>>,
     }
 
-    /// What came of the confirmation of a test that reached the goal.
+    /// Result of the confirmation of a test that reached the goal.
     pub struct Confirmation {
         pub progress: Progress,
-        /// Of the goal's column, and what it had to reach.
+        /// Value in the goal's column; `goal` is the required value.
         pub value: Option<f64>,
         pub goal: f64,
         pub confirmed: bool,
     }
 
-    /// A live change of a knob, to be drawn on the curves.
+    /// A live change of a knob, to be marked on the curves.
     pub struct Mark {
         pub progress: Progress,
         pub knob: String,
@@ -316,26 +316,26 @@ plain_data! {
         pub to: Value,
     }
 
-    /// What should train.
+    /// Requested device.
     #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum DeviceWish {
-        /// What turns out to be faster.
+        /// The device that measures faster.
         #[default]
         Auto,
         Cpu,
         Gpu,
     }
 
-    /// What trains.
+    /// Device in use.
     pub struct Device {
         pub wish: DeviceWish,
         pub on_gpu: bool,
-        /// The GPU's name, where there is one to use.
+        /// Name of the GPU, if one is available.
         pub gpu: Option<String>,
-        /// Work a second on the processor and with the GPU, where both were measured: in the room's own unit.
+        /// Work per second on the processor and with the GPU, in the room's own unit, if both were measured.
         pub rates: Option<[f64; 2]>,
-        /// Why, in a sentence.
+        /// Reason for the choice, as a sentence.
         pub why: String,
     }
 
@@ -347,43 +347,43 @@ plain_data! {
         Error,
     }
 
-    /// A small sweep: the same run under several values of a knob and several seeds, all learning at once.
+    /// A small sweep: runs of one config with several values of a knob and several seeds, all trained at once.
     pub struct SweepSpec {
         pub config: Config,
         pub knob: String,
         pub values: Vec<Value>,
-        /// Seeds from the config's on.
+        /// Number of seeds, starting at the config's seed.
         pub seeds: u32,
-        /// Of the room's first counter, after which each learner stops.
+        /// Value of the room's first counter at which each learner stops.
         pub budget: f64,
     }
 
-    /// One learner of a small sweep as it stands.
+    /// State of one learner of a small sweep.
     pub struct SweepCell {
         pub value: Value,
         pub seed: u32,
         pub progress: Progress,
         /// `[first counter, column of the goal]` of its tests, oldest first.
         pub curve: Vec<[f64; 2]>,
-        /// The first counter where it was solved.
+        /// Value of the first counter at which it was solved.
         pub solved_at: Option<f64>,
         pub done: bool,
-        /// Why it stopped early: its weights are no longer numbers.
+        /// It stopped early because its weights are no longer finite numbers.
         pub diverged: bool,
     }
 
-    /// Calls of one name and shape in the plan of a learner's gradients, and the time that they took.
+    /// Calls with the same name and shape in the plan of a learner's gradients, and their total time.
     pub struct Operation {
         /// `linear`
         pub name: String,
-        /// `64x144x128`: rows, inputs and outputs of a product; else what is written.
+        /// `64x144x128`: rows, inputs and outputs of a matrix product; for other operations, the shape of the output.
         pub shape: String,
-        /// In one run of the plan.
+        /// Calls per run of the plan.
         pub calls: u32,
         pub seconds: f64,
     }
 
-    /// What is in use and why, for the badge and for bug reports.
+    /// Arithmetic and threads in use, for the badge and for bug reports.
     #[derive(Default)]
     pub struct Backend {
         /// `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
@@ -400,9 +400,9 @@ pub struct Digest {
     pub iteration: u32,
     /// 16 hexadecimal digits.
     pub weights: String,
-    /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
-    /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
-    /// of them.
+    /// `fused`, `unfused`, `bf16` or `amx`; only digests of the same arithmetic can be equal. `gpu`: a GPU computed every
+    /// iteration, and the digest holds for that GPU only. `mixed`: several devices computed iterations. `partial`: the digest
+    /// was taken within an iteration. Links never contain the last three.
     pub arithmetic: String,
 }
 

@@ -1,14 +1,14 @@
-//! How a room declares what it can be asked, and what it answers with.
+//! Declaration of a room's questions and answers.
 
-/// The answer to a question of a room: any plain data.
+/// Answer to a room's question: any plain data.
 pub type Answer = Box<dyn erased_serde::Serialize>;
 
-/// Declares what can be asked of a room: each question with its fields and the type of its answer, once. Makes the
-/// `Question` that arrives as `{ ask: "name", … }`, and with the feature `typescript` the page's types of both.
+/// Declares the questions of a room, each with its fields and the type of its answer. Generates the enum `Question`, which is
+/// received as `{ ask: "name", … }`, and with the feature `typescript` the page's types for questions and answers.
 ///
 /// ```ignore
 /// questions! {
-///     /// What the policy would do all over the plane.
+/// Actions of the policy all over the plane.
 ///     Picture { width: u32, height: u32 } -> PictureView,
 /// }
 /// ```
@@ -19,7 +19,7 @@ macro_rules! questions {
             $($(#[$doc])* $name { $($field : $type),* }),*
         }
 
-        /// `Answers["name"]` is what the page gets for a question of that name: in TypeScript.
+        /// Types of the answers in TypeScript: `Answers["name"]` is the answer to the question `name`.
         pub const ANSWERS: &[(&str, $crate::room::TypeName)] =
             &[$((stringify!($name), $crate::room::type_name::<$answer>)),*];
     };
@@ -52,7 +52,7 @@ macro_rules! question_type {
     };
 }
 
-/// What a type is called in TypeScript, where that is built in.
+/// Name of a type in TypeScript, if the feature is enabled.
 #[cfg(feature = "typescript")]
 pub type TypeName = fn(&ts_rs::Config) -> String;
 #[cfg(not(feature = "typescript"))]
@@ -67,7 +67,7 @@ pub fn type_name<T>() -> &'static str {
     std::any::type_name::<T>()
 }
 
-/// `BestMove` as `best_move`.
+/// Converts `BestMove` to `best_move`.
 pub fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for (i, letter) in name.char_indices() {
@@ -79,7 +79,7 @@ pub fn snake_case(name: &str) -> String {
     snake
 }
 
-/// `Vec<f32>` as bytes, so that a page receives one typed array and not a list of numbers.
+/// Serializes floats as bytes, so that a page receives a typed array instead of a list of numbers.
 pub fn floats<S: serde::Serializer>(values: &[f32], out: S) -> Result<S::Ok, S::Error> {
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     out.serialize_bytes(&bytes)

@@ -1,6 +1,6 @@
-//! What a room is: one folder a layer, of which this trait is the part that a run asks of. Everything that any run has
-//! (commands, pending knobs, clock, history, marks, devices, digest, saves, tests) is [`crate::Run`]'s; everything that
-//! shows a run reads the [`Schema`].
+//! The interface of a room: the [`Room`] trait, which a run calls. [`crate::Run`] implements everything that all runs have in
+//! common (commands, pending knobs, clock, history, marks, devices, digest, saves, tests). Displays of a run read the
+//! [`Schema`].
 
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Row, Value, Variant};
 use crate::{Host, RunError, knobs};
@@ -14,34 +14,34 @@ pub use crate::questions::{Answer, TypeName, type_name};
 pub use crate::schema::{COMMON_PARTS, Schema};
 pub use learn::{ByName, Iteration, Policy};
 
-/// What a room's learner is made from.
+/// Input for creating a room's learner.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub variant: &'a str,
-    /// Those in force; what is left out has its default.
+    /// Knobs in force; missing ones have their default.
     pub knobs: &'a Knobs,
     pub seed: u32,
     pub host: Host,
-    /// What a user brought: with its bytes where a run begins or is restored, and perhaps without where it is only checked.
+    /// User data. Its bytes are present when a run begins or is restored, and may be absent when a config is only checked.
     pub data: Option<&'a Dataset>,
 }
 
 impl<'a> Setup<'a> {
-    /// That of a config, with the knobs in force.
+    /// Takes variant, seed and data from `config`, with the knobs in force.
     pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
         Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
     }
 
-    /// The bytes of the data.
+    /// Bytes of the user data, if present.
     pub fn content(&self) -> Option<&'a Arc<Vec<u8>>> {
         self.data?.content.as_ref()
     }
 }
 
-/// What a room saved of itself.
+/// Saved state of a room.
 pub struct Saved<'a> {
     pub tensors: &'a Tensors,
-    /// What [`Room::notes`] gave.
+    /// Value that [`Room::notes`] returned.
     pub notes: &'a serde_json::Value,
 }
 
@@ -51,49 +51,51 @@ impl Saved<'_> {
     }
 }
 
-/// One room's run, without what every run has: a learner, its settings and tests, and what can be asked.
+/// The room-specific part of a run: a learner, its settings and tests, and the questions that the room answers.
 pub trait Room: Send + Sync + Sized + 'static {
     const SCHEMA: &'static Schema;
     type Learner: Learner + ?Sized;
-    /// Declared with [`crate::questions!`].
+    /// Questions, declared with [`crate::questions!`].
     type Question: DeserializeOwned;
-    /// What it can be given to learn from ([`Setup::content`]). A room without it is given nothing.
+    /// User data that the room accepts ([`Setup::content`]), if any.
     const DATA: Option<DataInfo> = None;
 
-    /// The first is the default.
+    /// Variants of the room; the first is the default.
     fn variants() -> Vec<Variant>;
     fn knobs(variant: &str) -> Vec<Knob>;
-    /// Refuses knobs that are each legal but cannot be used together.
+    /// Returns an error if knobs that are each legal cannot be used together.
     fn check(setup: Setup) -> Result<(), RunError>;
-    /// About what a run allocates, at most; what a user brought is counted already, and what is made from it is not.
+    /// Estimated upper bound of the bytes that a run allocates. It includes data derived from user data; the caller adds the
+    /// user data itself.
     fn bytes(setup: Setup) -> Result<u64, RunError>;
 
     fn begin(setup: Setup) -> Result<Self, RunError>;
-    /// Goes on exactly from what its learner's parts, [`Room::more_parts`] and [`Room::notes`] were.
+    /// Continues exactly from the saved parts of the learner, [`Room::more_parts`] and [`Room::notes`].
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
-    /// What is saved beside the learner's parts.
+    /// Tensors saved in addition to the learner's parts.
     fn more_parts(&self) -> Tensors {
         Vec::new()
     }
-    /// What else is saved, and told when a run begins.
+    /// Other saved data, which [`Began`](crate::protocol::Began) also reports.
     fn notes(&self) -> serde_json::Value {
         serde_json::Value::Null
     }
-    /// Takes over what a new run of the room keeps of the one before.
+    /// Takes over the state that a new run of the room keeps from the previous run.
     fn follow(&mut self, _before: Self) {}
 
-    /// Nothing before what it learns from is made: whoever stops it then loses nothing.
+    /// The learner; `None` until its training data is prepared. Stopping a run before then loses nothing.
     fn learner(&self) -> Option<&Self::Learner>;
     fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
-    /// A slice of making that.
+    /// Prepares the training data for one slice.
     fn prepare(&mut self) {}
-    /// An iteration of the learner ended. Adds what the room alone knows of it.
+    /// Adds the room's own metrics to an iteration that the learner ended.
     fn end_iteration(&mut self, _iteration: &mut Iteration) {}
-    /// What it computes with on a processor that has this set: another where the user chose other arithmetic.
+    /// Instruction set that the room computes with on a processor with set `host`. It differs if the user chose another
+    /// arithmetic.
     fn isa(&self, host: math::Isa) -> math::Isa {
         host
     }
-    /// The learner is told the same.
+    /// Sets the profiling clock of the room. The run sets the learner's clock separately.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
 
     /// Every setting with its value in force.
@@ -104,48 +106,51 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner().map_or(Ok(()), |learner| learner.may_change(name, value)).map_err(RunError::below)
     }
-    /// Changes a live setting at a boundary. The run has checked its name and its range.
+    /// Changes a live setting at a boundary. The run has already checked name and range.
     fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner_mut().map_or(Ok(()), |learner| learner.change(name, value)).map_err(RunError::below)
     }
 
-    /// Whether to test now, at a boundary: by what was done and never by the time, so that it is the same for the same run.
+    /// Returns true if a test is due at this boundary. The result depends on completed work, never on time, so that equal runs
+    /// test equally.
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool;
-    /// Tests what is learned by now. What is learned meanwhile is not tested.
+    /// Begins a test of the current weights. Later training does not affect the test.
     fn begin_test(&mut self) {}
-    /// Tests it once more after a test that reached the goal, on draws that follow from this seed, which is of a stream that neither
-    /// training nor tests draw from. False where a test leaves nothing to chance, as one of all states: it confirms itself.
+    /// Begins a confirmation, which repeats a test that reached the goal. Its random draws follow from `seed`, from a stream
+    /// that neither training nor tests use. Returns false if tests are deterministic, for example cover all states; such a test
+    /// confirms itself.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
-    /// A slice of the test or the confirmation; its values once it is done. It leaves no trace in what is learned.
+    /// Runs one slice of the test or the confirmation, and returns its values at the end. It does not affect training.
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
 
-    /// What acts on observations, where there is such a thing.
+    /// Policy that acts on observations, if the room has one.
     fn policy(&self) -> Option<Box<dyn Policy>> {
         None
     }
 
-    /// What can offload work to another machine, or why all is done on the processor.
+    /// Returns the interface that offloads work to another machine, or the reason why all work is done on the processor.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        self.learner_mut().ok_or("What is learned from is not made yet")?.offload()
+        self.learner_mut().ok_or("The training data is not prepared yet")?.offload()
     }
-    /// Does pieces of an iteration, with what [`learn::Sharing::due`] gave, for a learner wherever it is. None that are not due.
+    /// Computes pieces of an iteration from the tensors that [`learn::Sharing::due`] returned, for a learner in any process.
+    /// Returns an error for pieces that are not due.
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
-    /// A number that two programs share whose pieces are alike to the bit.
+    /// Fingerprint of the computed pieces. Two programs with equal fingerprints compute bit-identical pieces.
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }
 
-    /// After each slice, of training or of what was asked for, with the seconds trained so far: what the room has to tell, as in its
-    /// `protocol.rs`, and in a sentence.
-    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+    /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. It is
+    /// called after each slice with the seconds trained so far.
+    fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
-    /// A slice of what somebody asked for and that goes on by itself, as a search, also while the run is paused; false where there is
-    /// none. What it comes to is told ([`Room::tell`]), and it leaves no trace in what is learned.
-    fn advance_asked(&mut self) -> bool {
+    /// Runs one slice of a requested background task, such as a search, also while the run is paused. Returns false if there is
+    /// none. Results are reported by [`Room::take_events`], and the task does not affect training.
+    fn advance_background(&mut self) -> bool {
         false
     }
 }

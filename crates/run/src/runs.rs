@@ -1,16 +1,16 @@
-//! A run of any room: it takes commands, works in short slices and gives events.
+//! A run of any room: it takes commands, works in short slices and emits events.
 //!
-//! It refuses to know the time, the platform, files or threads: a shell tells it what the clock says, and the clock never
-//! reaches the training, so the same config gives the same weights, whoever watches, asks or tests.
+//! The run uses no time source, platform, files or threads of its own. The shell passes the clock's value, which never affects
+//! training. So the same config gives the same weights, regardless of displays, questions and tests.
 
 mod changes;
 mod check;
 mod entry;
+mod event_queue;
 mod held;
 mod rows;
 mod shell;
 mod testing;
-mod told;
 
 pub use entry::Entry;
 pub use shell::{AnyRoom, AnyRun, config_of};
@@ -26,21 +26,21 @@ use crate::version::VERSION;
 use crate::{Host, RunError};
 use changes::Changes;
 use check::{bytes, check};
+use event_queue::EventQueue;
 use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
 use testing::Tests;
-use told::Told;
 
-/// Seconds of an iteration after which nobody waits for its end to stop or to save.
+/// Seconds after which an iteration counts as long: stopping and saving then no longer wait for its end.
 const LONG_S: f64 = 0.9;
 
 #[derive(Default)]
 struct Saves {
-    /// Somebody waits for a file.
+    /// A requested file has not been emitted yet.
     wanted: bool,
-    /// As this iteration began, where nothing else can be saved and it may be a long one.
+    /// State at the beginning of this iteration. It is kept if the iteration may be long and cannot be saved within.
     began: Option<Snapshot>,
-    /// The iteration before was over soon, with the knobs as they are.
+    /// The previous iteration was short and used the present knobs.
     is_brief: bool,
 }
 
@@ -51,21 +51,22 @@ pub struct Run<R: Room> {
     host: Host,
     room: R,
     running: bool,
-    /// Work on until the next boundary, also while paused.
+    /// Continues to the next boundary, also while paused.
     finish_iteration: bool,
-    /// When the run paused with a test under way.
+    /// Time at which the run paused during a test.
     paused_s: Option<f64>,
-    /// Nothing to do until the other machine answers.
+    /// The run has no work until the other machine answers.
     waiting: bool,
     diverged: bool,
-    told: Told,
+    queue: EventQueue,
     clock: Clock,
     history: History,
-    /// At the end of the iteration before.
+    /// Progress at the end of the previous iteration.
     before: Progress,
-    /// It was restored within this iteration, whose time is not known.
+    /// The run was restored within this iteration, whose total time is therefore unknown.
     partly_here: bool,
-    /// An iteration that ended on another machine before the test beside it, and where that was. The run ends it after the test.
+    /// An iteration that ended on another machine before the concurrent test did, and the place where it was computed. The run
+    /// takes it in after the test.
     ended: Option<(Iteration, WorkedOn)>,
     tests: Tests,
     changes: Changes,
@@ -80,16 +81,16 @@ impl<R: Room> Run<R> {
         let variant = check::<R>(&config, host)?;
         check_here(&config)?;
         let room = R::begin(Setup::new(&config, &config.knobs, host))?;
-        let mut run = Self::around(config, variant, host, room);
+        let mut run = Self::from_room(config, variant, host, room);
         run.announce();
-        run.tell_changes_ahead();
+        run.announce_replay();
         if run.is_at_boundary() {
             run.apply_changes();
         }
         Ok(run)
     }
 
-    fn around(config: Config, variant: Variant, host: Host, room: R) -> Self {
+    fn from_room(config: Config, variant: Variant, host: Host, room: R) -> Self {
         let mut run = Self {
             digests: Digests::of(Arithmetic::of(room.isa(host.isa))),
             config,
@@ -101,7 +102,7 @@ impl<R: Room> Run<R> {
             paused_s: None,
             waiting: false,
             diverged: false,
-            told: Told::default(),
+            queue: EventQueue::default(),
             clock: Clock::new(),
             history: History::default(),
             before: Progress::default(),
@@ -116,23 +117,23 @@ impl<R: Room> Run<R> {
         run
     }
 
-    /// Goes on exactly where a save left off.
+    /// Continues exactly from a saved state.
     pub fn restore(bytes: &[u8], host: Host) -> Result<Self, RunError> {
         Self::restore_with(bytes, host, None)
     }
 
-    /// The same with the data it learns from, where the file does not have it.
+    /// Restores a run with its user data, if the file does not contain it.
     pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Self, RunError> {
         let (mut header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
         header.config.data.iter_mut().for_each(|wanted| wanted.fill(data));
-        // The values in force, which may be others than the config's, decide what is allocated.
+        // Allocation depends on the values in force, which may differ from the config's.
         let in_force = Config { knobs: header.knobs.clone(), ..header.config.clone() };
         check::<R>(&header.config, host)?;
         let variant = check::<R>(&in_force, host)?;
         check_here(&in_force)?;
         let setup = Setup::new(&in_force, &in_force.knobs, host);
         let room = R::restore(setup, Saved { tensors: &tensors, notes: &header.room })?;
-        let mut run = Self::around(header.config, variant, host, room);
+        let mut run = Self::from_room(header.config, variant, host, room);
         run.clock.train_s = header.progress.train_s;
         run.before = run.progress();
         run.history = History::restored(history, header.progress.iteration);
@@ -146,18 +147,18 @@ impl<R: Room> Run<R> {
         run.announce();
         if run.digests.arithmetic.name() != arithmetic(run.isa()) {
             let (text, next_step) = digest::OTHER_ROUNDING;
-            run.told.notice(Level::Info, text, next_step);
+            run.queue.notice(Level::Info, text, next_step);
         }
         Ok(run)
     }
 
-    /// What the room alone knows, for tests and for programs that are about one room.
+    /// The room of this run, for tests and for programs that serve one room.
     pub fn room(&mut self) -> &mut R {
         &mut self.room
     }
 
     fn announce(&mut self) {
-        self.told.push(Event::Began(Box::new(Began {
+        self.queue.push(Event::Began(Box::new(Began {
             config: self.config.clone(),
             knobs: self.values(),
             progress: self.progress(),
@@ -168,22 +169,22 @@ impl<R: Room> Run<R> {
             marks: self.changes.marks.clone(),
             room: self.room.notes(),
         })));
-        self.told.push(Event::Running { running: self.running });
+        self.queue.push(Event::Running { running: self.running });
     }
 
-    fn tell_changes_ahead(&mut self) {
+    fn announce_replay(&mut self) {
         let [first, ..] = &self.config.changes[..] else { return };
         let (count, after, unit) = (self.config.changes.len(), first.iteration, R::SCHEMA.iteration_word);
         let changes = if count == 1 { "a live change".into() } else { format!("{count} live changes") };
-        let text = format!("This run makes {changes} of knobs again, the first after {after} {unit}s.");
-        self.told.notice(Level::Info, &text, "Nothing to do; a knob that you change makes it a run of your own.");
+        let text = format!("This run replays {changes} of knobs, the first after {after} {unit}s.");
+        self.queue.notice(Level::Info, &text, "No action needed. A knob that you change makes this a different run.");
     }
 
     fn set_running(&mut self, running: bool) {
         if self.running != running {
             self.running = running;
             self.clock.rest();
-            self.told.push(Event::Running { running });
+            self.queue.push(Event::Running { running });
         }
     }
 
@@ -211,7 +212,7 @@ impl<R: Room> Run<R> {
         values
     }
 
-    /// What the room computes with here.
+    /// Instruction set that the room computes with.
     fn isa(&self) -> Isa {
         self.room.isa(self.host.isa)
     }
@@ -220,29 +221,30 @@ impl<R: Room> Run<R> {
         self.room.learner().map_or(0, |learner| learner.progress().iterations() as u32)
     }
 
-    /// The learner is between two iterations.
+    /// Returns true if the learner is between two iterations.
     fn is_between(&self) -> bool {
         self.room.learner().is_some_and(Learner::at_boundary)
     }
 
-    /// The learner is between two iterations, and the run has taken in the one that ended.
+    /// Returns true if the learner is between two iterations and the run has taken in the last one.
     fn is_at_boundary(&self) -> bool {
         self.ended.is_none() && self.is_between()
     }
 
-    /// The state within an iteration can be saved: a test under way needs the weights of the boundary.
-    fn saves_within(&self) -> bool {
-        let saves = self.room.learner().is_some_and(Learner::saves_within);
+    /// Returns true if the state within an iteration can be saved. A test in progress prevents this, because it needs the
+    /// weights of the boundary.
+    fn saves_mid_iteration(&self) -> bool {
+        let saves = self.room.learner().is_some_and(Learner::saves_mid_iteration);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
     }
 
-    /// One slice: of the learner, or of a test that holds back the end of an iteration.
+    /// Runs one slice of the learner, or of a test that delays the end of an iteration.
     fn work(&mut self) {
         if let Some((iteration, at)) = self.ended.take() {
             return self.end_iteration(iteration, at);
         }
         let at = self.worked_on();
-        self.keep_beginning();
+        self.snapshot_beginning();
         match self.room.learner_mut().map(Learner::advance) {
             Some(Slice::Ended(stats)) => {
                 let mut iteration = stats.into();
@@ -257,42 +259,42 @@ impl<R: Room> Run<R> {
                     Some(slice) => self.waiting |= matches!(slice, Slice::Waiting),
                     None => self.room.prepare(),
                 }
-                self.tell();
+                self.push_room_events();
             }
         }
-        // A learner that had to prepare itself, as by reading a text, comes to its first boundary without an iteration.
+        // A learner that first prepares its data, such as a text, reaches its first boundary without an iteration.
         if self.changes.are_due(&self.config, self.iteration()) && self.is_at_boundary() {
             self.apply_changes();
         }
         if self.saves.wanted && self.saves().is_some() {
-            self.give_save();
+            self.emit_save();
         }
     }
 
-    /// At a boundary: of an iteration that may be a long one and cannot be saved within, or whose end a test may hold back.
-    fn keep_beginning(&mut self) {
-        let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_within());
+    /// At a boundary, stores a snapshot if the iteration may be long and cannot be saved within, or if a test may delay its
+    /// end.
+    fn snapshot_beginning(&mut self) {
+        let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_mid_iteration());
         let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
         if self.is_between() && !(may_be_wanted && is_kept) {
             self.saves.began = if may_be_wanted { self.snapshot().ok() } else { None };
         }
     }
 
-    /// What the room has to tell.
-    fn tell(&mut self) {
-        for (event, text) in self.room.tell(self.clock.train_s) {
-            self.told.push(Event::Room { event, text });
+    fn push_room_events(&mut self) {
+        for (event, text) in self.room.take_events(self.clock.train_s) {
+            self.queue.push(Event::Room { event, text });
         }
     }
 
-    /// The learner works here again, and goes on where it was.
+    /// Ends offloading. The learner continues on the processor from its present state.
     fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         if let Some(offload) = self.offload() {
             offload.end_offload();
         }
         self.digests.partly_away |= at == WorkedOn::Offloaded && !self.is_between();
         let device = self.devices.lose(fault);
-        self.told.device(device, Some(fault));
+        self.queue.device(device, Some(fault));
     }
 
     fn end_iteration(&mut self, iteration: Iteration, at: WorkedOn) {
@@ -305,23 +307,23 @@ impl<R: Room> Run<R> {
         if !iteration.finite {
             self.diverge();
         }
-        self.tell();
-        self.tell_digest();
+        self.push_room_events();
+        self.push_digest();
         let is_free = !self.diverged && self.tests.under_way().is_none();
         if is_free && self.room.test_is_due(&self.tests.rows, self.tests.solved.is_some()) {
             self.begin_test(false);
         }
         self.apply_changes();
         self.finish_iteration = false;
-        self.give_save();
+        self.emit_save();
     }
 
-    /// Its row, its arithmetic and its speed.
+    /// Records the row, the arithmetic and the speed of an iteration.
     fn take_iteration(&mut self, iteration: &Iteration, at: WorkedOn) {
         let spent = std::mem::take(&mut self.clock.spent);
         let row = rows::row(R::SCHEMA, iteration, &self.before, self.progress(), spent);
         self.before = row.progress.clone();
-        self.told.push(Event::Metrics(row.clone()));
+        self.queue.push(Event::Metrics(row.clone()));
         self.digests.note(row.progress.iteration, at, self.isa());
         self.saves.is_brief = spent.round_s < LONG_S;
         let whole = !std::mem::take(&mut self.partly_here);
@@ -337,65 +339,65 @@ impl<R: Room> Run<R> {
     fn diverge(&mut self) {
         self.diverged = true;
         self.set_running(false);
-        self.told.notice(
+        self.queue.notice(
             Level::Error,
             "Training diverged: the weights are no longer numbers.",
             "Reset, or load an earlier save, and choose a lower learning rate.",
         );
     }
 
-    /// Where one is due.
-    fn tell_digest(&mut self) {
+    /// Emits a digest every [`DIGEST_EVERY`] iterations.
+    fn push_digest(&mut self) {
         if !self.iteration().is_multiple_of(DIGEST_EVERY) {
             return;
         }
         let digest = self.digest();
         let unit = format!("{}s", R::SCHEMA.iteration_word);
-        if let Some((level, text, next_step)) = self.digests.compare(&digest, self.changes.turned, &unit) {
-            self.told.notice(level, &text, next_step);
+        if let Some((level, text, next_step)) = self.digests.compare(&digest, self.changes.user_changed, &unit) {
+            self.queue.notice(level, &text, next_step);
         }
-        self.digests.told = Some(digest.clone());
-        self.told.push(Event::Digest(digest));
+        self.digests.newest = Some(digest.clone());
+        self.queue.push(Event::Digest(digest));
     }
 
-    /// False where it is to confirm a test that needs none.
+    /// Begins a test or a confirmation. Returns false if the test needs no separate confirmation.
     fn begin_test(&mut self, confirms: bool) -> bool {
         let progress = self.progress();
         self.tests.begin(&mut self.room, progress, self.config.seed, confirms)
     }
 
-    /// A slice of the test under way.
+    /// Runs one slice of the test in progress.
     fn advance_test(&mut self) {
         if self.tests.under_way().is_none() {
             return;
         }
         self.clock.tests();
         let goal = self.variant.goal;
-        let Some((row, confirms)) = self.tests.advance(&mut self.room, &mut self.told) else { return };
+        let Some((row, confirms)) = self.tests.advance(&mut self.room, &mut self.queue) else { return };
         if confirms {
-            self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.told);
+            self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.queue);
             return;
         }
-        if self.tests.take(&row, R::SCHEMA, goal, &mut self.told) && !self.begin_test(true) {
-            self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.told);
+        if self.tests.take(&row, R::SCHEMA, goal, &mut self.queue) && !self.begin_test(true) {
+            self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.queue);
         }
         self.tests.thin();
     }
 
-    /// At a boundary.
+    /// Applies replayed and requested changes; called at a boundary.
     fn apply_changes(&mut self) {
         let progress = self.progress();
-        let replayed = self.changes.replay(&mut self.room, &self.config, &progress, &mut self.told);
-        let asked = std::mem::take(&mut self.changes.pending);
-        let before = if asked.is_empty() { None } else { self.snapshot().ok() };
-        let made = self.changes.make(asked, &mut self.room, &progress, &mut self.told);
+        let replayed = self.changes.replay(&mut self.room, &self.config, &progress, &mut self.queue);
+        let requested = std::mem::take(&mut self.changes.pending);
+        let before = if requested.is_empty() { None } else { self.snapshot().ok() };
+        let made = self.changes.make(requested, &mut self.room, &progress, &mut self.queue);
         if let Some(before) = before.filter(|_| !made.is_empty()) {
             let needs = bytes::<R>(Setup::new(&self.config, &self.values(), self.host)).unwrap_or(u64::MAX);
             self.changes.keep(made.clone(), before, self.host.memory_bytes.saturating_sub(needs));
         }
         if replayed || !made.is_empty() {
             (self.saves.is_brief, self.saves.began) = (false, None);
-            // A test is one of the settings in force, as it will be where the run is loaded again.
+            // A test uses the settings in force, as it does after the run is loaded again.
             if let Some(confirms) = self.tests.under_way() {
                 self.begin_test(confirms);
             }
@@ -409,21 +411,21 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Where somebody waits for it.
-    fn give_save(&mut self) {
+    /// Emits the save that was requested, if any.
+    fn emit_save(&mut self) {
         if std::mem::take(&mut self.saves.wanted) {
             let saved = self.encode_newest();
-            self.told.saved(saved);
+            self.queue.saved(saved);
         }
     }
 
-    /// What [`AnyRun::saves`] promises.
+    /// Encodes the state that [`AnyRun::saves`] reports.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
-            Some(began) if !self.is_at_boundary() && !self.saves_within() => {
+            Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
                 let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
-                let text = format!("The {unit} in progress is a long one, so the file has the run as it was after {done}.");
-                self.told.notice(Level::Info, &text, "What goes on from the file does this one again, to the same end.");
+                let text = format!("The {unit} in progress is long, so the file contains the run after {done} {unit}s.");
+                self.queue.notice(Level::Info, &text, "A run loaded from the file repeats it, with the same result.");
                 Ok(checkpoint::encode(began.clone(), R::SCHEMA))
             }
             _ => Ok(checkpoint::encode(self.snapshot()?, R::SCHEMA)),
@@ -433,7 +435,7 @@ impl<R: Room> Run<R> {
     fn snapshot(&self) -> Result<Snapshot, RunError> {
         let mut tensors = self.room.learner().map_or(Vec::new(), Learner::parts);
         tensors.extend(self.room.more_parts());
-        // Not the weights alone: no room takes up a run from moments that are no numbers either.
+        // Checks all tensors: no room restores a run from optimizer moments with NaN or infinity either.
         if self.diverged || !tensors.iter().all(|(_, _, data)| data.is_finite()) {
             return Err(RunError::Diverged);
         }

@@ -1,36 +1,36 @@
-//! What a room's numbers are called, and how what is told by name becomes a row of them.
+//! Names of a room's numbers, and conversion of values by name to rows.
 
 use crate::protocol::{Column, DataInfo, Goal, Part, Rate, RoomInfo, Variant};
 use learn::ByName;
 
-/// A room's numbers and words, declared once.
+/// A room's columns and words, declared once.
 #[derive(Debug)]
 pub struct Schema {
     pub id: &'static str,
     pub title: &'static str,
     pub variant_word: &'static str,
     pub iteration_word: &'static str,
-    /// The first is the budget's unit.
+    /// Counters; the first is the unit of the budget.
     pub counters: &'static [Column],
     pub metrics: &'static [Column],
     pub tests: &'static [Column],
-    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`COMMON_PARTS`]).
+    /// Parts of time that the learner measures. The run adds `tests` and `rest` ([`COMMON_PARTS`]).
     pub parts: &'static [Part],
 }
 
-/// Time between two slices of a learner, which every room has.
+/// Parts of time outside the learner's slices, common to all rooms.
 pub const COMMON_PARTS: [Part; 2] = [
-    Part { name: "tests", label: "Tests", help: "Testing what was learned, which trains nothing." },
-    Part { name: "rest", label: "Rest", help: "Between two slices: showing, answering, saving." },
+    Part { name: "tests", label: "Tests", help: "Testing the current weights." },
+    Part { name: "rest", label: "Rest", help: "Between two slices: display, questions, saving." },
 ];
 
 impl Schema {
-    /// All parts of an iteration's time, in the order in which their shares follow a row's metrics.
+    /// All parts of an iteration's time, in the order of their shares at the end of a row.
     pub fn all_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&COMMON_PARTS)
     }
 
-    /// Where a column of the metrics stands in a row.
+    /// Index of a metrics column in a row.
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|column| column.name == name)
     }
@@ -43,26 +43,26 @@ impl Schema {
         self.counters.iter().position(|column| column.name == name)
     }
 
-    /// Numbers in a row of metrics.
+    /// Length of a row of metrics.
     pub fn row_len(&self) -> usize {
         self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
 
-    /// What a learner counts, in the order of the counters.
+    /// Orders a learner's counts by the schema's counters.
     ///
     /// # Panics
-    /// Where it counts others.
-    pub fn counts(&self, told: &ByName<f64>) -> Vec<f64> {
-        let counts = in_order(self.id, self.counters.iter().map(|column| column.name), told);
-        counts.into_iter().map(|count| count.expect("a learner tells every counter")).collect()
+    /// If the learner counts other things.
+    pub fn counts(&self, reported: &ByName<f64>) -> Vec<f64> {
+        let counts = in_order(self.id, self.counters.iter().map(|column| column.name), reported);
+        counts.into_iter().map(|count| count.expect("a learner reports every counter")).collect()
     }
 
-    /// What a test found, in the order of its columns; nothing where one was not tested.
+    /// Orders a test's values by its columns; untested columns give `None`.
     ///
     /// # Panics
-    /// Where there is no such column.
-    pub fn test_row(&self, told: &ByName<Option<f64>>) -> Vec<Option<f64>> {
-        let values = in_order(self.id, self.tests.iter().map(|column| column.name), told);
+    /// If a value has no column.
+    pub fn test_row(&self, reported: &ByName<Option<f64>>) -> Vec<Option<f64>> {
+        let values = in_order(self.id, self.tests.iter().map(|column| column.name), reported);
         values.into_iter().map(Option::flatten).collect()
     }
 
@@ -82,16 +82,16 @@ impl Schema {
     }
 }
 
-/// What is told by name, in the order of these names; nothing where one is not told.
+/// Orders values by `names`; names without a value give `None`.
 ///
 /// # Panics
-/// Where another is told, or one twice: the room `id` and its learner disagree.
-pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static str>, told: &ByName<T>) -> Vec<Option<T>> {
-    let find = |name| told.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
+/// If a value has no name in `names`, or appears twice: the room `id` and its learner disagree.
+pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static str>, reported: &ByName<T>) -> Vec<Option<T>> {
+    let find = |name| reported.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
     let ordered: Vec<Option<T>> = names.map(find).collect();
     let found = ordered.iter().flatten().count();
-    let names = told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-    assert_eq!(found, told.len(), "{id} has no columns for some of {names:?}");
+    let names = reported.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    assert_eq!(found, reported.len(), "{id} has no columns for some of {names:?}");
     ordered
 }
 
@@ -112,7 +112,7 @@ impl Column {
         Column { unit, ..self }
     }
 
-    /// Drawn in the chart of this name.
+    /// Draws the column in the chart of this name.
     pub const fn chart(self, chart: &'static str) -> Column {
         Column { chart, ..self }
     }
@@ -125,7 +125,7 @@ impl Column {
         Column { share: true, ..self }
     }
 
-    /// In a line of the terminal, under this name.
+    /// Shows the column in the terminal's status line under this name.
     pub const fn brief(self, brief: &'static str) -> Column {
         Column { brief, ..self }
     }
@@ -139,7 +139,7 @@ impl Column {
     }
 }
 
-/// What a test came to in the goal's column, what it has to reach, and whether it does.
+/// Value of a test in the goal's column, the required value, and whether the test reaches it.
 pub(crate) fn goal_of(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<(Option<f64>, f64, bool)> {
     let Goal { column, at } = goal?;
     let value = values.get(schema.test(column)?).copied().flatten();

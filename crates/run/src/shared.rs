@@ -1,5 +1,5 @@
-//! What travels between a run whose iterations are shared and who does pieces of them: a learner's parts in the file of runs, with the
-//! build that made them. A piece from a build that plays otherwise would be a run that no machine could do again, so it is refused.
+//! Messages between a run with shared iterations and its workers: a learner's parts in the file format of runs, with the build
+//! that made them. Pieces from an incompatible build are refused, because no machine could reproduce the run.
 
 use crate::RunError;
 use crate::container::{self, Sum, Tensors};
@@ -23,14 +23,14 @@ struct Of {
     room: String,
 }
 
-/// Its version, its arithmetic, and a hash over pieces that it does.
+/// Identifies a build: its version, its arithmetic, and a hash over pieces that it computes.
 fn build<R: Room>(isa: Isa) -> String {
-    // Found out once, for each room and instruction set.
+    // Computed once for each room and instruction set.
     static KNOWN: Mutex<BTreeMap<(&str, &str), u64>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let key = (R::SCHEMA.id, isa.name());
     let found = known().get(&key).copied();
-    // Pieces are done without the lock: threads that do them may come by here.
+    // The lock is not held here, because the threads that compute the pieces may call this function too.
     let fingerprint = found.unwrap_or_else(|| R::fingerprint(isa));
     known().insert(key, fingerprint);
     format!("{} {} {fingerprint:016x}", env!("CARGO_PKG_VERSION"), arithmetic(isa))

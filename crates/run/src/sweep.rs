@@ -1,16 +1,15 @@
-//! A small sweep: the same run under several values of a knob and several seeds, all learning side by side,
-//! a slice of each at a time. They share nothing, so each is the run that it would be alone. Varied may also be the room's
-//! variants, each with defaults of its own.
+//! A small sweep: runs of one config with several values of a knob and several seeds, trained in turn by slices. The runs share
+//! nothing, so each is identical to a run on its own. A sweep can also vary the room's variants, each with its own defaults.
 
 use crate::error::RunError;
 use crate::protocol::{Command, Config, Event, Progress, SweepCell, SweepSpec, Value};
 use crate::{AnyRun, Host};
 use math::par;
 
-/// What stands for a knob where variants are compared.
+/// Name used instead of a knob if the sweep compares variants.
 pub const VARIANT: &str = "variant";
 
-/// Learners at most: a page has to hold them all.
+/// Maximum number of learners; a page has to hold them all.
 const MAX_LEARNERS: usize = 64;
 
 pub struct Sweep {
@@ -20,13 +19,13 @@ pub struct Sweep {
 
 struct Learner {
     run: Box<dyn AnyRun>,
-    /// Of the tests: what all are compared by.
+    /// Index of the test column that is compared.
     column: usize,
     cell: SweepCell,
 }
 
 impl Sweep {
-    /// The learners value by value, and seed by seed within a value.
+    /// Begins the learners, ordered by value, then by seed.
     pub fn new(spec: SweepSpec, host: Host) -> Result<Self, RunError> {
         let count = spec.values.len().saturating_mul(spec.seeds as usize);
         if !(1..=MAX_LEARNERS).contains(&count) {
@@ -36,10 +35,10 @@ impl Sweep {
         let variants = room.variants();
         let goal = variants.iter().find(|variant| variant.id == spec.config.variant).and_then(|of| of.goal);
         let column = goal.and_then(|goal| room.schema().test(goal.column)).unwrap_or(0);
-        // What is varied holds from beginning to end.
+        // The varied knob must not change during a run.
         let mut base = Config { changes: Vec::new(), ..spec.config.clone() };
         if spec.knob == VARIANT {
-            // What was set stays where all of them know it.
+            // Only knobs that all variants have are kept.
             for value in &spec.values {
                 let knobs = room.knobs(&value.to_string());
                 base.knobs.retain(|name, _| knobs.iter().any(|knob| knob.name == name));
@@ -49,7 +48,7 @@ impl Sweep {
         for (value, seed) in spec.values.iter().flat_map(|value| (0..spec.seeds).map(move |s| (value, s))) {
             let mut config = with(&base, &spec.knob, value);
             config.seed = config.seed.wrapping_add(seed);
-            // Each of them is in memory with all others.
+            // All learners are in memory together, so each gets an equal share.
             let share = Host { memory_bytes: host.memory_bytes / count as u64, ..host };
             let cell = SweepCell {
                 value: value.clone(),
@@ -67,21 +66,21 @@ impl Sweep {
         Ok(Self { learners, budget: spec.budget })
     }
 
-    /// A slice of every learner that is not done, so that a shell can answer a hand between two; false once
-    /// all are. `now_s` is the shell's clock.
+    /// Runs a slice of every unfinished learner, so that a shell can react to input in between. Returns false when all are
+    /// done. `now_s` is the shell's clock.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let budget = self.budget;
         par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, budget));
         self.learners.iter().any(|learner| !learner.cell.done)
     }
 
-    /// Every learner as it stands.
+    /// State of every learner.
     pub fn cells(&self) -> Vec<SweepCell> {
         self.learners.iter().map(|learner| learner.cell.clone()).collect()
     }
 }
 
-/// The config with another value of a knob, or another variant.
+/// Returns the config with another value of a knob, or with another variant.
 pub fn with(config: &Config, knob: &str, value: &Value) -> Config {
     let mut config = config.clone();
     if knob == VARIANT {

@@ -1,9 +1,9 @@
-//! Numbers and knobs as people type them.
+//! Parsing of numbers and knobs that users type.
 
 use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind, Knobs, Value};
 
-/// A number as people write it: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
+/// Parses a number in common notations: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
 pub fn number(text: &str) -> Result<f64, String> {
     let grouped = text.split('_').all(|part| !part.is_empty());
     let digits = text.replace('_', "");
@@ -13,7 +13,7 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What was set, each checked against the knobs there are. A number may be written as people write it.
+/// Parses knobs, each checked against `knobs`. Numbers may have the notations of [`number`].
 pub fn set(given: &[(String, String)], knobs: &[Knob]) -> Result<Knobs, RunError> {
     given.iter().map(|(name, text)| Ok((name.clone(), set_one(name, text, knobs)?))).collect()
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knobs_are_set_as_their_kind_wants() {
+    fn knobs_are_parsed_by_their_kind() {
         let knobs = crate::rooms()[0].knobs(crate::rooms()[0].variants()[0].id);
         let set = |name: &str, text: &str| set_one(name, text, &knobs);
         assert_eq!(set("lr", "3e-3").unwrap(), 0.003.into());

@@ -1,8 +1,8 @@
-//! The format of what leaves a run.
+//! Format version of configs, links and checkpoints.
 
 use crate::RunError;
 
-/// The format of configs, links and checkpoints. Another one is refused, with a way out.
+/// Current format version. Other versions are refused with a remedy.
 pub const VERSION: u32 = 2;
 
 pub(crate) fn check_version(found: u32) -> Result<(), RunError> {

@@ -1,5 +1,4 @@
-//! An allocator that counts, thread by thread, so that a test counts its own work exactly and nothing of what else the
-//! process does: other tests beside it, the harness.
+//! Counting allocator. It counts per thread, so that other tests and the harness do not affect a test's count.
 //!
 //! ```
 //! #[global_allocator]
@@ -12,31 +11,31 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system's allocator, counting for threads that a [`Meter`] watches. A test file that counts makes it its global one.
+/// The system allocator with counts for threads that a [`Meter`] watches. Test files that count set it as `#[global_allocator]`.
 pub struct Counting;
 
 thread_local! {
-    // Neither lazy nor with a destructor: to look at it allocates nothing.
+    // Neither lazy nor with a destructor, so that access does not allocate.
     static METER: Cell<Option<&'static AtomicU64>> = const { Cell::new(None) };
-    /// Bytes that this thread has taken and not given back, and the most that they were.
+    /// Bytes that this thread holds, and their maximum.
     static HELD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
 /// Bytes that the whole process holds.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 
-/// Bytes that all threads hold now, where [`Counting`] is the allocator.
+/// Bytes that all threads hold, if [`Counting`] is the allocator.
 pub fn live_bytes() -> u64 {
     LIVE.load(Ordering::SeqCst)
 }
 
-/// The most bytes that the calling thread holds while `work` goes on, beyond what it held before.
+/// Result of `work`, and the maximum of the additional bytes that the calling thread holds during it.
 #[track_caller]
 pub fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let (before, _) = HELD.get();
     HELD.set((before, before));
     let kept = std::hint::black_box(Box::new([0u8; 4096]));
-    assert!(HELD.get().1 >= before + 4096, "the test's file names testkit::Counting as its #[global_allocator]");
+    assert!(HELD.get().1 >= before + 4096, "set testkit::Counting as the test file's #[global_allocator]");
     drop(kept);
     HELD.set((before, before));
     let result = work();
@@ -62,7 +61,7 @@ fn give_back(bytes: usize) {
 }
 
 #[allow(unsafe_code)] // an allocator cannot be written without
-// SAFETY: every call is handed to the system's allocator as it came.
+// SAFETY: every call is passed to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
@@ -87,28 +86,28 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Counts what the threads allocate that it watches. Those of a pool join by `pool.broadcast(|_| meter.watch())`.
+/// Counts the allocations of the threads that it watches. Add the threads of a pool with `pool.broadcast(|_| meter.watch())`.
 #[derive(Clone, Copy)]
 pub struct Meter(&'static AtomicU64);
 
 impl Meter {
-    /// Watches the calling thread. It refuses where [`Counting`] is not the allocator, since there every count would be 0.
+    /// Watches the calling thread. Panics if [`Counting`] is not the allocator, because all counts would be 0.
     #[track_caller]
-    #[allow(clippy::new_without_default)] // it watches a thread, which no default should
+    #[allow(clippy::new_without_default)] // creating it has a side effect on the thread
     pub fn new() -> Meter {
         let meter = Meter(Box::leak(Box::new(AtomicU64::new(0))));
         meter.watch();
         let (_, taken) = meter.count(|| drop(std::hint::black_box(Box::new(1))));
-        assert_eq!(taken, 1, "the test's file names testkit::Counting as its #[global_allocator]");
+        assert_eq!(taken, 1, "set testkit::Counting as the test file's #[global_allocator]");
         meter
     }
 
-    /// Counts the calling thread's allocations from now on, and no other meter does.
+    /// Counts the calling thread's allocations from now on, instead of any other meter.
     pub fn watch(&self) {
         METER.set(Some(self.0));
     }
 
-    /// How often the watched threads allocate while `work` goes on.
+    /// Result of `work`, and the number of allocations of the watched threads during it.
     pub fn count<T>(&self, work: impl FnOnce() -> T) -> (T, u64) {
         let before = self.0.load(Ordering::SeqCst);
         let result = work();
@@ -116,7 +115,7 @@ impl Meter {
     }
 }
 
-/// How often the calling thread allocates in `work`.
+/// Number of allocations of the calling thread in `work`.
 #[track_caller]
 pub fn allocations(work: impl FnOnce()) -> u64 {
     Meter::new().count(work).1

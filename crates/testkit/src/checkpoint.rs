@@ -1,13 +1,13 @@
-//! Checkpoints taken apart and put together again, with one thing in them that no run would have saved.
+//! Decoding and encoding of checkpoints, to change values that no run would save.
 
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::HashMap;
 
-/// A checkpoint taken apart.
+/// A decoded checkpoint.
 #[derive(Clone)]
 pub struct Apart {
-    /// What stands beside the tensors.
+    /// Metadata besides the tensors.
     pub header: serde_json::Value,
     /// Name, type, shape and bytes, in the order of the checksum.
     pub tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
@@ -24,7 +24,7 @@ pub fn apart(file: &[u8]) -> Apart {
 }
 
 impl Apart {
-    /// With a checksum that is right, as a program would have saved it.
+    /// Encodes the checkpoint with a valid checksum.
     pub fn together(&self) -> Vec<u8> {
         let mut header = self.header.clone();
         header.as_object_mut().unwrap().remove("checksum");
@@ -44,12 +44,12 @@ impl Apart {
         &mut self.tensors.iter_mut().find(|t| t.0 == name).unwrap_or_else(|| panic!("no {name}")).3
     }
 
-    /// All that is learned with, bit for bit: what was measured on the way has the time in it.
+    /// Tensors of the learning state. The history is excluded, because it contains times.
     pub fn state(&self) -> impl Iterator<Item = &(String, Dtype, Vec<usize>, Vec<u8>)> {
         self.tensors.iter().filter(|t| t.0 != "run.history")
     }
-    /// Weights of the network, or of gates, driven out of all bounds, as a wild learning rate does: they are numbers still.
-    pub fn drive_wild(&mut self) {
+    /// Sets weights of networks and gates to extreme finite values, as a too large learning rate does.
+    pub fn set_extreme_weights(&mut self) {
         let wild = |name: &str| {
             name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")
         };

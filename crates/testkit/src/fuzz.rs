@@ -1,18 +1,18 @@
-//! Good inputs changed at random, for whoever reads what others may have written.
+//! Random mutations of valid inputs, for tests of parsers.
 //!
-//! Each case has a seed of its own, from its number and the name of what is tried, so that a case that fails is the same case again.
+//! The seed of a case depends on its number and the name of the test, so that a failing case is reproducible.
 
 use serde_json::{Value, json};
 
-/// How many cases of everything that is tried at random: `FUZZ`, or so many that a whole test takes seconds.
+/// Number of cases of a random test: the environment variable `FUZZ`, or `usual`, which takes seconds.
 pub fn cases(usual: u32) -> u32 {
     std::env::var("FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Tries `one` with so many changes; where it panics, the case is told.
+/// Runs `one` with `count` mutators; if it panics, the case is printed.
 pub fn fuzz(what: &str, count: u32, mut one: impl FnMut(&mut Mutator)) {
     for case in 0..count {
-        let _told = Case { what, case };
+        let _report = Case { what, case };
         one(&mut Mutator::new(what, case));
     }
 }
@@ -30,10 +30,10 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Numbers at which readers err: ends of ranges, and lengths that are too long.
+/// Typical boundary values: ends of ranges, and lengths that are too large.
 const EDGES: [u64; 14] =
     [0, 1, 2, 7, 255, 256, 65_535, (1 << 31) - 1, 1 << 31, u32::MAX as u64, 1 << 40, i64::MAX as u64, 1 << 63, u64::MAX];
-/// Pieces of texts that stand for something somewhere.
+/// Strings with a special meaning in some format.
 const PIECES: [&str; 24] = [
     "",
     " ",
@@ -78,7 +78,7 @@ impl Mutator {
         z ^ (z >> 31)
     }
 
-    /// From 0 to `count` - 1; 0 where there is nothing to choose from.
+    /// Random number from 0 to `count` - 1; 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.word() % count.max(1) as u64) as usize
     }
@@ -89,12 +89,12 @@ impl Mutator {
 
     fn range(&mut self, len: usize) -> std::ops::Range<usize> {
         let from = self.below(len + 1);
-        // Mostly short, so that much of what was good stays.
+        // Mostly short, so that much of the input remains valid.
         let most = if self.below(4) == 0 { len - from } else { (len - from).min(16) };
         from..from + self.below(most + 1)
     }
 
-    /// One to four edits: bits turned, numbers and lengths replaced, parts cut, copied, moved and put in.
+    /// One to four mutations: flipped bits, replaced numbers and lengths, and parts that are cut, copied, moved and inserted.
     pub fn bytes(&mut self, good: &[u8]) -> Vec<u8> {
         let mut bytes = good.to_vec();
         for _ in 0..1 + self.below(4) {
@@ -135,16 +135,16 @@ impl Mutator {
         bytes
     }
 
-    /// The same of a text, which stays one.
+    /// Mutates a text; the result is valid UTF-8.
     pub fn text(&mut self, good: &str) -> String {
         String::from_utf8_lossy(&self.bytes(good.as_bytes())).into_owned()
     }
 
-    /// One to three edits of a document, anywhere in it.
+    /// One to three mutations of a document, anywhere in it.
     pub fn json(&mut self, good: &Value) -> Value {
         let mut document = good.clone();
         for _ in 0..1 + self.below(3) {
-            // Another part may come in the place of this one.
+            // Another part may replace this one.
             let other = self.part(&mut document).clone();
             let part = self.part(&mut document);
             self.edit(part, other);
@@ -152,7 +152,7 @@ impl Mutator {
         document
     }
 
-    /// Goes down from the whole, further with each throw.
+    /// Selects a random part; each level is entered with a certain probability.
     fn part<'a>(&mut self, mut at: &'a mut Value) -> &'a mut Value {
         loop {
             let count = match at {
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_case_is_the_same_again_and_no_two_are_alike() {
+    fn cases_are_reproducible_and_different() {
         let good = br#"{"a":[1,2,{"b":"text"}],"c":0.5}"#;
         let document: Value = serde_json::from_slice(good).unwrap();
         let (mut seen, mut documents) = (std::collections::HashSet::new(), std::collections::HashSet::new());

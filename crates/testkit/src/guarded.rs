@@ -1,8 +1,8 @@
-//! An allocator with canaries: guard bytes on both sides of all that is allocated, looked at when it is given back. A kernel that writes
-//! past its buffer ends the test, whatever the test compares.
+//! Allocator with guard bytes on both sides of each allocation, which are checked on deallocation. A kernel that writes past its buffer
+//! aborts the test.
 //!
 //! ```
-//! #[cfg(not(miri))] // which sees such a write itself, and would take the guards for a part of the buffer
+//! Miri detects such writes itself, and would treat the guards as part of the buffer.
 //! #[global_allocator]
 //! static GUARDED: testkit::Guarded = testkit::Guarded;
 //!
@@ -11,38 +11,38 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, with guards.
+/// The system allocator with guards.
 pub struct Guarded;
 
-/// Bytes on either side, at least: a line of a cache, as wide as any store.
+/// Minimum guard size: a cache line, as wide as any store.
 const GUARD: usize = 64;
 const CANARY: u8 = 0xC5;
 
-/// What is asked of the system for `layout`, and where in it the caller's part begins.
+/// Layout of the whole allocation for `layout`, and the offset of the caller's part.
 fn whole(layout: Layout) -> (Layout, usize) {
     let before = GUARD.max(layout.align());
     let size = before + layout.size() + GUARD;
     (Layout::from_size_align(size, layout.align()).expect("as large as memory"), before)
 }
 
-/// How far into the guards somebody wrote: the first such byte, counted from the beginning of the caller's part.
+/// Finds the first overwritten guard byte; returns its offset from the caller's part.
 ///
 /// # Safety
-/// `at` was given by [`Guarded`] for this layout.
+/// `at` was returned by [`Guarded`] for this layout.
 #[allow(unsafe_code)]
 unsafe fn damage(at: *mut u8, layout: Layout) -> Option<isize> {
     let (_, before) = whole(layout);
     let guards = (-(before as isize)..0).chain(layout.size() as isize..(layout.size() + GUARD) as isize);
-    // SAFETY: both guards belong to what was allocated.
+    // SAFETY: both guards are part of the allocation.
     guards.into_iter().find(|&i| unsafe { at.offset(i).read() } != CANARY)
 }
 
 #[allow(unsafe_code)] // an allocator cannot be written without
-// SAFETY: the caller's part lies in what the system gave, at its alignment, since `before` is a multiple of that.
+// SAFETY: the caller's part lies in the system's allocation, with its alignment, because `before` is a multiple of it.
 unsafe impl GlobalAlloc for Guarded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (all, before) = whole(layout);
-        // SAFETY: it has a size, and what is written lies in it.
+        // SAFETY: the size is not 0, and all writes are within the allocation.
         unsafe {
             let begin = System.alloc(all);
             if begin.is_null() {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Where it is set, the test that is named writes beyond a buffer and gives it back.
+    /// If this variable is set, the named test writes beyond a buffer and frees it.
     const WRITES: &str = "TESTKIT_WRITES_BEYOND_A_BUFFER";
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
     fn a_write_beyond_a_buffer_ends_the_process() {
         if std::env::var_os(WRITES).is_some() {
             let layout = Layout::from_size_align(12, 4).unwrap();
-            // SAFETY: what is written lies in the guard.
+            // SAFETY: the write is within the guard.
             unsafe {
                 let at = Guarded.alloc(layout);
                 at.add(12).write(0);
@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     #[allow(unsafe_code)]
-    fn a_byte_beyond_either_end_is_found() {
+    fn writes_beyond_either_end_are_detected() {
         for (size, align) in [(1, 1), (12, 4), (64, 64), (100, 128)] {
             let layout = Layout::from_size_align(size, align).unwrap();
-            // SAFETY: what is written lies in the guards, and is put back before the memory is.
+            // SAFETY: the writes are within the guards, which are restored before deallocation.
             unsafe {
                 let at = Guarded.alloc(layout);
                 assert!((at as usize).is_multiple_of(align));

@@ -1,6 +1,6 @@
-//! What tests of several crates need: folders of their own, a count of allocations, canaries around them, checkpoints taken
-//! apart, good inputs changed at random, how far numbers are apart, one attribute for tests of both places, and how a test says
-//! that it cannot run. It depends on no other crate of ours, and only tests depend on it.
+//! Shared test helpers: temporary folders, allocation counts and guards, checkpoint editing, random mutation of inputs, numeric distances,
+//! an attribute for native and browser tests, and skipped tests. This crate depends on no other crate of the workspace; only tests depend
+//! on it.
 mod allocations;
 #[cfg(feature = "checkpoints")]
 mod checkpoint;
@@ -19,7 +19,7 @@ pub use scratch::Scratch;
 pub use skip::skip;
 pub use worst::{close, distance, worst};
 
-/// The attribute of a test that runs in a browser as it does natively.
+/// Attribute of tests that run natively and in a browser.
 #[cfg(not(target_arch = "wasm32"))]
 pub use core::prelude::v1::test;
 #[cfg(target_arch = "wasm32")]

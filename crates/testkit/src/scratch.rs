@@ -1,19 +1,19 @@
-//! Folders for tests.
+//! Temporary folders for tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// An empty folder that nothing else uses, removed when it goes out of scope.
+/// An empty folder for one test, removed on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// `name` is for people who look into the folder for temporary files.
+    /// `name` identifies the folder among temporary files.
     #[track_caller]
     pub fn new(name: &str) -> Scratch {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let unique = format!("hothouse-{name}-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(unique);
-        let _ = std::fs::remove_dir_all(&folder); // of a process with the same number that was killed
+        let _ = std::fs::remove_dir_all(&folder); // left by a killed process with the same id
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
         Scratch(folder)
     }

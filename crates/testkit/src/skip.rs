@@ -1,9 +1,9 @@
-//! Tests that cannot run on this machine.
+//! Skipped tests.
 
 use std::io::Write;
 
-/// Prints that the calling test does not run here, and why; the test returns with it. The harness counts such a test as passed, and
-/// `npm test` counts this line as skipped. It goes past the harness's capture, so that `cargo test` shows it too.
+/// Prints that the calling test is skipped, and why; the test then returns. The harness counts it as passed; `npm test` counts this line as
+/// skipped. The line bypasses the harness's output capture, so that `cargo test` shows it.
 pub fn skip(why: impl std::fmt::Display) {
     let thread = std::thread::current();
     let line = format!("\nSKIPPED {}: {why}\n", thread.name().unwrap_or("a test"));

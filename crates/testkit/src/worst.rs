@@ -1,27 +1,26 @@
-//! How far numbers are apart.
+//! Distances between numbers.
 
-/// The greatest of some errors, or 0 where there are none. An error that is NaN counts as infinite, so that it keeps within no bound:
-/// `f64::max` and comparisons pass over it.
+/// Largest error, or 0 if there are none. NaN counts as infinity, because `f64::max` and comparisons would ignore it.
 pub fn worst<T: Into<f64>>(errors: impl IntoIterator<Item = T>) -> f64 {
     let errors = errors.into_iter().map(Into::into);
     errors.map(|error| if error.is_nan() { f64::INFINITY } else { error }).fold(0.0, f64::max)
 }
 
-/// The greatest distance between two lists of the same length.
+/// Largest distance between two lists of the same length.
 #[track_caller]
 pub fn distance<T: Copy + Into<f64>>(found: &[T], wanted: &[T]) -> f64 {
     assert_eq!(found.len(), wanted.len(), "lists of different lengths");
     worst(found.iter().zip(wanted).map(|(&found, &wanted)| (found.into() - wanted.into()).abs()))
 }
 
-/// Asserts that numbers are as far as `tolerance` from what is expected at most, in parts of the largest of that, or of `least`.
+/// Asserts that the error of each number is at most `tolerance`, relative to the largest expected number or `least`.
 #[track_caller]
 pub fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], tolerance: f64, least: f64) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(least, |most, &x| most.max(x.into().abs()));
     for (i, (&x, &y)) in found.iter().zip(expected).enumerate() {
         let error = (f64::from(x) - y.into()).abs() / scale;
-        assert!(error <= tolerance, "{what}: element {i} is {x}, not {}: {error} of the largest off", y.into());
+        assert!(error <= tolerance, "{what}: element {i} is {x}, not {}: relative error {error}", y.into());
     }
 }
 
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_is_the_greatest_and_nan_keeps_within_no_bound() {
+    fn worst_is_the_largest_error_and_nan_counts_as_infinite() {
         assert_eq!(worst([0f64; 0]), 0.0);
         assert_eq!(worst([0.5f32, 2.0, 1.0]), 2.0);
         for at in 0..3 {

@@ -1,8 +1,8 @@
-//! No file of a crate imports another that imports it in turn, however long the way back is.
+//! No source file of a crate imports a file that imports it in turn, directly or indirectly.
 //!
-//! A file imports the file that defines what it names by a path (`crate::…`, `super::…`, `self::…`, or through a name that a `use`
-//! brought in). Names that a module passes on (`pub use`) lead to where they are defined, and passing on is no import: so a parent
-//! that only declares its modules stands in no cycle. Tests within a file (`#[cfg(test)]`) do not count.
+//! A file imports the file that defines a name used by path (`crate::…`, `super::…`, `self::…`, or through a `use`). Re-exports (`pub use`)
+//! lead to the defining file and are not imports themselves, so a parent that only declares its modules is in no cycle. Tests within a file
+//! (`#[cfg(test)]`) do not count.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 /// `["rooms", "cube"]`
 type Module = Vec<String>;
 
-/// What the tokens of one file say.
+/// Definitions and imports in one file.
 #[derive(Default)]
 struct Source {
     file: PathBuf,
     defines: BTreeSet<String>,
-    /// What `use` calls each name, and whether it is passed on.
+    /// Path of each name imported by `use`, and whether it is re-exported.
     uses: BTreeMap<String, (Vec<String>, bool)>,
-    /// Modules all of whose names are taken, and whether they are passed on.
+    /// Glob imports, and whether they are re-exported.
     globs: Vec<(Vec<String>, bool)>,
     /// Paths in all other code.
     paths: BTreeSet<Vec<String>>,
@@ -28,19 +28,19 @@ struct Source {
 }
 
 #[test]
-fn no_file_is_imported_by_what_it_imports() {
+fn source_files_have_no_import_cycles() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut told = Vec::new();
+    let mut cycles = Vec::new();
     for entry in fs::read_dir(crates).unwrap() {
         let root = entry.unwrap().path().join("src");
         let graph = imports(&sources(&root));
-        for knot in knots(&graph) {
+        for component in components(&graph) {
             let name = |file: &PathBuf| file.strip_prefix(crates).unwrap().display().to_string();
-            let round: Vec<String> = round(&graph, &knot).iter().map(name).collect();
-            told.push(format!("{} files, as in {}", knot.len(), round.join(" -> ")));
+            let shortest_cycle: Vec<String> = shortest_cycle(&graph, &component).iter().map(name).collect();
+            cycles.push(format!("{} files, as in {}", component.len(), shortest_cycle.join(" -> ")));
         }
     }
-    assert!(told.is_empty(), "files that import each other:\n{}", told.join("\n"));
+    assert!(cycles.is_empty(), "files that import each other:\n{}", cycles.join("\n"));
 }
 
 fn sources(root: &Path) -> BTreeMap<Module, Source> {
@@ -73,7 +73,7 @@ fn module_of(file: &Path) -> Module {
 }
 
 impl Source {
-    /// Takes in what stands in the module `here`, which may lie within the file's own.
+    /// Collects the tokens of the module `here`, which may be nested in the file's module.
     fn read(&mut self, stream: TokenStream, here: &[String]) {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         let (mut at, mut passes_on) = (0, false);
@@ -175,7 +175,7 @@ fn is_parenthesis(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
-/// `[cfg(test)]`, and with more conditions.
+/// `[test]`, or `[cfg(test)]` with or without further conditions.
 fn is_test(attribute: Option<&TokenTree>) -> bool {
     let text = attribute.map_or(String::new(), ToString::to_string).replace(' ', "");
     text == "[test]" || text.starts_with("[cfg(test") || text.starts_with("[cfg(all(test")
@@ -189,7 +189,7 @@ fn behind_item(tokens: &[TokenTree], from: usize) -> usize {
     tokens[from..].iter().position(ends).map_or(tokens.len(), |end| from + end + 1)
 }
 
-/// The path that begins here, and where it ends. One behind `::` is another crate's, which an empty name says.
+/// Path that starts at `at`, and its end. A path behind `::` is in another crate; its first element is empty.
 fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     if at > 0 && is_mark(tokens.get(at - 1), ':') && at > 1 && is_mark(tokens.get(at - 2), ':') {
@@ -206,7 +206,7 @@ fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// From the root of the crate on, behind `crate`; a path that begins with a name stays as it is, since a `use` may say what it means.
+/// Path from the crate's root, starting with `crate`. A path that starts with a name is unchanged, because a `use` may define the name.
 fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     let root = || vec!["crate".to_string()];
     let up = path.iter().take_while(|part| *part == "super").count();
@@ -217,7 +217,7 @@ fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     }
 }
 
-/// Which files each file imports.
+/// Files that each file imports.
 fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut graph = BTreeMap::new();
     for (module, source) in sources {
@@ -231,16 +231,16 @@ fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<Pat
     graph
 }
 
-/// The file that defines what a path in `module` names; none for other crates and for a module alone.
+/// File that defines the target of a path in `module`; `None` for other crates and for modules.
 fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[String], depth: u32) -> Option<PathBuf> {
-    // Two modules may pass all of their names on to each other.
+    // Two modules may re-export all of each other's names.
     if depth > 12 {
         return None;
     }
     let mut full = match path[0].as_str() {
         "crate" => path[1..].to_vec(),
         first => match sources[module].uses.get(first) {
-            // `use image::Image` where `image` is a crate's.
+            // `use image::Image` where `image` is an external crate.
             Some((used, _)) if used[0] != first => {
                 return defined_in(sources, module, &[used, &path[1..]].concat(), depth + 1);
             }
@@ -262,17 +262,17 @@ fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[Str
     source.globs.iter().find_map(through)
 }
 
-/// Sets of files that all reach each other.
-fn knots(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
+/// Strongly connected sets of files.
+fn components(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&PathBuf, BTreeSet<PathBuf>> = graph.keys().map(|file| (file, reach(graph, file))).collect();
-    let mut knots: Vec<BTreeSet<PathBuf>> = Vec::new();
+    let mut components: Vec<BTreeSet<PathBuf>> = Vec::new();
     for file in graph.keys().filter(|file| reached[file].contains(*file)) {
-        let knot = reached[file].iter().filter(|other| reached[other].contains(file)).cloned().collect();
-        if !knots.contains(&knot) {
-            knots.push(knot);
+        let component = reached[file].iter().filter(|other| reached[other].contains(file)).cloned().collect();
+        if !components.contains(&component) {
+            components.push(component);
         }
     }
-    knots
+    components
 }
 
 fn reach(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, from: &PathBuf) -> BTreeSet<PathBuf> {
@@ -283,15 +283,15 @@ fn reach(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, from: &PathBuf) -> BTreeS
     reached
 }
 
-/// A shortest way round within a knot.
-fn round(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, knot: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
-    let rounds = knot.iter().map(|start| {
+/// A shortest cycle within a component.
+fn shortest_cycle(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, component: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let rounds = component.iter().map(|start| {
         let mut ways = vec![vec![start.clone()]];
         let mut seen = BTreeSet::new();
         let mut at = 0;
         loop {
             let way = ways[at].clone();
-            for next in graph[way.last().unwrap()].iter().filter(|next| knot.contains(*next)) {
+            for next in graph[way.last().unwrap()].iter().filter(|next| component.contains(*next)) {
                 if next == start {
                     return [way, vec![start.clone()]].concat();
                 }

@@ -1,4 +1,4 @@
-//! The time.
+//! Clock.
 
 use wasm_bindgen::prelude::*;
 
@@ -8,7 +8,7 @@ extern "C" {
     fn now_ms() -> f64;
 }
 
-/// The worker's clock, on any of its threads.
+/// Time in seconds, on any thread of the worker.
 pub fn now_s() -> f64 {
     1e-3 * now_ms()
 }

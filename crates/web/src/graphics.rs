@@ -1,11 +1,11 @@
-//! A GPU as the browser gives it. It belongs to the thread that opened it, which is the lab's worker.
+//! A GPU of the browser. It belongs to the thread that opened it, which is the lab's worker.
 
 use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
 thread_local! {
-    /// Whom to call when the GPU has answered.
+    /// Callback for GPU results.
     static WOKEN: RefCell<Option<js_sys::Function>> = const { RefCell::new(None) };
 }
 
@@ -24,9 +24,8 @@ pub struct Graphics {
 
 #[wasm_bindgen]
 impl Graphics {
-    /// Asks the browser for its fastest GPU, or says why there is none; `woken` is called whenever that has answered
-    /// or has failed. It is called `name` where the browser gives no better one; with `largest_buffer`, no more bytes
-    /// a buffer are used than those.
+    /// Opens the browser's fastest GPU, or returns the reason why there is none. `woken` is called after each result or failure. `name` is
+    /// used if the browser reports no better name. `largest_buffer` limits the bytes of a buffer.
     pub async fn open(woken: js_sys::Function, name: String, largest_buffer: Option<f64>) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
         let largest_buffer = largest_buffer.map(|bytes| bytes as u64);
@@ -41,13 +40,12 @@ impl Graphics {
         Ok(Graphics { gpu })
     }
 
-    /// Nothing has gone wrong with it so far.
+    /// Returns true while no error has occurred.
     pub fn works(&self) -> bool {
         self.gpu.check().is_ok()
     }
 
-    /// Gives the GPU up in the middle of whatever it does, or lets it be out of memory from here on: the way to test
-    /// what follows.
+    /// For tests: destroys the GPU during its work, or makes it run out of memory.
     pub fn fail_for_test(&self, out_of_memory: bool) {
         if out_of_memory {
             self.gpu.fail(Fault::OutOfMemory);

@@ -1,8 +1,7 @@
-//! A run of any room behind wasm-bindgen: plain data in and out, and nothing of its own.
+//! wasm-bindgen interface to runs of all rooms: plain data in and out, without own logic.
 //!
-//! It refuses to hold any logic, and to name a room. The worker that calls it (`www/run/worker.ts`) has the clock, the
-//! pace and the messages; the types of all that passes are `run::protocol` and the rooms' own, and of what is refused too: a
-//! refusal is the notice that the page shows.
+//! The crate contains no logic and no names of rooms. The calling worker (`www/run/worker.ts`) provides the clock, the pace and the
+//! messages. `run::protocol` and the rooms define the types of all data. Errors are returned as the notice that the page shows.
 
 mod clock;
 mod graphics;
@@ -28,7 +27,7 @@ pub use graphics::Graphics;
 #[cfg(feature = "threads")]
 pub use wasm_bindgen_rayon::init_thread_pool;
 
-/// What a run may allocate of the module's memory, which is 1 GiB at most: the rest is for threads, saves and answers.
+/// Memory limit of a run. The module has at most 1 GiB; the rest is for threads, saves and query results.
 const RUN_BYTES: u64 = 900 << 20;
 
 fn host() -> Host {
@@ -41,13 +40,13 @@ pub fn forward_panics(channel: String) {
     panic::forward_to(channel);
 }
 
-/// Every room, with its numbers and words.
+/// Description of every room.
 #[wasm_bindgen]
 pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
 }
 
-/// The config and expected digest that a link carries: `{ config, digest }`.
+/// Config and expected digest of a link: `{ config, digest }`.
 #[wasm_bindgen]
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
@@ -59,20 +58,21 @@ pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     to_js(&Decoded { config: link.config, digest: link.digest })
 }
 
-/// What runs in the room that a link names, whatever else the link has, or in the first.
+/// Default config of the room in a link, or of the first room. The rest of the link is ignored.
 #[wasm_bindgen]
 pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
     let name = link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
     to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
-/// The room that a saved run is of.
+/// Room of a saved run.
 #[wasm_bindgen]
 pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
     run::room_of(bytes).map_err(refusal)
 }
 
-/// Refuses a file that there is no room for, once as it is and once unpacked, before it is brought: a module that cannot allocate ends.
+/// Returns an error if a file would not fit into memory twice, packed and unpacked. Called before loading, because the module cannot
+/// recover from a failed allocation.
 #[wasm_bindgen]
 pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     let twice = 2.0 * bytes;
@@ -82,14 +82,14 @@ pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     Err(refusal(RunError::FileTooLarge { name: name.into(), mb: (bytes * 1e-6).ceil() as u64 }))
 }
 
-/// The data that a saved run learns from, where it has to be brought beside the file; else undefined.
+/// Training data that must be loaded beside a saved run; undefined if there is none.
 #[wasm_bindgen]
 pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     let wanted = run::data_wanted(bytes).map_err(refusal)?;
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// The figures of a room in this module, or of the compute core, or where the time of a training step of theirs goes.
+/// Runs the benchmarks of a room in this module or of the compute core; with `profile`, reports the time per operation of a training step.
 #[wasm_bindgen]
 pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
     let mut sink = |figure: Figure| {
@@ -104,23 +104,23 @@ pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
     }
 }
 
-/// Panics on purpose, on the calling thread or on one of the pool: the way to test what follows.
+/// For tests: panics on the calling thread or on a thread of the pool.
 #[wasm_bindgen]
 pub fn panic_for_test(in_pool: bool) {
     if in_pool {
         let mut items = [0u8; 64];
-        math::par::each_mut(&mut items, |_, _| panic!("a test asked a thread of the pool to panic"));
+        math::par::each_mut(&mut items, |_, _| panic!("test panic in a pool thread"));
     }
-    panic!("a test asked the worker to panic");
+    panic!("test panic in the worker");
 }
 
-/// A run of whichever room.
+/// A run of any room.
 #[wasm_bindgen]
 pub struct Run {
     run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
-    /// Behind the newest run's beginning.
+    /// Position after the start of the newest run.
     cursor: Cursor,
 }
 
@@ -142,22 +142,22 @@ impl Run {
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })
     }
 
-    /// Where in this module's memory the monitor is, in bytes.
+    /// Byte address of the monitor in the module's memory.
     pub fn monitor(&self) -> usize {
         self.memory.as_ptr() as usize
     }
 
-    /// How the monitor is laid out.
+    /// Memory layout of the monitor.
     pub fn layout(&self) -> Result<JsValue, JsValue> {
         to_js(&monitor::layout(self.run.schema()))
     }
 
-    /// What of the monitor belongs to the run whose beginning was told last.
+    /// Monitor position of the run that was reported last.
     pub fn cursor(&self) -> Result<JsValue, JsValue> {
         to_js(&self.cursor)
     }
 
-    /// The digest this run should reach, where a link told.
+    /// Sets the expected digest from a link.
     pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
         self.run.expect(from_js(digest)?);
         Ok(())
@@ -167,24 +167,24 @@ impl Run {
         self.run.command(from_js(command)?).map_err(refusal)
     }
 
-    /// One slice of work; false when there is nothing to do.
+    /// Runs one slice of work; returns false if there is nothing to do.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let worked = self.run.advance(now_s);
         self.monitor.beat(&self.run.progress());
         worked
     }
 
-    /// Whether the last slice found nothing to do until the GPU has answered, which it then tells.
+    /// Returns true if the last slice could only wait for the GPU, which will call back.
     pub fn waiting(&self) -> bool {
         self.run.waiting()
     }
 
-    /// Whether it has not begun to learn, as where it reads a text.
+    /// Returns true while the run is being prepared, for example while it reads a text.
     pub fn preparing(&self) -> bool {
         self.run.is_preparing()
     }
 
-    /// Whether a GPU should be opened and offered.
+    /// Returns true if a GPU should be opened and offered.
     pub fn wants_gpu(&mut self) -> bool {
         self.run.wants_machine()
     }
@@ -193,13 +193,12 @@ impl Run {
         self.run.offer(Ok(Box::new(graphics.gpu.clone())));
     }
 
-    /// There is no GPU to offer.
+    /// Reports that no GPU is available.
     pub fn offer_none(&mut self, why: String) {
         self.run.offer(Err(Fault::NoAdapter { why }));
     }
 
-    /// What happened since the last call, but for the rows, which the page reads in the monitor; undefined where there is
-    /// nothing.
+    /// Events since the last call, without rows, which the page reads from the monitor; undefined if there are none.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
         let mut events = self.run.events();
         for event in &events {
@@ -212,23 +211,23 @@ impl Run {
         if events.is_empty() { Ok(JsValue::UNDEFINED) } else { to_js(&events) }
     }
 
-    /// A question of the room's own, `{ ask: "name", … }`, and its answer.
+    /// Sends a query of the room, `{ ask: "name", … }`, and returns its result.
     pub fn ask(&mut self, question: JsValue) -> Result<JsValue, JsValue> {
         let answer: Answer = self.run.ask(from_js(question)?).map_err(refusal)?;
         to_js(&answer)
     }
 
-    /// Where the time of its gradients has gone, operation by operation, since somebody began to look; nothing where it has no plan.
+    /// Time per operation of the gradients since profiling started; null without a plan. `look` switches profiling on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
         to_js(&self.run.operations(look))
     }
 
-    /// Tests what is learned by now.
+    /// Tests the current policy or model.
     pub fn test(&mut self) -> Result<JsValue, JsValue> {
         to_js(&self.run.test().map_err(refusal)?)
     }
 
-    /// Refuses a config whose run would not fit beside this one, which goes on until that has begun.
+    /// Returns an error if a run of this config would not fit into memory beside this one.
     pub fn check_beside(&self, config: JsValue) -> Result<(), JsValue> {
         let host = host();
         let taken = run::bytes(self.run.config(), host).map_err(refusal)?;
@@ -236,7 +235,7 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
-    /// The places of the marks that one can go back to before, and the file for that.
+    /// Marks that the run can be rewound to; `save_before` returns the file for a mark.
     pub fn kept_before(&self) -> Vec<usize> {
         self.run.kept_before()
     }
@@ -245,7 +244,7 @@ impl Run {
         self.run.save_before(mark).map_err(refusal)
     }
 
-    /// The room's first counter.
+    /// Value of the room's first counter.
     pub fn count(&self) -> f64 {
         self.run.progress().counts.first().copied().unwrap_or_default()
     }
@@ -268,7 +267,7 @@ impl Run {
     }
 }
 
-/// A small sweep: several learners in one module, apart from the page's own run.
+/// A small sweep: several learners in one module, separate from the page's run.
 #[wasm_bindgen]
 pub struct Sweep {
     learners: run::Sweep,
@@ -276,7 +275,7 @@ pub struct Sweep {
 
 #[wasm_bindgen]
 impl Sweep {
-    /// Of the page's run, or one that learns from the same data.
+    /// Starts a sweep from the page's run, or from a config with the same data.
     pub fn start(spec: JsValue, run: &Run) -> Result<Sweep, JsValue> {
         let mut spec: SweepSpec = from_js(spec)?;
         spec.config.data.iter_mut().for_each(|data| data.fill(run.run.config().data.as_ref()));
@@ -284,7 +283,7 @@ impl Sweep {
         Ok(Sweep { learners })
     }
 
-    /// A slice or a few of each learner; false once all are done.
+    /// Runs one or more slices of each learner; returns false when all are done.
     pub fn advance(&mut self, now_s: f64) -> bool {
         self.learners.advance(now_s)
     }
@@ -294,7 +293,7 @@ impl Sweep {
     }
 }
 
-/// Plain objects, null for what is missing, and typed arrays for bytes.
+/// Converts to plain objects, with null for missing values and typed arrays for bytes.
 fn to_js<T: Serialize + ?Sized>(value: &T) -> Result<JsValue, JsValue> {
     let style = serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
     Ok(value.serialize(&style)?)
@@ -304,7 +303,7 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
     Ok(serde_wasm_bindgen::from_value(value)?)
 }
 
-/// What the page shows.
+/// Error as the notice that the page shows.
 fn refusal(error: RunError) -> JsValue {
     let (text, next_step) = (error.what(), error.next_step());
     let notice = Event::Notice { level: Level::Error, text, next_step };

@@ -1,13 +1,13 @@
-//! A panic's text reaches the page from whichever thread it happened on.
+//! Forwards the text of a panic on any thread to the page.
 //!
-//! A thread of the pool that panics takes its worker down while the experiment's own worker waits
-//! for it, so the text goes from the panicking thread straight to the page over a broadcast channel.
+//! A panicking thread of the pool stops its worker while the experiment's worker waits for it. So the panicking thread sends the text
+//! directly to the page over a broadcast channel.
 
 use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
 use web_sys::BroadcastChannel;
 
-/// Named by the page, so that two tabs do not hear each other's.
+/// The page chooses the name, so that tabs do not receive each other's messages.
 static CHANNEL: OnceLock<String> = OnceLock::new();
 
 pub fn forward_to(channel: String) {
@@ -18,7 +18,7 @@ pub fn forward_to(channel: String) {
 
 fn forward(info: &PanicHookInfo) {
     console_error_panic_hook::hook(info);
-    // Nothing can be done about a page that cannot be told; the console has the text.
+    // An unreachable page cannot be handled; the console has the text.
     if let Some(Ok(page)) = CHANNEL.get().map(|name| BroadcastChannel::new(name)) {
         let _ = page.post_message(&info.to_string().into());
     }

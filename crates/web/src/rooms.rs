@@ -1,12 +1,12 @@
-//! The rooms of this module: the page has a module for each (one feature), so that a visit loads no other's.
-// The tests' own room begins by itself.
+//! Rooms of this module. The page has one module per room (one feature), so that a visit loads only its own room.
+// The test room starts itself.
 #![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(start)]
 fn start() {
-    // Every thread of the pool begins here too.
+    // Also called on every thread of the pool.
     if !run::rooms().is_empty() {
         return;
     }
@@ -14,12 +14,12 @@ fn start() {
     add::<run::control::Control>(gpu::control::special);
     #[cfg(feature = "backgammon")]
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);
-    // It has no kernels of its own.
+    // Without special kernels.
     #[cfg(feature = "cube")]
     add::<run::cube::Cube>(|_, _| None);
     #[cfg(feature = "logic")]
     add::<run::logic::Logic>(gpu::logic::special);
-    // Nor has this one.
+    // Without special kernels.
     #[cfg(feature = "words")]
     add::<run::words::Words>(|_, _| None);
 }

@@ -1,5 +1,5 @@
-//! `bindgen page|tests MODULE.wasm FOLDER`: writes a wasm module and its JavaScript for browsers into a folder, as `lab.js`
-//! for the page or as `tests.js` for `scripts/wasm-tests.mjs`. The settings are the two that Hothouse has.
+//! `bindgen page|tests MODULE.wasm FOLDER`: writes a wasm module and its JavaScript for browsers into a folder, as `lab.js` for the
+//! page or as `tests.js` for `scripts/wasm-tests.mjs`.
 use anyhow::{Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -9,9 +9,9 @@ fn main() -> Result<()> {
     let mut bindgen = Bindgen::new();
     bindgen.web(true)?.input_path(module).omit_default_module_path(false);
     match what.as_str() {
-        // A panic names its file and line by itself; function names would be a third of the download.
+        // Panics contain file and line; function names would add a third to the download.
         "page" => bindgen.out_name("lab").remove_name_section(true).remove_producers_section(true),
-        // Tests are plain exports, which `__wasm` gives access to; what starts them is not the module's own start.
+        // Tests are plain exports, accessible through `__wasm`; the module's start function is not used.
         "tests" => bindgen.out_name("tests").debug(true).export_wasm(true).emit_start(false),
         other => bail!("'{other}' is neither page nor tests"),
     };

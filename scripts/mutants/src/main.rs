@@ -1,7 +1,6 @@
-//! Prints the mutants of some sources, one JSON object a line: `{ file, start, end, line, what, to }`. Bytes `start` to `end` are an
-//! expression, and `to` is one that compiles in its place, mostly, and gives something else; it is empty where a statement is left out.
-//! Tests, constants and macros are left out:
-//! a mutant is switched on while the program runs, which none of them could be.
+//! Prints the mutants of some sources, one JSON object per line: `{ file, start, end, line, what, to }`. Bytes `start` to `end` are
+//! an expression or a statement. `to` is a replacement that usually compiles; it is empty if a statement is removed. Tests,
+//! constants and macros are skipped, because a mutant is switched on at run time.
 
 use serde_json::json;
 use std::ops::Range;
@@ -28,7 +27,7 @@ impl Finder<'_> {
     fn binary(&self, expr: &syn::ExprBinary) {
         let (left, op, right) = (self.of(&expr.left), self.of(&expr.op), self.of(&expr.right));
         if has_let(&expr.left) || has_let(&expr.right) {
-            return; // conditions that bind names hold together
+            return; // conditions that bind names cannot be changed alone
         }
         let other = match expr.op {
             BinOp::Add(_) => "-",
@@ -137,7 +136,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 }
             }
             Expr::Const(_) => return,
-            // An array's length is a constant.
+            // The length of an array is a constant.
             Expr::Repeat(repeat) => return self.visit_expr(&repeat.expr),
             _ => {}
         }

@@ -113,7 +113,7 @@ fn user_data_is_read_saved_and_resumed() {
         ("train bandit --data nowhere.txt", "there"),
         ("train bandit --data .", "0.2 0.9"),
         ("train bandit --data half.safetensors", "0.2 0.9"),
-        ("resume half.safetensors --data other.txt", "does not learn from"),
+        ("resume half.safetensors --data other.txt", "was not trained on"),
         ("train control --data other.txt", "takes no data"),
     ] {
         let output = folder.run(args);
@@ -134,7 +134,7 @@ fn large_user_data_must_be_passed_again_on_resume() {
     for (args, words) in [
         ("resume half.safetensors --steps 20480", "large.txt (16777217 bytes)"),
         ("eval half.safetensors", "--data FILE"),
-        ("resume half.safetensors --data other.txt", "Bring exactly that file"),
+        ("resume half.safetensors --data other.txt", "Provide exactly that file"),
     ] {
         let output = folder.run(args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

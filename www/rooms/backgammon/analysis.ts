@@ -1,4 +1,4 @@
-// Any position by its id, or made by hand: what is expected of it, and with dice every move ranked.
+// Analysis of a position given by an id or by the editor: its outlook or, with dice, its ranked moves.
 
 import type { Announcer } from "../../parts/announce";
 import { h } from "../../parts/dom";
@@ -14,7 +14,7 @@ export class AnalysisPane {
   readonly element: HTMLElement;
   readonly form: PositionForm;
   private readonly findings = new Findings();
-  /** A late answer to an older question is dropped. */
+  /** Marks answers to older questions as stale. */
   private readonly questions = new Turns();
   private asked = false;
 
@@ -25,22 +25,22 @@ export class AnalysisPane {
     this.form = new PositionForm(client, () => void this.ask());
     this.element = h("div.analysis", [
       h("p.small", [
-        "GNU Backgammon's position id, alone (money play) or with its match id, or an XGID, also within the text that these programs " +
-          "copy; seen by the player who rolls. Without dice the position itself is judged, and what to do with the cube.",
+        "Paste an XGID or a GNU Backgammon position id, with or without a match id. The position is seen by the player on roll. " +
+          "Without dice you get the cube decision.",
       ]),
       ...this.form.elements,
       this.findings.element,
     ]);
   }
 
-  /** Asks what the boxes say where nobody has asked anything yet, so that there is something to see. */
+  /** Analyses the default position, unless another one was analysed before. */
   begin(): void {
     if (!this.asked) void this.ask(true);
   }
 
-  /** Opens what a link carried; a bad one is told beside the box as any other. */
+  /** Opens the position of a link; rejects if its id is invalid. */
   async open(id: string): Promise<void> {
-    // Before anything is asked, so that nothing else is shown first.
+    // Set before the request, so that the default position is not analysed first.
     this.asked = true;
     this.questions.take();
     const { xgid, dice } = await this.form.open(id);

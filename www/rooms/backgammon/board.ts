@@ -1,24 +1,24 @@
-// A board of backgammon: drawn from the counts of a position, seen by side 0, whose points count from the lower right.
-// Over the drawing lie buttons, one for each place, for pointers, keys and screen readers. It knows no rules: which steps
-// are open it is told, and which one is wanted it tells.
+// A backgammon board, drawn from the counts of a position and seen by side 0, whose points count from the lower right.
+// Buttons over the drawing, one per place, serve pointers, keys and screen readers. The board has no rules: it gets the
+// legal steps and reports the chosen one.
 
 import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { modified } from "../shared/keys";
 import { allOf, type Roll } from "./dice";
 
-/** Side 0 is whom the board is drawn for. */
+/** The board is seen by side 0. */
 export type Side = 0 | 1;
-/** Counts of each side as that side counts: borne off, points 1 to 24, the bar. */
+/** Checker counts of each side in its own numbering: borne off, points 1 to 24, bar. */
 export type Places = { mine: number[]; theirs: number[] };
-/** One checker by one die, as its side counts points: 25 is the bar and 0 is off. */
+/** Move of one checker by one die, in its side's numbering: 25 is the bar, 0 is off. */
 export type Step = { from: number; to: number; hit: boolean };
 export type Cube = { value: number; owner: Side | null };
 export type Dice = { side: Side; shown: Roll; left: number[] };
 
 export const BAR = 25;
 export const OFF = 0;
-/** Where a side's checkers stand before a game. */
+/** Start position of a side. */
 export const START: [place: number, count: number][] = [
   [6, 5],
   [8, 3],
@@ -45,15 +45,15 @@ const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
-/** A finger that lands so near a place that can be chosen has chosen it: it is wider than a point of a narrow board. */
+/** A touch within this distance selects a place, because points of a narrow board are thinner than a finger. */
 const NEAR_PX = 10;
 
-/** Where the dots of each number lie: of three by three places, counted row by row from 1. */
+/** Dots of each die face on a 3×3 grid, numbered row by row from 1. */
 const PIPS = ["5", "19", "159", "1379", "13579", "134679"].map((places) =>
   Array.from(places, (place) => [((Number(place) - 1) % 3) - 1, Math.floor((Number(place) - 1) / 3) - 1] as const),
 );
 
-/** A side's place as side 0 counts points; the bar and off stay what they are. */
+/** Converts a side's place to the numbering of side 0; bar and off are unchanged. */
 const seen = (side: Side, place: number): number => (side === 0 || place === BAR || place === OFF ? place : 25 - place);
 
 function columnX(point: number): number {
@@ -65,7 +65,7 @@ function columnX(point: number): number {
 
 type Spot = { x: number; y: number; flat: boolean };
 
-/** Where the checker lies that has so many below it. */
+/** Position of the checker with `below` checkers below it. */
 function spot(side: Side, place: number, below: number): Spot {
   const level = Math.min(below, MOST_STACKED - 1);
   if (place === BAR) return { x: BAR_X + COLUMN / 2, y: MIDDLE + (side === 0 ? 1 : -1) * (44 + level * 34), flat: false };
@@ -81,11 +81,11 @@ const put = (element: SVGElement, { x, y, flat }: Spot): void => {
 
 const checkers = (n: number): string => (n === 1 ? "1 checker" : `${n} checkers`);
 
-export type Wants = {
-  /** A step that is open. */
+export type BoardCallbacks = {
+  /** A legal step was chosen. */
   step(from: number, to: number): void;
   refuse(words: string): void;
-  /** A place was chosen on a board that is edited: then nothing is moved. */
+  /** For the editor: a place was chosen; no checker moves. */
   pick?(place: number, less: boolean): void;
 };
 
@@ -108,14 +108,14 @@ export class Board {
   private open: Step[] = [];
   private source: number | undefined;
   private focused = 6;
-  /** Counts what was shown, so that an older animation ends when something newer is. */
+  /** Number of the newest animation; older ones stop. */
   private turn = 0;
   private dragged = false;
 
-  /** Without wishes it is only to be looked at. */
+  /** Without callbacks the board is read-only. */
   constructor(
     label: string,
-    private readonly wants?: Wants,
+    private readonly callbacks?: BoardCallbacks,
   ) {
     const defs = svg(
       "defs",
@@ -145,21 +145,21 @@ export class Board {
         }
     }
     this.overlay = h("div.board-places", { role: "group", "aria-label": label });
-    this.element = h("div", { class: wants ? "board playable" : "board" }, this.drawing, this.overlay);
+    this.element = h("div", { class: callbacks ? "board playable" : "board" }, this.drawing, this.overlay);
     this.makeButtons();
-    if (wants) this.listen();
+    if (callbacks) this.listen();
   }
 
-  // ---- what is shown
+  // ---- contents
 
-  /** The counts of a position, at once or with every checker gliding to its place. */
+  /** Shows a position; checkers glide to their places. */
   show({ mine, theirs }: Places): void {
     this.turn++;
     [mine, theirs].forEach((counts, side) => this.rearrange(side as Side, counts));
     this.settle();
   }
 
-  /** Steps of a side one after the other; ends early where something else is shown meanwhile. */
+  /** Animates the steps of a side; ends early when something newer is shown. */
   async play(side: Side, steps: Step[]): Promise<void> {
     const turn = ++this.turn;
     for (const step of steps) {
@@ -170,11 +170,11 @@ export class Board {
     }
   }
 
-  /** How a side came from where it was to what is shown, or as a `guess` how it could go on; nothing for no steps. */
+  /** Draws arrows for steps that led to the shown position or, as a `guess`, that could follow; none for no steps. */
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
     this.arrows.replaceChildren();
-    // Counts along the way: a checker that moves twice stands on a point that is empty before and after.
+    // Track counts step by step, because a checker that moves twice may rest on an otherwise empty point.
     const counts = this.stacks[side]!.map((stack) => stack.length);
     if (!guess)
       for (const { from, to } of [...steps].reverse()) {
@@ -196,7 +196,7 @@ export class Board {
     }
   }
 
-  /** A word of a side in its half of the board, such as what it answers to a double; nothing for none. */
+  /** Shows a word of a side in its half of the board, such as its answer to a double; empty removes it. */
   say(side: Side, words: string): void {
     this.word.replaceChildren();
     if (!words) return;
@@ -217,7 +217,7 @@ export class Board {
     const all = allOf(shown);
     const middle = (side === 0 ? RIGHT_X : LEFT) + HALF / 2;
     const unused = [...left];
-    // Of a double, the first ones are used first.
+    // The dice of a double are used from the first on.
     const used = all.map((number, k) => {
       if (double) return k < all.length - left.length;
       const at = unused.indexOf(number);
@@ -236,17 +236,17 @@ export class Board {
     });
   }
 
-  /** The doubling cube; none where it is not played with. */
+  /** Shows the doubling cube, or none if it is not in use. */
   turnCube(cube: Cube | undefined): void {
     this.cube.style.display = cube ? "" : "none";
     if (!cube) return;
-    // In the middle it shows its highest face, as on a table.
+    // A centred cube shows 64, as on a real table.
     this.cubeText.textContent = String(cube.owner === null && cube.value === 1 ? 64 : cube.value);
     const y = cube.owner === null ? MIDDLE : cube.owner === 0 ? BOTTOM - 18 : TOP + 18;
     this.cube.style.transform = `translate(${BAR_X + COLUMN / 2}px, ${y}px)`;
   }
 
-  /** The steps that a person at side 0 can make now. */
+  /** Sets the legal steps of the person at side 0. */
   offer(steps: Step[]): void {
     this.open = steps;
     if (this.source !== undefined && !steps.some(({ from }) => from === this.source)) this.source = undefined;
@@ -274,7 +274,7 @@ export class Board {
     const victim = hit ? this.stacks[other]![25 - to]!.pop() : undefined;
     if (victim) this.stacks[other]![BAR]!.push(victim);
     this.stacks[side]![to]!.push(checker);
-    // Above the others while it moves; the browser must see it there before it goes.
+    // Draw the moving checker on top. The layout read makes the browser start the transition from there.
     this.moving.append(checker);
     void checker.getBoundingClientRect();
   }
@@ -319,7 +319,7 @@ export class Board {
       if (other) parts.push(`${checkers(other)} of theirs`);
       if (!own && !other) parts.push(at === OFF ? "none" : "empty");
       const targets = this.open.filter(({ from }) => from === at);
-      if (this.source === at) parts.push("taken up");
+      if (this.source === at) parts.push("picked up");
       else if (this.source !== undefined && this.leads(this.source, at)) parts.push("can go here");
       else if (this.source === undefined && targets.length) parts.push("can move");
       const label = parts.join(", ");
@@ -333,7 +333,7 @@ export class Board {
     return this.open.some((step) => step.from === from && step.to === to);
   }
 
-  /** Where the checker that is taken up may go, or else which ones may move. */
+  /** Marks the targets of the picked-up checker or, without one, the movable checkers. */
   private mark(): void {
     this.name();
     this.marks.replaceChildren();
@@ -362,20 +362,20 @@ export class Board {
     if (this.source === undefined) {
       if (this.open.some(({ from }) => from === at)) this.source = at;
       else if (this.open.length)
-        this.wants?.refuse(`Nothing can move from ${at === BAR ? "the bar" : at === OFF ? "here" : `point ${at}`} now.`);
+        this.callbacks?.refuse(`No checker can move from ${at === BAR ? "the bar" : at === OFF ? "here" : `point ${at}`} now.`);
       this.mark();
       return;
     }
     const from = this.source;
     if (at === from) {
-      // The same once more: as far as one die takes it.
+      // A second click moves the checker by the larger die.
       const farthest = this.open.filter((step) => step.from === from).sort((a, b) => a.to - b.to)[0];
       if (farthest) this.step(from, farthest.to);
     } else if (this.leads(from, at)) this.step(from, at);
     else if (this.open.some((step) => step.from === at)) this.source = at;
     else {
       this.source = undefined;
-      this.wants?.refuse("That checker cannot go there with this roll.");
+      this.callbacks?.refuse("This checker cannot move there with this roll.");
     }
     this.mark();
   }
@@ -383,7 +383,7 @@ export class Board {
   private step(from: number, to: number): void {
     this.source = undefined;
     this.open = [];
-    this.wants?.step(from, to);
+    this.callbacks?.step(from, to);
   }
 
   // ---- keys and pointers
@@ -397,7 +397,7 @@ export class Board {
         return;
       }
       this.visit(at);
-      if (this.wants?.pick) this.wants.pick(at, event.shiftKey);
+      if (this.callbacks?.pick) this.callbacks.pick(at, event.shiftKey);
       else this.choose(at);
     });
     this.overlay.addEventListener("keydown", (event) => {
@@ -408,9 +408,9 @@ export class Board {
         this.mark();
         event.preventDefault();
       }
-      if (this.wants?.pick && ["+", "-", "Delete", "Backspace"].includes(event.key)) {
+      if (this.callbacks?.pick && ["+", "-", "Delete", "Backspace"].includes(event.key)) {
         event.preventDefault();
-        this.wants.pick(at, event.key !== "+");
+        this.callbacks.pick(at, event.key !== "+");
       }
       const next = beside(at, event.key);
       if (next === undefined) return;
@@ -428,7 +428,7 @@ export class Board {
   private aim(event: MouseEvent): number | undefined {
     const at = placeOf(event.target);
     const touched = event instanceof PointerEvent && event.pointerType === "touch";
-    if (at === undefined || !touched || this.wants?.pick || this.choosable(at)) return at;
+    if (at === undefined || !touched || this.callbacks?.pick || this.choosable(at)) return at;
     let [nearest, least] = [at, NEAR_PX];
     for (const [place, button] of this.buttons) {
       if (!this.choosable(place)) continue;
@@ -507,7 +507,7 @@ function placeOf(target: EventTarget | null): number | undefined {
   return button ? Number(button.dataset.place) : undefined;
 }
 
-/** From left to right as the board lies, the upper row and the lower one. */
+/** Places from left to right, in the upper and the lower row. */
 const ROWS = [
   [13, 14, 15, 16, 17, 18, BAR, 19, 20, 21, 22, 23, 24, OFF],
   [12, 11, 10, 9, 8, 7, BAR, 6, 5, 4, 3, 2, 1, OFF],
@@ -523,7 +523,7 @@ function beside(at: number, key: string): number | undefined {
   return undefined;
 }
 
-/** Wood and points. */
+/** Frame, fields, trays and points. */
 function surface(): SVGElement[] {
   const parts: SVGElement[] = [
     svg("rect", { class: "frame", width: WIDTH, height: HEIGHT, rx: 8 }),

@@ -1,4 +1,4 @@
-// What somebody thinks of a roll: every candidate with its equity, what the search looked at, and how games end from there.
+// Candidate moves of a roll with equity, share of the search and outcome probabilities.
 
 import type { Candidate, CubeOutlook, Depth, Outlook } from "./protocol";
 import { button, h, id } from "../../parts/dom";
@@ -12,7 +12,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(share > 0 &&
 
 type Chances = Candidate["chances"];
 
-/** In the order in which they lie on the bar: the best end first. */
+/** Outcomes in the order of the bar, best first. */
 const ENDS: { at: number; name: string; words: string; short: string }[] = [
   { at: 2, name: "win-3", words: "won by a backgammon", short: "won: backgammon" },
   { at: 1, name: "win-2", words: "won by a gammon", short: "gammon" },
@@ -22,13 +22,14 @@ const ENDS: { at: number; name: string; words: string; short: string }[] = [
   { at: 5, name: "lose-3", words: "lost by a backgammon", short: "backgammon" },
 ];
 
-/** `62% won, 17% of them by a gammon or more` */
+/** `62% won, 17% won by a gammon` */
 export function spokenChances(chances: Chances): string {
-  const told = ENDS.filter(({ at }) => chances[at]! >= 0.0005).map(({ at, words }) => `${percent(chances[at]!)} ${words}`);
-  return told.join(", ");
+  return ENDS.filter(({ at }) => chances[at]! >= 0.0005)
+    .map(({ at, words }) => `${percent(chances[at]!)} ${words}`)
+    .join(", ");
 }
 
-/** The six ends of a game as one bar. */
+/** The six outcomes as one bar. */
 export function outcomeBar(chances: Chances): HTMLElement {
   const whole = chances.reduce((sum, chance) => sum + chance, 0) || 1;
   const words = spokenChances(chances);
@@ -37,7 +38,7 @@ export function outcomeBar(chances: Chances): HTMLElement {
   ]);
 }
 
-/** The same as numbers in words, for a position of its own. */
+/** The outcomes of a position as a list of percentages. */
 export function outcomeTable(chances: Chances): HTMLElement {
   const win = chances[0] + chances[1] + chances[2];
   const rows: [string, number][] = [
@@ -52,28 +53,28 @@ export function outcomeTable(chances: Chances): HTMLElement {
 }
 
 export const outcomeLegend = (): HTMLElement =>
-  h("ul.outcome-legend.wrap.small", { "aria-label": "How games end" }, [
+  h("ul.outcome-legend.wrap.small", { "aria-label": "Outcomes" }, [
     ENDS.map(({ name, short }) => h("li", { style: `--hue:var(--${name})` }, short)),
   ]);
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
 
-/** How far it was looked beyond a move, where anything was searched. */
+/** Label and description of a search depth. */
 function plyOf(depth: Depth): { short: string; words: string } {
-  if (depth.kind === "rolls") return { short: "1-ply, all 21 rolls", words: "All 21 rolls of the other side, each with its best reply" };
+  if (depth.kind === "rolls") return { short: "1-ply, all 21 rolls", words: "All 21 opponent rolls, each with the best reply" };
   if (depth.kind === "visits")
     return {
       short: "Tree search",
-      words: "Ways down the search's tree went through these, best equity first; what it plays is the one with the longest bar",
+      words: "Moves visited by the tree search, best equity first; the played move has the longest bar",
     };
-  if (depth.kind === "exact") return { short: "Known exactly", words: "The game ends here, or a table has it" };
+  if (depth.kind === "exact") return { short: "Known exactly", words: "The game ends here, or an exact table contains the position" };
   return {
     short: "0-ply, not searched",
-    words: "Equities at first sight, the best first; they are not compared with those above, so no error is told",
+    words: "Network estimates without search, best first; not comparable with searched moves, so no error is shown",
   };
 }
 
-/** Moves that were looked at as far as each other, in their order; what is known stands among its neighbours. */
+/** Groups consecutive moves by search depth. Exact moves join the group of their neighbours. */
 export function byDepth(candidates: Candidate[]): { ply: { short: string; words: string }; candidates: Candidate[] }[] {
   const groups: { ply: { short: string; words: string }; candidates: Candidate[] }[] = [];
   for (const candidate of candidates) {
@@ -85,7 +86,7 @@ export function byDepth(candidates: Candidate[]): { ply: { short: string; words:
   return groups;
 }
 
-/** Ranked moves, grouped by how far they were looked beyond where anything was searched. Without a `choice` they are only told. */
+/** Table of ranked moves, grouped by search depth if any was searched. Without a `choice` it is read-only. */
 export function candidateTable(caption: string, candidates: Candidate[], choice?: Choice): HTMLElement {
   const searched = candidates.some(({ depth }) => depth.kind === "rolls" || depth.kind === "visits");
   const groups = searched ? byDepth(candidates) : [{ ply: undefined, candidates }];
@@ -95,8 +96,8 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
     const bar = h("span.share", {
       role: "img",
       style: `--share:${100 * attention}%`,
-      "aria-label": searched ? `${percent(share)} of the search` : `${percent(prior)} of its attention`,
-      title: searched ? `${percent(share)} of the search's evaluations went here` : `${percent(prior)} of its attention before any search`,
+      "aria-label": searched ? `${percent(share)} of the search` : `${percent(prior)} prior`,
+      title: searched ? `${percent(share)} of the search's evaluations` : `Prior probability ${percent(prior)}, without search`,
     });
     const name = choice
       ? button(text, () => choice.pick(candidate), { class: "quiet small", "aria-pressed": String(choice.chosen === candidate.id) })
@@ -110,7 +111,7 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
   };
   return h("table.candidates", [
     h("caption.unseen", caption),
-    headRow({ class: "text", words: "Move" }, "Equity", "Error", { class: "ends", words: "How games end" }),
+    headRow({ class: "text", words: "Move" }, "Equity", "Error", { class: "ends", words: "Outcomes" }),
     ...groups.map(({ ply, candidates }) =>
       h("tbody", [
         ...(ply ? [h("tr.ply", h("th", { scope: "rowgroup", colspan: 4, title: ply.words }, ply.short))] : []),
@@ -122,12 +123,12 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
 
 export function cubeAdvice(cube: CubeOutlook): string {
   if (cube.offered) return cube.take ? "Take." : "Pass.";
-  if (!cube.may_double) return "The cube cannot be turned now.";
-  if (cube.double) return cube.take ? "Double, and take." : "Double, and pass.";
-  return cube.too_good ? "Too good to double: play on for the gammon." : "No double, and take if it comes.";
+  if (!cube.may_double) return "No double allowed now.";
+  if (cube.double) return cube.take ? "Double / take." : "Double / pass.";
+  return cube.too_good ? "Too good to double: play on for the gammon." : "No double / take.";
 }
 
-/** The three ways a decision on the cube can go, with what each is worth to whoever is on roll; the best one is marked. */
+/** Table of the three cube decisions with their equities for the player on roll; the best is marked. */
 export function cubeTable(cube: CubeOutlook): HTMLElement {
   const { no_double, double_take, double_pass, match_chances, offered } = cube;
   const answered = Math.min(double_take, double_pass);
@@ -138,8 +139,8 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
     ["Double, pass", double_pass, 2],
   ];
   return h("table.cube-table", [
-    h("caption.unseen", "Decisions on the cube"),
-    headRow({ class: "text", words: "Cube" }, "Equity", "Against the best", ...(match_chances ? ["Match won"] : [])),
+    h("caption.unseen", "Cube decisions"),
+    headRow({ class: "text", words: "Cube" }, "Equity", "Difference", ...(match_chances ? ["Match won"] : [])),
     h("tbody", [
       rows.map(([name, equity, k]) =>
         bodyRow(
@@ -154,13 +155,13 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
   ]);
 }
 
-/** What is expected before the roll: the six ends, the cube, and what to do. */
+/** Outlook before the roll: the cube table if a double is allowed, and the outcomes. */
 export const outlookParts = ({ chances, cube }: Outlook): HTMLElement[] => [
   ...(cube.may_double ? [cubeTable(cube)] : []),
   outcomeTable(chances),
 ];
 
-/** A button that opens and closes something beneath it. */
+/** A button that shows and hides `body` below it. */
 export function folding(words: string, body: HTMLElement, opened: () => void = () => {}): HTMLElement {
   const bodyId = id("fold");
   body.id = bodyId;

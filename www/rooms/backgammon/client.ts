@@ -1,4 +1,4 @@
-// A run of this room, as its pictures ask it.
+// The client of a run of this room.
 
 import type { Client } from "../../run/client";
 import type { Answers, Question } from "./protocol";

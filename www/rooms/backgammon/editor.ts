@@ -1,5 +1,5 @@
-// A position made by hand: checkers put down and taken away by pointer or keys, cube, score, turn and dice. What may stand is the
-// worker's to say; this shows its words.
+// Position editor: checkers are added and removed by pointer or keys; cube, score, turn and dice by fields. The worker
+// validates the position, and the editor shows its message.
 
 import type { Draft, Standing } from "./protocol";
 import { button, h, id, labelled, select, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ import { textOf } from "../../run/notice";
 
 const ALL = 15;
 
-/** Points 1 to 24 and the bar of each side, with nothing at 0. */
+/** Checkers of each side on points 1 to 24 and the bar; index 0 is borne off. */
 type Sides = [number[], number[]];
 
 const none = (): number[] => Array<number>(BAR + 1).fill(0);
@@ -27,24 +27,24 @@ export class Editor {
   readonly element: HTMLElement;
   private readonly board: Board;
   private readonly pieces = select("pieces", [
-    [0, "checkers of who rolls"],
-    [1, "checkers of the other"],
-    ["-", "nothing: take away"],
+    [0, "player on roll"],
+    [1, "opponent"],
+    ["-", "none (remove)"],
   ]);
   private readonly cube = select(
     "cube-value",
     [1, 2, 4, 8, 16, 32, 64].map((value) => [value, String(value)]),
   );
   private readonly owner = select("cube-owner", [
-    ["", "nobody"],
-    ["mine", "who rolls"],
-    ["theirs", "the other"],
+    ["", "none (centre)"],
+    ["mine", "player on roll"],
+    ["theirs", "opponent"],
   ]);
   private readonly length = h("input", { type: "number", id: id("match-length"), min: 0, max: 64, value: 0 });
   private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
   private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
   private readonly dice = diceField({ placeholder: "none" });
-  private readonly said = h("p.editor-said", { role: "status" });
+  private readonly said = h("p.editor-message", { role: "status" });
   private readonly apply: HTMLButtonElement;
   private sides: Sides = [start(), start()];
   private standing: Standing | undefined;
@@ -54,7 +54,7 @@ export class Editor {
     private readonly client: Backgammon,
     private readonly done: (standing: Standing | undefined) => void,
   ) {
-    this.board = new Board("Position to edit, seen by who rolls; enter puts a checker down, delete takes one away", {
+    this.board = new Board("Position to edit, seen by the player on roll; enter adds a checker, delete removes one", {
       step: () => {},
       refuse: () => {},
       pick: (place, less) => this.pick(place, less),
@@ -64,19 +64,19 @@ export class Editor {
       input.addEventListener("input", () => void this.check());
     this.element = h("div.editor", { role: "group", "aria-label": "Position editor", hidden: true }, [
       h("p.row", [
-        labelled("Put down", this.pieces),
+        labelled("Checkers to place", this.pieces),
         button("Start position", () => this.set([start(), start()])),
         button("Empty board", () => this.set([none(), none()])),
-        button("Other side to roll", () => this.turn()),
+        button("Swap sides", () => this.turn()),
       ]),
       this.board.element,
       h("div.row.editor-fields", [
         labelled("Dice", this.dice),
         labelled("Cube", this.cube),
-        labelled("Cube belongs to", this.owner),
+        labelled("Cube owner", this.owner),
         labelled("Match to (0: money)", this.length),
-        labelled("Points of who rolls", this.scores[0]!),
-        labelled("Points of the other", this.scores[1]!),
+        labelled("Score, on roll", this.scores[0]!),
+        labelled("Score, opponent", this.scores[1]!),
         h("p.row", this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
       ]),
       this.said,
@@ -120,21 +120,21 @@ export class Editor {
     this.set([this.sides[1], this.sides[0]]);
   }
 
-  /** A checker down or away, on a point of the board as who rolls counts it. */
+  /** Adds or removes a checker at a place, in the numbering of the player on roll. */
   private pick(at: number, less: boolean): void {
     const take = less || this.pieces.value === "-";
     const place = (side: number): number => (at === BAR || at === OFF ? at : side === 0 ? at : 25 - at);
     const chosen = this.pieces.value === "1" ? 1 : 0;
-    if (at === OFF) return this.tell("Borne off is what is not on the board: take checkers away from their points.");
+    if (at === OFF) return this.report("Remove checkers from points to bear them off.");
     const side = take ? ([chosen, 1 - chosen].find((side) => this.sides[side]![place(side)]! > 0) ?? chosen) : chosen;
     const places = this.sides[side]!;
-    if (take && places[place(side)] === 0) return this.tell("There is no checker to take away.");
-    if (!take && on(places) === ALL) return this.tell("All 15 of that side are on the board: take one away first.");
+    if (take && places[place(side)] === 0) return this.report("No checker to remove here.");
+    if (!take && on(places) === ALL) return this.report("All 15 checkers of that side are on the board. Remove one first.");
     places[place(side)]! += take ? -1 : 1;
     this.set(this.sides);
   }
 
-  private tell(words: string): void {
+  private report(words: string): void {
     write(this.said, words);
   }
 
@@ -164,19 +164,19 @@ export class Editor {
     this.apply.disabled = true;
     this.standing = undefined;
     const draft = this.draft();
-    if (typeof draft === "string") return this.tell(draft);
+    if (typeof draft === "string") return this.report(draft);
     try {
       const standing = await this.client.ask({ ask: "compose", draft });
       if (stale()) return;
       this.standing = standing;
       this.apply.disabled = false;
       const [mine, theirs] = this.sides;
-      this.tell(
-        `This position is valid. Who rolls: ${on(mine)} checkers on the board, ${mine[OFF]} off, ${standing.position.my_pips} pips; ` +
-          `the other: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`,
+      this.report(
+        `Valid position. On roll: ${on(mine)} checkers on the board, ${mine[OFF]} off, ${standing.position.my_pips} pips; ` +
+          `opponent: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`,
       );
     } catch (error) {
-      if (!stale()) this.tell(capital(textOf(error)));
+      if (!stale()) this.report(capital(textOf(error)));
     }
   }
 }

@@ -1,5 +1,4 @@
-// What an analysis found: the position on a board, what is played for, its moves ranked, each to be looked at and followed one
-// level further.
+// Result of an analysis: the position on a board, match and cube, and the ranked moves, each with its replies.
 
 import { copyField } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
@@ -17,7 +16,7 @@ const MOST = 12;
 export class Findings {
   readonly element: HTMLElement;
   readonly tree = new Tree((candidate) => this.choose(candidate));
-  private readonly board = new Board("The position, seen by the player who rolls");
+  private readonly board = new Board("The position, seen by the player on roll");
   private readonly stakes = h("p.small.stakes");
   private readonly links = h("div.position-links");
   private readonly summary = h("p.analysis-summary");
@@ -27,7 +26,7 @@ export class Findings {
   private readonly more = button("", () => this.unfold(), { class: "small" });
   private readonly chosenId = h("div");
   private readonly replies = h("div");
-  private readonly repliesFold = folding("The replies as a table", this.replies);
+  private readonly repliesFold = folding("Replies as a table", this.replies);
   private analysis: Analysis | undefined;
   private chosen: Candidate | undefined;
   private all = false;
@@ -42,10 +41,10 @@ export class Findings {
     untilClosed(() => (this.chosen = undefined));
   }
 
-  /** What was thought of another position would be taken for this one. */
+  /** Clears the previous result. */
   clear(): void {
     this.analysis = this.chosen = undefined;
-    write(this.summary, "Nothing is analysed.");
+    write(this.summary, "No analysis yet.");
     write(this.stakes, "");
     for (const part of [this.ends, this.links, this.chosenId, this.replies]) part.replaceChildren();
     this.tree.begin("", []);
@@ -72,7 +71,7 @@ export class Findings {
     return best ? `${candidates.length} moves, the best ${best.text}, ${signed(best.equity)} points.` : summary;
   }
 
-  /** More is known of what follows a move. */
+  /** The replies to a move have arrived. */
   followed(id: string): void {
     if (this.chosen?.id === id) this.showReplies(this.chosen);
   }
@@ -98,12 +97,12 @@ export class Findings {
     const candidates = this.analysis?.candidates ?? [];
     this.legend.hidden = this.repliesFold.hidden = candidates.length === 0;
     this.more.hidden = candidates.length <= MOST;
-    write(this.more, this.all ? `The best ${MOST} alone` : `All ${candidates.length} moves`);
+    write(this.more, this.all ? `Best ${MOST} only` : `All ${candidates.length} moves`);
     const shown = this.all ? candidates : candidates.slice(0, MOST);
     const focused = this.list.contains(document.activeElement);
     this.list.replaceChildren(
       ...(candidates.length
-        ? [candidateTable("Moves, the best first", shown, { pick: (candidate) => this.choose(candidate), chosen: this.chosen?.id })]
+        ? [candidateTable("Moves, best first", shown, { pick: (candidate) => this.choose(candidate), chosen: this.chosen?.id })]
         : []),
     );
     if (focused) this.list.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
@@ -119,46 +118,45 @@ export class Findings {
     this.tree.choose(candidate.id);
     this.showList();
     this.showReplies(candidate);
-    this.chosenId.replaceChildren(copyField("The position after it, seen by the mover", candidate.id));
+    this.chosenId.replaceChildren(copyField("Position after the move, seen by the mover", candidate.id));
   }
 
   private showReplies({ id, text }: Candidate): void {
     const branches = this.tree.branches.get(id);
     this.replies.replaceChildren(
-      branches ? repliesTable(text, branches) : h("p.small", "The tree unfolds the first five moves; choose one of them."),
+      branches ? repliesTable(text, branches) : h("p.small", "Replies are available for the first five moves; choose one of them."),
     );
   }
 }
 
 function summaryOf({ name, candidates, outlook, evals }: Analysis): string {
-  const by = `${whoIs(name)}${evals > 1 && candidates.length ? `, up to ${evals} positions looked at` : ""}`;
+  const by = `${whoIs(name)}${evals > 1 && candidates.length ? `, up to ${evals} positions` : ""}`;
   if (!outlook) return `${by}: ${candidates.length === 1 ? "one move" : `${candidates.length} moves`}.`;
   const { equity, cube } = outlook;
-  return (
-    `${by}: ${cubeAdvice(cube)} ${signed(equity)} points a game before the roll without the cube, ` + `${signed(cube.no_double)} with it.`
-  );
+  return `${by}: ${cubeAdvice(cube)} Equity before the roll: ${signed(equity)} without the cube, ` + `${signed(cube.no_double)} with it.`;
 }
 
 function stakesOf({ length, score, crawford, cube, cube_is_mine, jacoby, bare, doubled }: Standing): string {
-  const whose = cube_is_mine === null ? "in the middle" : cube_is_mine ? "with who rolls" : "with the other";
+  const whose = cube_is_mine === null ? "in the middle" : cube_is_mine ? "owned by the player on roll" : "owned by the opponent";
   const stakes = length
-    ? `Match to ${length}: who rolls has ${score[0]}, the other ${score[1]}${crawford ? ", the Crawford game" : ""}`
+    ? `Match to ${length}: player on roll ${score[0]}, opponent ${score[1]}${crawford ? ", Crawford game" : ""}`
     : "Money play";
   const notes = [
-    jacoby && "The id asks for the Jacoby rule, which is not played here: gammons count at once.",
+    jacoby && "The id has the Jacoby rule, which is not supported: gammons always count.",
     length > 0 &&
-      "Moves and the cube are ranked by the chance to win the match, told as points at the present cube; moves without a further double.",
-    bare && "A position id alone says nothing of a match.",
-    doubled && "A double is offered; it is up to the other.",
+      "Moves and cube decisions are ranked by the chance to win the match, shown as points at the current cube; moves without a further " +
+        "double.",
+    bare && "A position id alone contains no match.",
+    doubled && "A double is offered; the opponent decides.",
   ].filter(Boolean);
-  return [`${stakes}, the cube at ${cube} ${whose}.`, ...notes].join(" ");
+  return [`${stakes}, cube at ${cube} ${whose}.`, ...notes].join(" ");
 }
 
 const repliesTable = (move: string, branches: Branch[]): HTMLElement =>
   scrolling(
     { "aria-label": "Replies" },
     h("table", [
-      h("caption", `After ${move}: the other side's best reply to each roll, and what is left for the mover`),
+      h("caption", `After ${move}: the opponent's best reply to each roll, and the mover's equity`),
       headRow("Roll", "Of 36", { class: "text", words: "Reply" }, "Equity"),
       h("tbody", [
         branches.map(({ dice, ways, text, equity }) =>

@@ -1,4 +1,4 @@
-// Whom one can play or ask: the agent as it is, as it was, and the baselines; and how far they look ahead.
+// Players to play or ask: the current agent, earlier agents, and baselines; and their look-ahead.
 
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id, labelled, select } from "../../parts/dom";
@@ -7,10 +7,10 @@ import { capital } from "../../parts/format";
 const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 
 const CHOICES: { value: string; words: string; who: PlayerKind }[] = [
-  { value: "now", words: "the agent as it is now", who: { kind: "now" } },
+  { value: "now", words: "current agent", who: { kind: "now" } },
   ...FREEZE_MINUTES.map((n) => ({
     value: `at-${n}`,
-    words: `the agent after ${minutes(n)}`,
+    words: `agent after ${minutes(n)}`,
     who: { kind: "frozen", minutes: n } as PlayerKind,
   })),
   { value: "linear", words: "Tesauro's pubeval", who: { kind: "linear" } },
@@ -23,18 +23,18 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
-/** A player's name within a sentence, and as one begins with it. */
+/** A player's name within a sentence, and at the start of one. */
 export const within = (name: string): string => (name.startsWith("agent") ? `the ${name}` : name);
 export const whoIs = (name: string): string => capital(within(name));
 
-/** What judges a person's moves. */
+/** Judge of a person's moves. */
 export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 
 export class WhoField {
   readonly element: HTMLElement;
   private readonly select = h("select", { id: id("who") });
 
-  /** Baselines have no opinion to tell, so where one is asked for they are left out. */
+  /** Leaves out the baselines unless `baselines` is set, because they have no equities. */
   constructor(label: string, baselines: boolean) {
     const choices = CHOICES.filter(({ who }) => baselines || who.kind === "now" || who.kind === "frozen");
     this.select.append(...choices.map(({ value, words }) => h("option", { value }, words)));

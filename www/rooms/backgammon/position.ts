@@ -1,4 +1,4 @@
-// The position that is asked about: its id, dice, and by whom; or made by hand in the editor.
+// Form for an analysis: position id, dice, player and look-ahead; and the editor.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
@@ -23,7 +23,7 @@ export class PositionForm {
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   private readonly editor: Editor;
   private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
-  /** The id that the dice in their box were taken from, and whether they were written by hand since. */
+  /** Id that the dice field was read from, and whether the dice were typed since. */
   private readText: string | undefined = START;
   private diceTouched = false;
   private reading: Promise<void> = Promise.resolve();
@@ -50,7 +50,7 @@ export class PositionForm {
     ];
   }
 
-  /** What is asked; undefined where it is told what is wrong, or where it is `stale` by now. */
+  /** The request, or undefined after an error or if `stale`. */
   async request(stale: () => boolean): Promise<Asked | undefined> {
     this.clear();
     await this.read();
@@ -70,7 +70,7 @@ export class PositionForm {
     for (const input of [this.position, this.dice]) markInvalid(input, false);
   }
 
-  /** A link's id, before it is read; rejects where it is none. */
+  /** Sets the id of a link and reads it; rejects an invalid id. */
   async open(id: string): Promise<Read> {
     this.position.value = id;
     this.readText = undefined;
@@ -86,7 +86,7 @@ export class PositionForm {
     this.position.focus({ preventScroll: true });
   }
 
-  /** Takes the dice of another id than before into their box; whoever asks meanwhile waits for that. */
+  /** Copies the dice of a new id into the dice field. Requests in the meantime wait for it. */
   private read(): Promise<void> {
     const text = this.position.value.trim();
     if (text === this.readText) return this.reading;
@@ -94,11 +94,11 @@ export class PositionForm {
     this.diceTouched = false;
     return (this.reading = this.client.ask({ ask: "read_id", id: text }).then(
       (standing) => {
-        // Who types dice meanwhile means those. An id that says no more than where checkers stand says nothing of dice.
+        // Typed dice win. A bare position id contains no dice.
         if (this.life.aborted || text !== this.readText || standing.bare || this.diceTouched) return;
         this.dice.value = standing.dice ? standing.dice.join(" ") : "";
       },
-      () => {}, // the analysis says what is wrong
+      () => {}, // the analysis reports the error
     ));
   }
 

@@ -1,4 +1,4 @@
-// What is asked of the room of backgammon, and answered; and what it tells.
+// Questions, answers and events of the backgammon room.
 // Generated from crates/run/src/backgammon/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
@@ -269,8 +269,8 @@ export interface Answers {
   session: Session | null;
 }
 
-/** Evaluations a decision that may be asked for at most. */
+/** Maximum number of evaluations per decision. */
 export const MOST_EVALS = 50000;
 
-/** Minutes of training after which the agent is kept as it is. */
+/** Minutes of training after which a frozen copy of the agent is kept. */
 export const FREEZE_MINUTES = [1, 3, 10] as const;

@@ -1,5 +1,5 @@
-// A game looked at again, thing by thing: the board as it stood, what was done, how good that was, and the equity over the game as a
-// curve on which one can click. The opinions are the agent's as it is now, and are asked for one at a time.
+// Replay of a game: the board at each action, a judgement of the action, and a clickable curve of equity. The current agent
+// judges one action at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
 import { button, h, lineThrough, svg, write } from "../../parts/dom";
@@ -11,7 +11,7 @@ import type { Backgammon } from "./client";
 import { allOf, rollText, type Roll } from "./dice";
 import { JUDGE, whoIs, within } from "./players";
 import { modified, placeOf } from "../shared/keys";
-import { perMove, VERDICTS } from "./told";
+import { perMove, VERDICTS } from "./phrases";
 
 const WIDTH = 520;
 const HEIGHT = 120;
@@ -20,16 +20,16 @@ const CUBE = { no_double: "no double", double: "double", take: "take", pass: "pa
 
 export class ReplayPane {
   readonly element: HTMLElement;
-  private readonly board = new Board("The game as it stood, seen from the first side");
+  private readonly board = new Board("Replayed position, seen from the first side");
   private readonly graph = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "replay-graph" });
-  private readonly told = h("p.replay-told", { role: "status" });
+  private readonly message = h("p.replay-text", { role: "status" });
   private readonly rates = h("p.small.replay-rates");
   private readonly buttons: HTMLButtonElement[];
   private readonly analyseIt: HTMLButtonElement;
   private session: Session | undefined;
   private at = 0;
   private moment: Moment | undefined;
-  /** By place in the list of moves; of this game alone. */
+  /** Judgements of this game, by index of the move. */
   private judged: (Judged | undefined)[] = [];
   private game = "";
   private opened = false;
@@ -48,17 +48,17 @@ export class ReplayPane {
       step(">", "Next move (right arrow)", () => this.at + 1),
       step(">|", "Last move (end)", () => this.moves.length - 1),
     ];
-    this.analyseIt = button("Analyse this", () => this.moment && analyse(this.moment.id, this.moment.dice), { class: "small" });
-    this.element = h("div.replay", { tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow step" }, [
+    this.analyseIt = button("Analyse position", () => this.moment && analyse(this.moment.id, this.moment.dice), { class: "small" });
+    this.element = h("div.replay", { tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow keys step" }, [
       h("p.row", ...this.buttons, this.analyseIt),
       this.board.element,
-      this.told,
+      this.message,
       this.graph,
       this.rates,
     ]);
     this.element.addEventListener("keydown", (event) => {
       const to = placeOf(event, this.at, this.moves.length);
-      // On the board the arrows go from point to point.
+      // On the board, arrow keys move between points.
       if (to === undefined || modified(event) || this.board.element.contains(event.target as Node)) return;
       event.preventDefault();
       void this.go(to);
@@ -75,7 +75,7 @@ export class ReplayPane {
     return this.session?.moves ?? [];
   }
 
-  /** The game as it stands; what was judged of it stays. */
+  /** Shows the current state of the session; keeps judgements of the same game. */
   take(session: Session): void {
     const game = `${session.setup.seed} ${session.game}`;
     if (game !== this.game) {
@@ -98,7 +98,7 @@ export class ReplayPane {
   private async go(to: number): Promise<void> {
     const { moves, game } = this;
     if (moves.length === 0) {
-      write(this.told, "Nothing was played in this game yet.");
+      write(this.message, "No moves in this game yet.");
       this.buttons.forEach((button) => (button.disabled = true));
       this.analyseIt.disabled = true;
       return;
@@ -116,19 +116,19 @@ export class ReplayPane {
     this.board.turnCube(this.session?.setup.cube ? { value: moment.cube, owner: moment.cube_owner as Side | null } : undefined);
     this.buttons.forEach((button, k) => (button.disabled = k < 2 ? at === 0 : at === this.moves.length - 1));
     this.analyseIt.disabled = false;
-    this.tell();
+    this.writeMessage();
     this.draw();
   }
 
-  private tell(): void {
+  private writeMessage(): void {
     const { at, moment, session } = this;
     if (!moment || !session) return;
     const name = whoIs(session.names[moment.seat]!);
     const dice = moment.dice ? ` ${rollText(moment.dice)}` : "";
-    write(this.told, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
+    write(this.message, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
   }
 
-  /** Whose equity is told, within a sentence. */
+  /** Name of the first side, whose equity is shown, within a sentence. */
   private get first(): string {
     return within(this.session?.names[0] ?? "");
   }
@@ -138,13 +138,13 @@ export class ReplayPane {
     const parts = [`Equity ${signed(judged.equity)} for ${this.first}.`];
     if (judged.move_error !== null)
       parts.push(
-        judged.move_error < 0.0005 ? "The best move." : `Loses ${judged.move_error.toFixed(3)} against ${judged.best_move ?? "the best"}.`,
+        judged.move_error < 0.0005 ? "Best move." : `${judged.move_error.toFixed(3)} worse than ${judged.best_move ?? "the best"}.`,
       );
     if (judged.cube_error !== null && (judged.cube_error >= 0.0005 || judged.move_error === null))
       parts.push(
         judged.cube_error < 0.0005
-          ? "Right on the cube."
-          : `On the cube it loses ${judged.cube_error.toFixed(3)}: ${judged.best_cube ? CUBE[judged.best_cube] : ""} was right.`,
+          ? "Correct cube decision."
+          : `Cube error ${judged.cube_error.toFixed(3)}; correct: ${judged.best_cube ? CUBE[judged.best_cube] : ""}.`,
       );
     if (judged.verdict !== "best" && judged.verdict !== "good") parts.push(VERDICTS[judged.verdict]);
     return parts.join(" ");
@@ -162,10 +162,10 @@ export class ReplayPane {
         if (game !== this.game) continue;
         this.judged[missing] = judged;
         this.draw();
-        if (missing === this.at) this.tell();
+        if (missing === this.at) this.writeMessage();
       }
     } catch {
-      // the game or the run was replaced; the next one asks again
+      // the game or the run was replaced; the next game is judged again
     } finally {
       this.judging = false;
     }
@@ -190,7 +190,7 @@ export class ReplayPane {
       const error = Math.max(one.move_error ?? 0, one.cube_error ?? 0);
       if (error < 0.04) return;
       const dot = svg("circle", { class: `mistake ${one.verdict}`, cx: x(at), cy: y(one.equity), r: one.verdict === "blunder" ? 5 : 3.5 });
-      dot.append(svg("title", {}, `${at + 1}. ${moves[at]!.text}: loses ${error.toFixed(3)}`));
+      dot.append(svg("title", {}, `${at + 1}. ${moves[at]!.text}: error ${error.toFixed(3)}`));
       graph.append(dot);
     });
     graph.append(svg("line", { class: "here", x1: x(this.at), y1: 4, x2: x(this.at), y2: HEIGHT - 4 }));
@@ -211,15 +211,15 @@ export class ReplayPane {
       const mean = (errors: number[]): number => -errors.reduce((sum, error) => sum + error, 0) / errors.length;
       const of = (verdict: Judged["verdict"]): number => own.filter((one) => one.verdict === verdict).length;
       const parts = [
-        made.length && `${perMove(mean(made))} over ${made.length} with a choice`,
-        turned.length && `${minus(mean(turned).toFixed(4))} a decision on the cube over ${turned.length}`,
+        made.length && `${perMove(mean(made))} over ${made.length} moves with a choice`,
+        turned.length && `${minus(mean(turned).toFixed(4))} a cube decision over ${turned.length}`,
         (made.length || turned.length) && `${of("bad")} errors, ${of("blunder")} blunders`,
       ].filter(Boolean);
       return parts.length ? `${whoIs(session.names[seat]!)}: ${parts.join("; ")}.` : "";
     });
     const left = moves.length - judged.filter(Boolean).length;
-    const told = words.filter(Boolean);
-    if (told.length) told.unshift("By the agent as it is now.");
-    write(this.rates, [...told, left ? `${left} still to be judged.` : ""].filter(Boolean).join(" "));
+    const sentences = words.filter(Boolean);
+    if (sentences.length) sentences.unshift("Judged by the current agent.");
+    write(this.rates, [...sentences, left ? `${left} moves left to judge.` : ""].filter(Boolean).join(" "));
   }
 }

@@ -1,5 +1,5 @@
-// A game session: a person against the agent, or the agent against itself. The rules are the worker's; this asks it for what is
-// wished, and paces whoever is not a person.
+// A game session: a person against the agent, or the agent against itself. The worker has the rules; this class sends it
+// actions and paces the engines.
 
 import type { Announcer } from "../../parts/announce";
 import { pageLife, untilClosed } from "../../parts/life";
@@ -18,15 +18,15 @@ import type { Act, Session } from "./protocol";
 import { ReplayPane } from "./replay";
 import { SetupForm } from "./setup";
 import { modeOf, Table, type Mode } from "./table";
-import { cubeReviewOf, isPlayed, reviewOf } from "./told";
+import { cubeReviewOf, isPlayed, reviewOf } from "./phrases";
 
-/** How often it is looked whether somebody's turn is due. */
+/** Interval at which engine turns are checked. */
 const LOOK_MS = 100;
-/** Between two moves of a game that one watches. */
+/** Pause between two moves of a watched game. */
 const WATCH_MS = 1500;
 const ENDED_MS = 4000;
 const DICE_MS = 450;
-/** How long a game that one watches rests at a double and its answer. */
+/** Pause after a double or its answer. */
 const SAID_MS = 900;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -38,11 +38,11 @@ export class SessionPane {
   private readonly replay: ReplayPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
-  /** Something is being done or shown; the next thing waits for it. */
+  /** An engine's turn is being requested or animated. */
   private busy = false;
-  /** Questions to the worker that are not answered yet, but for an engine's turn. */
+  /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
-  /** The sessions that were shown: the motion of an older one ends. */
+  /** Shown sessions; a new one stops the animation of the previous one. */
   private readonly shown = new Turns();
   private paused = false;
   private dueMs = 0;
@@ -52,12 +52,12 @@ export class SessionPane {
     private readonly client: Backgammon,
     private readonly announcer: Announcer,
     analyse: (id: string, dice: Roll | null) => void,
-    /** A game that a person played has made way for another. */
+    /** A match of a person was replaced by another. */
     private readonly replaced: (undo: () => void) => void,
   ) {
     this.considered = new Considered(client);
     this.replay = new ReplayPane(client, analyse);
-    const wishes = {
+    const callbacks = {
       act: (act: Act) => this.act(act),
       newMatch: () => this.newMatch(),
       goBack: () => this.goBack(),
@@ -67,10 +67,10 @@ export class SessionPane {
       analyse,
       transcript: () => client.ask({ ask: "transcript" }),
     };
-    this.table = new Table(wishes, this.mode, this.setup.element, this.replay);
-    // A match with a person goes on whether or not the board is in sight; a game that is watched rests.
-    animate(this.table.board.element, () => this.mode === "watch" && this.others(), LOOK_MS);
-    const always = setInterval(() => this.mode === "play" && this.others(), LOOK_MS);
+    this.table = new Table(callbacks, this.mode, this.setup.element, this.replay);
+    // A match with a person continues while the board is out of sight; a watched game pauses.
+    animate(this.table.board.element, () => this.mode === "watch" && this.playEngines(), LOOK_MS);
+    const always = setInterval(() => this.mode === "play" && this.playEngines(), LOOK_MS);
     untilClosed(() => clearInterval(always));
   }
 
@@ -78,15 +78,15 @@ export class SessionPane {
     const session = await this.client.ask({ ask: "session" }).catch(() => null);
     if (this.life.aborted) return;
     if (!session) return this.newMatch();
-    this.suit(session);
+    this.syncMode(session);
     this.take(session);
   }
 
-  private suit(session: Session): void {
+  private syncMode(session: Session): void {
     this.table.mode.value = this.mode = modeOf(session);
   }
 
-  // ---- what is done
+  // ---- actions
 
   private choose(mode: Mode): void {
     this.mode = mode;
@@ -102,14 +102,14 @@ export class SessionPane {
     const played = before && isPlayed(before) && (before.moves.length > 0 || before.dice) && !before.ending?.match_over;
     if (played && this.session !== before) this.replaced(() => void this.goBack());
     this.table.judge("");
-    // On a phone the form is not beside the board.
+    // On a phone the form is below the board.
     if (before && !this.life.aborted) this.table.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     if (this.mode === "play") this.considered.begin();
   }
 
   private async goBack(): Promise<void> {
     await this.ask(() => this.client.ask({ ask: "former_session" }));
-    if (this.session && !this.life.aborted) this.suit(this.session);
+    if (this.session && !this.life.aborted) this.syncMode(this.session);
   }
 
   private async act(act: Act): Promise<void> {
@@ -142,9 +142,9 @@ export class SessionPane {
     this.table.show(session);
   }
 
-  // ---- whoever is not a person
+  // ---- engines
 
-  private others(): void {
+  private playEngines(): void {
     const { session } = this;
     if (!session || this.busy || this.asking || performance.now() < this.dueMs) return;
     const watching = this.mode === "watch";
@@ -157,11 +157,11 @@ export class SessionPane {
   private async reply(): Promise<void> {
     const { table } = this;
     this.busy = true;
-    // Of what a newer session has replaced, nothing is shown any more.
+    // Results of a replaced session are dropped.
     let stale = this.shown.stale();
     try {
       const session = await this.client.ask({ ask: "act", act: { kind: "reply" } });
-      stale = this.shown.stale(); // answers come in the order of the questions: this is the newest by now
+      stale = this.shown.stale(); // answers arrive in order, so this session is the newest
       await this.showReply(session, stale);
       if (stale()) return;
       const focused = table.element.contains(document.activeElement) || document.activeElement === document.body;
@@ -172,7 +172,7 @@ export class SessionPane {
     } catch (error) {
       if (stale()) return;
       table.refuse(textOf(error));
-      // The same would be refused again; it waits for another session.
+      // A retry would fail again, so wait for another session.
       this.session = undefined;
     } finally {
       this.busy = false;
@@ -200,7 +200,7 @@ export class SessionPane {
     if (!stale()) say(`rolled ${reply.dice.join(" ")} and played ${reply.text}`);
   }
 
-  // ---- what the agent thinks of it
+  // ---- hints and reviews
 
   private async hint(): Promise<void> {
     try {
@@ -212,7 +212,7 @@ export class SessionPane {
       const [best] = candidates;
       if (!best) return;
       this.table.board.point(0, this.session?.steps.length ? [] : best.steps, true);
-      // Below the board too: what was considered may be out of sight.
+      // Also below the board, because the list of candidates may be out of sight.
       this.table.judge(`Hint: ${best.text} (${signed(best.equity)}).`);
       this.announcer.say(`Hint: ${best.text}.`);
     } catch (error) {
@@ -225,16 +225,16 @@ export class SessionPane {
     if (this.life.aborted) return;
     if (!review) return this.table.judge(""); // the turn can no longer be judged
     const words = reviewOf(review);
-    this.table.judge(`Your last move, by the agent as it is now: ${words}`, review.verdict);
+    this.table.judge(`Your last move, judged by the current agent: ${words}`, review.verdict);
     this.announcer.say(words, "review");
   }
 
   private async reviewCube(quietly: boolean): Promise<void> {
-    // Nothing comes where the game went on, or the run ended.
+    // No review arrives if the game has moved on or the run has ended.
     const review = await this.client.ask({ ask: "review_cube", engine: JUDGE }).catch(() => null);
     const words = review && cubeReviewOf(review, quietly);
     if (this.life.aborted || !words) return;
-    this.table.judge(`The cube, by the agent as it is now: ${words}`, review.verdict);
+    this.table.judge(`Your cube decision, judged by the current agent: ${words}`, review.verdict);
     this.announcer.say(words, "review");
   }
 }

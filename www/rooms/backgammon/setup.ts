@@ -1,4 +1,4 @@
-// How a match is set up.
+// Form for a new match.
 
 import { form, h, id, labelled, select } from "../../parts/dom";
 import { lookAheadField, WhoField } from "./players";
@@ -29,7 +29,7 @@ export class SetupForm {
     ]);
   }
 
-  /** A fresh match for a person, or for the agent as it is now. */
+  /** Setup of a new match for a person or for the current agent. */
   setup(person: boolean): Setup {
     const evals = this.lookAhead.evals();
     return {

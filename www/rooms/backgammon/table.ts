@@ -1,5 +1,4 @@
-// The table as one sees it: the board, who sits at it, what may be done, and the moves so far. It shows a session and tells what
-// is wished.
+// The table: board, players, actions and moves so far. It shows a session and reports the visitor's actions through callbacks.
 
 import { copyButton, Dialog } from "../../parts/dialog";
 import { button, Choice, form, h, line, markInvalid, pane, write } from "../../parts/dom";
@@ -11,15 +10,15 @@ import { capital } from "../../parts/format";
 import { whoIs } from "./players";
 import type { Act, Session } from "./protocol";
 import type { ReplayPane } from "./replay";
-import { answerOf, isPlayed, LEVELS, points, statusOf } from "./told";
+import { answerOf, isPlayed, LEVELS, points, statusOf } from "./phrases";
 
 export type Mode = "watch" | "play";
 const MODES: { value: Mode; words: string }[] = [
-  { value: "watch", words: "Watch it play itself" },
-  { value: "play", words: "Play it" },
+  { value: "watch", words: "Watch self-play" },
+  { value: "play", words: "Play the agent" },
 ];
 
-export interface Wishes {
+export interface TableCallbacks {
   act(act: Act): Promise<void>;
   newMatch(): unknown;
   goBack(): unknown;
@@ -32,26 +31,26 @@ export interface Wishes {
 
 type Name = "roll" | "double" | "take" | "pass" | "confirm" | "undo" | "next" | "again" | "hint" | "resign" | "pause";
 
-/** What may be done: of all buttons those that are due. */
+/** Action buttons; only the legal ones are visible. */
 class Actions {
   readonly element = h("div.row.table-actions");
   private readonly buttons: Record<Name, HTMLButtonElement>;
 
-  constructor(wishes: Wishes, resign: () => void) {
-    const action = (words: string, does: () => unknown, strong = false, key = ""): HTMLButtonElement =>
-      button(words, does, { class: strong && "strong", hidden: true, title: key && `${words} (${key})` });
+  constructor(callbacks: TableCallbacks, resign: () => void) {
+    const action = (words: string, run: () => unknown, strong = false, key = ""): HTMLButtonElement =>
+      button(words, run, { class: strong && "strong", hidden: true, title: key && `${words} (${key})` });
     this.buttons = {
-      roll: action("Roll", () => wishes.act({ kind: "roll" }), true, "d"),
-      double: action("Double", () => wishes.act({ kind: "double" })),
-      take: action("Take", () => wishes.act({ kind: "take" }), true),
-      pass: action("Pass", () => wishes.act({ kind: "pass" })),
-      confirm: action("Confirm", () => wishes.act({ kind: "confirm" }), true, "d"),
-      undo: action("Undo", () => wishes.act({ kind: "undo", all: false }), false, "u"),
-      next: action("Next game", () => wishes.act({ kind: "next_game" }), true),
-      again: action("New match", () => wishes.newMatch(), true),
-      hint: action("Hint", () => wishes.hint(), false, "h"),
+      roll: action("Roll", () => callbacks.act({ kind: "roll" }), true, "d"),
+      double: action("Double", () => callbacks.act({ kind: "double" })),
+      take: action("Take", () => callbacks.act({ kind: "take" }), true),
+      pass: action("Pass", () => callbacks.act({ kind: "pass" })),
+      confirm: action("Confirm", () => callbacks.act({ kind: "confirm" }), true, "d"),
+      undo: action("Undo", () => callbacks.act({ kind: "undo", all: false }), false, "u"),
+      next: action("Next game", () => callbacks.act({ kind: "next_game" }), true),
+      again: action("New match", () => callbacks.newMatch(), true),
+      hint: action("Hint", () => callbacks.hint(), false, "h"),
       resign: action("Resign", resign),
-      pause: action("Pause the game", () => wishes.pause()),
+      pause: action("Pause the game", () => callbacks.pause()),
     };
     this.element.append(...Object.values(this.buttons));
   }
@@ -75,7 +74,7 @@ class Actions {
     this.buttons.pause.hidden = person;
   }
 
-  /** Presses the first of these that is due. */
+  /** Presses the first visible button of `names`. */
   press(...names: Name[]): void {
     names
       .map((name) => this.buttons[name])
@@ -90,7 +89,7 @@ class Actions {
   }
 
   pause(paused: boolean): void {
-    write(this.buttons.pause, paused ? "Go on with the game" : "Pause the game");
+    write(this.buttons.pause, paused ? "Resume the game" : "Pause the game");
   }
 }
 
@@ -110,30 +109,30 @@ export class Table {
   private session: Session | undefined;
 
   constructor(
-    private readonly wishes: Wishes,
+    private readonly callbacks: TableCallbacks,
     mode: Mode,
     setup: HTMLElement,
     private readonly replay: ReplayPane,
   ) {
     this.board = new Board("Board, seen from your side", {
-      step: (from, to) => void wishes.act({ kind: "step", from, to }),
+      step: (from, to) => void callbacks.act({ kind: "step", from, to }),
       refuse: (words) => this.refuse(words),
     });
     this.board.turnCube(undefined);
-    this.actions = new Actions(wishes, () => this.resigning.open());
-    this.mode = new Choice("Play or watch", MODES, mode, (value) => wishes.choose(value));
+    this.actions = new Actions(callbacks, () => this.resigning.open());
+    this.mode = new Choice("Play or watch", MODES, mode, (value) => callbacks.choose(value));
     this.writing = form("row writing", () => this.write(), [
-      h("label", { for: this.written.id }, "Or write the move"),
+      h("label", { for: this.written.id }, "Or type the move"),
       this.written,
-      h("button", { type: "submit" }, "Play this"),
+      h("button", { type: "submit" }, "Play move"),
     ]);
     this.writing.hidden = true;
     const give = (level: number): HTMLElement =>
-      button(`Resign ${LEVELS[level]}`, () => (this.resigning.close(), wishes.act({ kind: "resign", points: level })));
-    this.resigning.element.append(h("p", "The other side gets the points, times the cube."), h("p.row", give(1), give(2), give(3)));
-    const copied = copyButton("Copy the match", () => wishes.transcript(), "Match copied", "The browser refused; download it");
+      button(`Resign ${LEVELS[level]}`, () => (this.resigning.close(), callbacks.act({ kind: "resign", points: level })));
+    this.resigning.element.append(h("p", "The opponent gets the points, times the cube."), h("p.row", give(1), give(2), give(3)));
+    const copied = copyButton("Copy the match", () => callbacks.transcript(), "Match copied", "Copying failed; download it");
     const kept = button("Download the match", () => this.downloadMatch(), { class: "small" });
-    const before = button("Back to the match before", () => wishes.goBack(), { class: "small" });
+    const before = button("Previous match", () => callbacks.goBack(), { class: "small" });
     this.element = pane(
       "table",
       "The table",
@@ -148,14 +147,14 @@ export class Table {
         this.verdict,
         setup,
         folding("Moves of this game", h("div", this.moves, h("p.row", copied, kept, before))),
-        folding("Step through this game", replay.element, () => replay.begin()),
+        folding("Replay this game", replay.element, () => replay.begin()),
       ],
     );
   }
 
-  // ---- what is told
+  // ---- messages
 
-  /** Whether something was refused that is still told. */
+  /** True while an error is shown. */
   get refused(): boolean {
     return this.error.textContent !== "";
   }
@@ -171,7 +170,7 @@ export class Table {
     else delete this.verdict.dataset.verdict;
   }
 
-  /** A button that is gone takes no focus along; and who has scrolled on stays there. */
+  /** Moves the focus to the board or the actions if the focused button has gone; does not scroll. */
   keepFocus(): void {
     const active = document.activeElement;
     if (active instanceof HTMLElement && active !== document.body && active.offsetParent !== null) return;
@@ -179,7 +178,7 @@ export class Table {
     else this.actions.focus({ preventScroll: true });
   }
 
-  // ---- what is shown
+  // ---- contents
 
   show(session: Session): void {
     this.session = session;
@@ -187,7 +186,7 @@ export class Table {
     const { position, dice, turn, phase, reply, setup } = session;
     board.show(position);
     board.point(0, []);
-    // The answer to a double stays until the next thing is done.
+    // The answer to a double stays until the next action.
     const said = answerOf(session);
     board.say((said?.seat ?? 0) as Side, said ? capital(said.text) : "");
     if (phase === "to_play" && dice) board.throw({ side: turn as Side, shown: dice, left: session.left });
@@ -209,7 +208,7 @@ export class Table {
     this.writing.hidden = open.length === 0;
   }
 
-  /** An engine has thrown, and is about to move. */
+  /** Shows the dice of an engine that is about to move. */
   rolled(side: Side, dice: Roll): void {
     this.board.point(side, []);
     this.board.throw({ side, shown: dice, left: allOf(dice) });
@@ -220,22 +219,22 @@ export class Table {
     return h("li", [
       h("span.small", `${k + 1}. ${names[seat]}${dice ? ` ${rollText(dice)}` : ""}`),
       " ",
-      button(text, () => this.wishes.analyse(id, dice), { class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}` }),
+      button(text, () => this.callbacks.analyse(id, dice), { class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}` }),
     ]);
   }
 
-  // ---- what is written
+  // ---- typed moves
 
   private async write(): Promise<void> {
     if (!this.session) return;
     markInvalid(this.written, false);
-    await this.wishes.act({ kind: "write", text: this.written.value });
+    await this.callbacks.act({ kind: "write", text: this.written.value });
     if (this.refused) markInvalid(this.written, true);
     else this.written.value = "";
   }
 
   private async downloadMatch(): Promise<void> {
-    download("hothouse-backgammon.mat", await this.wishes.transcript());
+    download("hothouse-backgammon.mat", await this.callbacks.transcript());
   }
 }
 

@@ -1,5 +1,5 @@
-// The tree of a decision, two levels deep: from the roll to its candidates, and from each to the other side's 21 rolls, every
-// one a dot where its best reply leaves the game. A good move has its dots far to the right; wide ones need luck.
+// Decision tree of two levels: from the roll to its candidates, and from each to the opponent's 21 rolls. A dot is the equity
+// after the best reply to a roll. Good moves have dots on the right; a wide spread means more luck.
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ const ROW = 46;
 const ROOT_X = 22;
 const FROM_X = 78;
 
-/** Asks what follows each move that is drawn, one after the other, until the game or the run has ended. */
+/** Requests the replies to each drawn move, one at a time, until the game or the run has ended. */
 export async function unfold(
   client: Backgammon,
   tree: Tree,
@@ -31,16 +31,16 @@ export async function unfold(
 export class Tree {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { class: "drawing", role: "img" });
-  private readonly told = h("p.small.tree-told");
+  private readonly message = h("p.small.tree-text");
   private readonly narrow = matchMedia("(max-width: 760px)");
   private root = "";
   candidates: Candidate[] = [];
   private chosen: string | undefined;
-  /** What follows a move, once it is known. */
+  /** Replies to each move, once received. */
   readonly branches = new Map<string, Branch[]>();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
-    this.element = h("div.tree", { hidden: true }, this.drawing, this.told);
+    this.element = h("div.tree", { hidden: true }, this.drawing, this.message);
     this.narrow.addEventListener("change", () => this.draw(), { signal: pageLife() });
   }
 
@@ -49,7 +49,7 @@ export class Tree {
     this.candidates = candidates.slice(0, MOST);
     this.chosen = chosen;
     this.branches.clear();
-    write(this.told, "");
+    write(this.message, "");
     this.draw();
   }
 
@@ -110,7 +110,7 @@ export class Tree {
         const words = `${dice[0]}-${dice[1]}, reply ${reply}: ${signed(equity)}`;
         const dot = svg("circle", { class: equity >= 0 ? "dot good" : "dot bad", r: ways === 2 ? 4 : 2.8, cx: x(equity), cy: here });
         dot.append(svg("title", {}, words));
-        dot.addEventListener("pointerenter", () => write(this.told, `After ${text} and ${words}.`));
+        dot.addEventListener("pointerenter", () => write(this.message, `After ${text} and ${words}.`));
         drawing.append(dot);
       }
       drawing.append(svg("line", { class: "mean", x1: x(equity), y1: here - 8, x2: x(equity), y2: here + 8 }));
@@ -126,7 +126,7 @@ export class Tree {
     );
   }
 
-  /** In words, how far luck can go. */
+  /** Text with the range of equities after the reply. */
   private spread(id: string): string {
     const equities = (this.branches.get(id) ?? []).map(({ equity }) => equity);
     return equities.length ? `, after the reply from ${signed(Math.min(...equities))} to ${signed(Math.max(...equities))}` : "";

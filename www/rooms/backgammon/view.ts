@@ -1,5 +1,5 @@
-// What the room of backgammon shows beside what every room has: the table and what is considered at it, and an analysis of any
-// position. Rules and opinions are the worker's.
+// The backgammon room's view: the table, the candidate moves, and the analysis of any position. The worker has the rules and
+// the evaluations.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { h } from "../../parts/dom";
@@ -14,19 +14,19 @@ import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane } from "./session";
 import * as text from "./text";
 
-/** The position that the page's address names, until it was opened. */
+/** Position in the page's address, until it is opened. */
 let linked = new URLSearchParams(location.search).get("position");
 
-/** What the room tells of itself when a run begins. */
+/** The room's data at the beginning of a run. */
 type Notes = { frozen: Frozen[] };
 
 export class BackgammonView implements View {
   readonly bands: Band[];
   readonly keys: Shortcut[];
   readonly otherKeys = [
-    { shown: "← ↑ → ↓", does: "on the board: from point to point" },
-    { shown: "enter", does: "on the board: take up a checker, put it down; twice moves it by the larger die" },
-    { shown: "esc", does: "on the board: let go of the checker" },
+    { shown: "← ↑ → ↓", does: "on the board: move between points" },
+    { shown: "enter", does: "on the board: pick up or drop a checker; twice moves it by the larger die" },
+    { shown: "esc", does: "on the board: release the checker" },
   ];
   private readonly session: SessionPane;
   private readonly analysis: AnalysisPane;
@@ -39,7 +39,7 @@ export class BackgammonView implements View {
       client,
       announcer,
       (id, dice) => this.analysis.show(id, dice),
-      (undo) => page.around.notices.offerUndo("Another match began", undo, "The one before it is kept"),
+      (undo) => page.around.notices.offerUndo("New match started", undo, "Previous match saved"),
     );
     this.bands = [{ name: "analysis-band", heading: "Analyse a position", element: this.analysis.element, place: "before knobs" }];
     this.keys = [
@@ -70,13 +70,12 @@ export class BackgammonView implements View {
 
   status(present: History): string {
     const { progress } = this.page;
-    const so = `${count(progress.counts[0] ?? 0)} games against itself in ${seconds(progress.train_s)} of training`;
+    const done = `${count(progress.counts[0] ?? 0)} games of self-play in ${seconds(progress.train_s)} of training`;
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
-    if (random === undefined || linear === undefined) return `Its networks begin as random numbers. ${so} so far.`;
+    if (random === undefined || linear === undefined) return `${done}: no test yet.`;
     const against = (points: number, whom: string): string =>
-      `${points >= 0 ? "wins" : "loses"} ${figure(Math.abs(Math.round(100 * points) / 100))} points a game ` +
-      `${points >= 0 ? "from" : "to"} ${whom}`;
-    return `${so}: it ${against(random, "random moves")} and ${against(linear, "Tesauro's pubeval")}.`;
+      `${points >= 0 ? "beats" : "loses to"} ${whom} by ${figure(Math.abs(Math.round(100 * points) / 100))} points a game`;
+    return `${done}: ${against(random, "random play")}, ${against(linear, "pubeval")}.`;
   }
 
   began({ room }: Began): void {
@@ -106,12 +105,12 @@ export class BackgammonView implements View {
   take(event: RunEvent): void {
     if (event.kind === "test") this.analysis.begin();
     if (event.kind !== "room") return;
-    const told = event.event as RoomEvent;
-    this.frozen.push(told);
-    this.page.present?.notes.push(note(told));
+    const frozen = event.event as RoomEvent;
+    this.frozen.push(frozen);
+    this.page.present?.notes.push(note(frozen));
     this.offer();
     this.page.showCurves();
-    this.page.announcer.say(`The agent after ${told.minutes === 1 ? "one minute" : `${told.minutes} minutes`} can now be played.`);
+    this.page.announcer.say(`You can now play the agent after ${frozen.minutes === 1 ? "one minute" : `${frozen.minutes} minutes`}.`);
   }
 
   private offer(): void {
@@ -121,5 +120,5 @@ export class BackgammonView implements View {
 
 const note = ({ progress, minutes }: Frozen): { progress: Frozen["progress"]; words: string } => ({
   progress,
-  words: `kept at minute ${minutes}`,
+  words: `saved at minute ${minutes}`,
 });

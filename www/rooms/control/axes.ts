@@ -1,4 +1,4 @@
-// The two axes of the state plane: where on them something stands, and how they are drawn and named.
+// The two axes of the state plane: positions on them, their drawing and their names.
 
 import { pen } from "../../parts/canvas";
 import { figure } from "../../parts/format";
@@ -23,12 +23,13 @@ export const share = (axis: Axis, value: number): number => (value - axis.low) /
 /** The number at a share of the axis. */
 export const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
 
-/** Where an axis has an observation, or an environment. */
+/** Value of an observation on an axis. */
 export const of = (axis: Axis, seen: (feature: number) => number): number =>
   axis.of.length === 2 ? Math.atan2(seen(axis.of[1]!), seen(axis.of[0]!)) : seen(axis.of[0]!);
+/** Value of an environment on an axis. */
 export const along = (axis: Axis, player: Player, env: number): number => of(axis, (feature) => player.seen(env, feature));
 
-/** The ends, between which the name stands; a whole circle in parts of π. */
+/** Ticks at both ends of an axis; the axis name is drawn between them. A full circle is labelled in π. */
 function ticks({ low, high }: Axis): { value: number; label: string }[] {
   if (Math.abs(low + Math.PI) < 1e-6 && Math.abs(high - Math.PI) < 1e-6)
     return [

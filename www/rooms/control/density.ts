@@ -1,4 +1,4 @@
-// Where the environments have been of late, cell by cell of the state plane.
+// Recent visits of the environments to each cell of the state plane.
 
 import { rgb } from "../../parts/theme";
 import { along, share, type Box } from "./axes";
@@ -6,7 +6,7 @@ import type { Player } from "./player";
 import type { Axis } from "./protocol";
 
 const CELLS = { width: 96, height: 72 };
-/** Where the environments have been is half forgotten after this long. */
+/** Half-life of a visit, in seconds. */
 const FADE_S = 1.6;
 
 export class Density {
@@ -34,7 +34,7 @@ export class Density {
     for (let cell = 0; cell < this.counts.length; cell++) this.counts[cell]! *= kept;
   }
 
-  /** The share that is nearest to a point, of so many points each way. */
+  /** Share of visits nearest to one point of a grid with `points` points each way. */
   near(across: number, up: number, points: number): string {
     const nearest = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (points - 1));
     let [here, all] = [0, 0];
@@ -57,7 +57,7 @@ export class Density {
       data[at] = red;
       data[at + 1] = green;
       data[at + 2] = blue;
-      // By the root, so that the rarely visited shows as well.
+      // The square root keeps rarely visited cells visible.
       data[at + 3] = 255 * Math.sqrt(count / most);
     });
     this.canvas.getContext("2d")!.putImageData(this.pixels, 0, 0);

@@ -1,4 +1,4 @@
-// The environments that train, on one canvas, as their world draws them.
+// The training environments on one canvas, drawn by their world.
 
 import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -18,13 +18,13 @@ export class EnvironmentsView {
   private lastMs = 0;
   private drewMs = -Infinity;
 
-  /** `visits` hears of every step that is played; `next` gives what was lived through since it was last asked. */
+  /** `visits` is called after each played step; `next` returns the frame since the previous call. */
   constructor(
     visits: (player: Player) => void,
     private readonly next: () => Promise<Frame>,
   ) {
     this.element.setAttribute("role", "img");
-    this.element.setAttribute("aria-label", "Environments that train; none yet");
+    this.element.setAttribute("aria-label", "Training environments; none yet");
     const own: Listener = {
       stepped: () => visits(this.player),
       ended: (env) => this.painter?.ended?.(env, this.player, this.lastMs),
@@ -35,14 +35,14 @@ export class EnvironmentsView {
     onTheme(() => this.redraw());
   }
 
-  /** A new run, perhaps of another world: nothing that waits is of interest. */
+  /** Starts a new run, perhaps of another world; drops waiting frames. */
   begin(world: World): void {
     this.painter = world.environments();
     this.player.clear();
     this.redraw();
   }
 
-  /** One question at a time, and none while the canvas is out of sight. */
+  /** Requests the next frame: one request at a time, none while the canvas is out of sight. */
   private pull(): void {
     this.asker.ask(this.next, (frame) => this.player.push(frame, performance.now()));
   }
@@ -60,7 +60,7 @@ export class EnvironmentsView {
     return this.player.most;
   }
 
-  /** How many are in a class or beyond it. */
+  /** Number of environments in class `kind` or a higher one. */
   from(kind: number): number {
     return this.painter ? tally(this.player, this.painter, kind) : 0;
   }
@@ -75,7 +75,7 @@ export class EnvironmentsView {
     this.pull();
     this.player.advance(passedS);
     const still = calm();
-    // Less motion: the picture changes twice a second, with nothing in between.
+    // Reduced motion: two pictures a second without interpolation.
     if (still && nowMs - this.drewMs < CALM_MS) return;
     this.drewMs = nowMs;
     const c = this.surface.begin();

@@ -1,13 +1,13 @@
-// The hands at the single environment: keys that are held, a pointer that steers, and one that has taken hold of it.
+// Input of the visitor at the single environment: held keys, a steering pointer, and a pointer that drags a part.
 
 import { h, icon } from "../../parts/dom";
 import { clamp, modified } from "../shared/keys";
 import type { Environment } from "./protocol";
 import type { Point, World } from "./worlds/world";
 
-/** A pointer this far from the middle, as a share of the width, asks for the most there is. */
+/** Distance of the pointer from the middle that gives full steering, as a share of the width. */
 const FULL_SHARE = 0.35;
-/** How near a pointer has to come to take hold. */
+/** Distance at which a pointer can grip a part. */
 const NEAR_PX = { mouse: 26, finger: 44 };
 
 export type Side = "left" | "right" | "up";
@@ -16,11 +16,11 @@ const SIDES: Record<string, Side> = { ArrowLeft: "left", ArrowRight: "right", Ar
 export type Scene = { environment: Environment; world: World };
 export type Grip = { what: string; hand: Point; words: string; from: Point };
 
-/** Who is told of hands. */
+/** Receiver of the visitor's input. */
 export interface Handled {
   readonly driving: boolean;
   readonly scene: Scene | undefined;
-  /** What a pointer there would take hold of. */
+  /** The part that a pointer at `at` would grip. */
   reach(at: Point, near: number): string | undefined;
   touched(): void;
   pushed(side: Side, shift: boolean): void;
@@ -30,7 +30,7 @@ export interface Handled {
 export class Hands {
   readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };
   grip: Grip | undefined;
-  /** Where a pointer steers, while it is down: across from −1 to 1. */
+  /** Horizontal position of a pressed pointer while steering, from −1 to 1. */
   private steer: number | undefined;
 
   constructor(
@@ -50,12 +50,12 @@ export class Hands {
     this.field.classList.remove("held");
   }
 
-  /** −1 and 1 for the arrow that is held. */
+  /** −1 while the left arrow is held, 1 for the right. */
   get side(): number {
     return Number(this.keys.right) - Number(this.keys.left);
   }
 
-  /** A button that is a key while it is held. */
+  /** A button that acts as a key while it is held. */
   button(side: Side, label: string): HTMLButtonElement {
     const hold = (down: boolean) => (): void => {
       this.keys[side] = down;
@@ -70,7 +70,7 @@ export class Hands {
     return button;
   }
 
-  /** The action of the hand that has the controls, after so many steps. */
+  /** The visitor's action after `steps` steps. */
   action({ environment, world }: Scene, steps: number): number {
     const { keys, steer } = this;
     if (environment.choices.length === 0) {
@@ -79,7 +79,7 @@ export class Hands {
       return (low + high) / 2 + (level * (high - low)) / 2;
     }
     const { left, right, up, rest } = world.controls;
-    // With a third engine the middle third of the picture is its own.
+    // With a third engine, the middle third of the picture fires it.
     const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;
     if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) return up;
     if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) return left;

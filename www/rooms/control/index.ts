@@ -1,44 +1,45 @@
-// The room of control: thousands of one environment under PPO, hundreds of them in sight, and one to take the controls of.
+// The control room: PPO on thousands of copies of an environment, of which hundreds are drawn and one can be steered.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { ControlClient } from "./client";
 import * as text from "./text";
 import { ControlView } from "./view";
 import "./style.css";
 
-export const brings: Brings<ControlClient> = {
+export const extension: RoomExtension<ControlClient> = {
   curves: { least: 100_000, front: ["policy_loss", "value_loss", "entropy", "approx_kl"], charts: text.charts },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   saved:
-    "A saved run holds everything: weights, optimiser, random numbers, environments and progress. It goes on here or in a terminal " +
-    "exactly where it stopped. A link carries the settings, the seed and the live changes.",
+    "A saved run contains weights, optimiser, random state, environments and progress. It resumes exactly, here or in a terminal. " +
+    "A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "entropy", "gamma"],
   tour: [
     {
       at: ".environments",
       heading: "They learn",
-      words: "Each of these is a copy of the environment. All share one network, which has been learning since the page opened.",
+      words: "Each figure is one copy of the environment. One network steers them all and improves with every iteration.",
     },
     {
       at: ".returns",
       heading: "The curve",
-      words: "The return, the sum of an episode's rewards, rises as they get better. Circles are tests; the dotted line counts as solved.",
+      words:
+        "The return is the sum of an episode's rewards. It rises as the network learns. Circles are tests; the dotted line marks “solved”.",
     },
-    ...knobToCurve("Drag the learning rate far to the right: too large, and what was learned is lost."),
+    ...knobToCurve("Drag the learning rate far to the right. Steps that are too large destroy what was learned."),
     {
       at: ".large",
       heading: "Now you",
-      words: "Take the controls and play against the agent from the same start. Training never sees it.",
+      words: "Take the controls and play against the agent from the same start. This does not affect training.",
     },
   ],
   can: [
     "Push the single environment, or take its controls and play against the agent.",
-    "Read the state plane: what the policy would do, and what the critic expects, in any state.",
+    "Read the state plane: the policy's action and the critic's value in any state.",
   ],
   gestures: [
-    { shown: "drag the single one", does: "pushes it, where it can be pushed" },
-    { shown: "press at a side", does: "steers, once you have taken the controls" },
+    { shown: "drag the single one", does: "pushes it (CartPole)" },
+    { shown: "press at a side", does: "steers, while you have the controls" },
     { shown: "touch the state plane", does: "reads policy and value there" },
   ],
   view: (page) => new ControlView(page),

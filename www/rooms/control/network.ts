@@ -1,5 +1,4 @@
-// The network as its plan has it: kernels from left to right (or downwards on a narrow screen) with what they read,
-// and the same as a table.
+// The network of the plan: kernels and their inputs from left to right (downwards on a narrow screen), and as a table.
 
 import type { PlanView } from "./protocol";
 import { h, svg } from "../../parts/dom";
@@ -11,11 +10,11 @@ const BOX = { width: 160, height: 60, across: 40, apart: 22 };
 
 type Placed = { x: number; y: number };
 
-/** Columns by the longest way from an input; within a column near what is read, to keep lines from crossing. */
+/** A node's column is its longest distance from an input. Within a column, nodes are near their inputs, so few lines cross. */
 function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number } {
   const depth: number[] = [];
   plan.nodes.forEach((node, k) => (depth[k] = Math.max(0, ...node.reads.map((read) => (depth[read] ?? 0) + 1))));
-  // An input stands right before its first reader.
+  // An input is placed one column before its first reader.
   plan.nodes.forEach((node, k) => {
     const readers = plan.nodes.flatMap((other, j) => (other.reads.includes(k) ? [depth[j]!] : []));
     if (node.reads.length === 0 && readers.length > 0) depth[k] = Math.min(...readers) - 1;
@@ -25,14 +24,14 @@ function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number }
   const byColumn = Array.from({ length: columns }, (_, column) => depth.flatMap((d, k) => (d === column ? [k] : [])));
   const lanes = Math.max(1, ...byColumn.map((nodes) => nodes.length));
   for (const nodes of byColumn) {
-    const wish = (k: number): number => {
+    const preferred = (k: number): number => {
       const reads = plan.nodes[k]!.reads.map((read) => lane[read] ?? 0);
       return reads.length ? reads.reduce((a, b) => a + b) / reads.length : k / plan.nodes.length;
     };
-    const sorted = [...nodes].sort((a, b) => wish(a) - wish(b) || a - b);
+    const sorted = [...nodes].sort((a, b) => preferred(a) - preferred(b) || a - b);
     sorted.forEach((k, row) => (lane[k] = row + (lanes - nodes.length) / 2));
   }
-  // A lone column keeps to the lane of what it reads.
+  // A single node in a column uses the lane of its input.
   for (const nodes of byColumn) {
     const [only] = nodes;
     const reads = only === undefined ? [] : plan.nodes[only]!.reads;
@@ -98,7 +97,7 @@ export class Network {
   constructor() {
     this.table = new Table(
       "The network",
-      ["Kernel", "What it does", "Output", "Weights", "Reads"],
+      ["Kernel", "Operation", "Output", "Weights", "Inputs"],
       () =>
         (this.plan?.nodes ?? []).map((node) => [
           node.name,
@@ -107,7 +106,7 @@ export class Network {
           node.parameters ? count(node.parameters) : "",
           node.reads.map((read) => this.plan!.nodes[read]?.name ?? "").join(", "),
         ]),
-      ["What it does", "Reads"],
+      ["Operation", "Inputs"],
     );
     this.table.caption.textContent = "The forward plan, kernel by kernel";
     this.element = h("div", h("div.row.spread", this.sentence, this.table.button), this.drawing, this.table.element);
@@ -122,8 +121,8 @@ export class Network {
     this.plan = plan;
     this.redraw();
     this.sentence.textContent =
-      `${count(plan.parameters)} weights (w) in all. Planned once: a training step keeps every activation and gradient in one arena of ` +
-      `${bytes(plan.arena_bytes)}; if none shared its place, they would take ${bytes(plan.unshared_bytes)}.`;
+      `${count(plan.parameters)} weights (w). Memory of a training step: ${bytes(plan.arena_bytes)} ` +
+      `(${bytes(plan.unshared_bytes)} without sharing).`;
     this.table.refresh();
   }
 }

@@ -1,5 +1,5 @@
-// The state plane: where the environments go (a density that fades), and over the same two axes what the policy would do and
-// what the critic expects. Pictures come from the worker a few times a second while they are in sight.
+// The state plane: policy, value, or recent visits over two axes. The worker sends new pictures a few times a second while
+// they are in sight.
 
 import { pen, segment } from "../../parts/canvas";
 import { Choice, h, id, write } from "../../parts/dom";
@@ -20,19 +20,19 @@ const ASK_MS = 200;
 const CALM_MS = 500;
 const WRITE_MS = 250;
 const TABLE_MS = 500;
-/** Points of the table each way. */
+/** Rows and columns of the table. */
 const TABLED = 5;
 
 const LAYERS: { name: Layer; label: string; does: string }[] = [
-  { name: "policy", label: "Policy", does: "what the policy would do" },
-  { name: "value", label: "Value", does: "the return that the critic expects" },
-  { name: "visits", label: "Visitation", does: "state visitation: where they have been" },
+  { name: "policy", label: "Policy", does: "the policy's action" },
+  { name: "value", label: "Value", does: "the critic's expected return" },
+  { name: "visits", label: "Visitation", does: "state visitation: recently visited states" },
 ];
 
 export class Plane {
   readonly element: HTMLElement;
   readonly layers: Choice<Layer>;
-  /** The same as numbers at a few points. */
+  /** The plane as numbers at a few points. */
   readonly table = new Table(
     "State plane",
     () => this.tableTitles(),
@@ -48,7 +48,7 @@ export class Plane {
   private scene: Scene | undefined;
   private layer: Layer = "policy";
   private iteration = 0;
-  /** The newest picture and the iteration that it is of; it changes only by learning. */
+  /** The newest picture and its iteration. A picture changes only when the iteration does. */
   private newest: { picture: Picture; iteration: number } | undefined;
   private player: Player | undefined;
   private large: readonly number[] = [];
@@ -58,7 +58,7 @@ export class Plane {
   constructor(private readonly ask: (width: number, height: number) => Promise<Picture>) {
     const helpId = id("plane");
     this.layers = new Choice(
-      "What the plane shows",
+      "Layer of the plane",
       LAYERS.map(({ name, label, does }) => ({ value: name, words: label, label: `Show ${does}`, title: `${does} (v)` })),
       this.layer,
       (layer) => this.choose(layer),
@@ -74,8 +74,7 @@ export class Plane {
       this.field,
       h("div.plane-foot", this.legend, this.reading),
       h("p.unseen", { id: helpId }, [
-        `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: what the policy and the critic say there is read ` +
-          `out below it.`,
+        `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: policy and value at that point appear below it.`,
       ]),
     ]);
     this.listen();
@@ -127,7 +126,7 @@ export class Plane {
     this.table.renew();
   }
 
-  /** One question at a time, while what it would tell is in sight. */
+  /** Requests a picture if the current layer or cursor needs a newer one. */
   private want(): void {
     if ((this.layer === "visits" && !this.cursor) || this.newest?.iteration === this.iteration) return;
     const { iteration } = this;
@@ -180,7 +179,7 @@ export class Plane {
     if (nowMs - lastMs.wrote <= (calm() ? 1000 : WRITE_MS)) return;
     lastMs.wrote = nowMs;
     const [x, y] = scene.environment.plane;
-    this.surface.canvas.setAttribute("aria-label", `x: ${x.name}, y: ${y.name}. It shows ${this.shows}`);
+    this.surface.canvas.setAttribute("aria-label", `x: ${x.name}, y: ${y.name}. Shows ${this.shows}`);
     write(this.reading, cursor ? this.readingAt(scene, cursor) : "");
   }
 
@@ -217,10 +216,10 @@ export class Plane {
     const small = (words: string): HTMLElement => h("span.small", words);
     const number = (words: string): HTMLElement => h("span.small.number", words);
     const ramp = (kind: string): HTMLElement => h("span", { class: kind, "aria-hidden": "true" });
-    if (this.layer === "visits") return [small(`where the ${world.many} in sight have been; the ring is the single one`)];
+    if (this.layer === "visits") return [small(`states of the drawn ${world.many}; the ring is the single one`)];
     if (this.layer === "value") {
       const [low, high] = this.portrait.range.map((value) => (Number.isFinite(value) ? figure(value) : "…")) as [string, string];
-      return [small("expects"), number(low), ramp("ramp"), number(high), small("to come")];
+      return [small("expected return"), number(low), ramp("ramp"), number(high)];
     }
     const { choices, range } = environment;
     if (choices.length === 0) return [small("action"), number(minus(String(range[0]))), ramp("ramp both"), number(String(range[1]))];
@@ -256,7 +255,7 @@ export class Plane {
     return STEPS.map((up) => [at(y, up), ...STEPS.map((across) => this.cell(scene, across, up))]).reverse();
   }
 
-  /** What the layer says at a point, in few words. */
+  /** Content of a table cell: the layer at one point. */
   private cell({ environment }: Scene, across: number, up: number): string {
     if (this.layer === "visits") return this.density.near(across, up, TABLED);
     const { picture } = this.newest!;
@@ -269,38 +268,38 @@ export class Plane {
     return `${environment.choices[odds.indexOf(most)]} ${Math.round(100 * most)}%`;
   }
 
-  // ---- hands
+  // ---- input
 
   private listen(): void {
     const { field } = this;
-    const stand = (cursor: { x: number; y: number } | undefined): void => {
+    const moveCursor = (cursor: { x: number; y: number } | undefined): void => {
       this.cursor = cursor && { x: clamp(cursor.x, 0, 1), y: clamp(cursor.y, 0, 1) };
       this.redraw();
     };
     field.addEventListener("pointermove", ({ clientX, clientY }) => {
       const { left, top } = field.getBoundingClientRect();
       const box = boxOf(this.surface);
-      stand({ x: (clientX - left - box.left) / box.width, y: 1 - (clientY - top - box.top) / box.height });
+      moveCursor({ x: (clientX - left - box.left) / box.width, y: 1 - (clientY - top - box.top) / box.height });
     });
-    for (const kind of ["pointerleave", "blur"]) field.addEventListener(kind, () => stand(undefined));
+    for (const kind of ["pointerleave", "blur"]) field.addEventListener(kind, () => moveCursor(undefined));
     field.addEventListener("keydown", (event) => {
       const step = arrowOf(event);
       if (!step || modified(event)) return;
       event.preventDefault();
       const size = event.shiftKey ? 0.1 : 0.02;
       const { x, y } = this.cursor ?? { x: 0.5, y: 0.5 };
-      stand({ x: x + step[0] * size, y: y - step[1] * size });
+      moveCursor({ x: x + step[0] * size, y: y - step[1] * size });
     });
-    field.addEventListener("focus", () => field.matches(":focus-visible") && stand({ x: 0.5, y: 0.5 }));
+    field.addEventListener("focus", () => field.matches(":focus-visible") && moveCursor({ x: 0.5, y: 0.5 }));
   }
 }
 
 const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 
-/** An action that is a number, from the policy's mean of −1 to 1. */
+/** A continuous action, from the policy's mean between −1 and 1. */
 const actionAt = ([low, high]: [number, number], mean: number): string => figure(low + ((mean + 1) / 2) * (high - low));
 
-/** The colours of so many choices: the world's own where it has them. */
+/** Colours of the choices: the world's own if it defines them. */
 function huesOf({ world }: Scene, channels: number): Colour[] {
   if (world.hues.length === channels) return world.hues;
   const all: Colour[] = ["minus", "hair", "plus", "thrust", "accent", "rust", "muted", "ink"];

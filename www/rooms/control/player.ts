@@ -1,39 +1,39 @@
-// Plays the history that frames carry at the pace at which they come, so that what trains in bursts moves evenly. It
-// knows panels and steps, and refuses to know what their numbers mean.
+// Plays the steps of received frames at their mean rate of arrival, so that the picture moves evenly although training comes
+// in bursts. It handles panels and steps only, independent of the environment.
 
 import { floats } from "../../run/floats";
 import type { Frame } from "./protocol";
 
-/** How far the drawing may stay behind what the worker has sent. */
+/** Delay of the drawing behind the newest frame, in seconds. */
 const LAG_S = 0.15;
 const MOST_WAITING_STEPS = 400;
-/** Environments a panel. */
+/** Environments per panel. */
 const PANEL = 32;
 const STEPS_PER_S = 50;
 
 export type Listener = {
-  /** A step was played: `player.seen` reads what it showed. */
+  /** A step was played; `player.seen` reads its observations. */
   stepped(): void;
-  /** In it an episode ended; `player.seen` reads the last observation, `player.age` the steps it took. */
+  /** An episode ended in this step. `player.seen` reads its last observation, `player.age` its length in steps. */
   ended(env: number): void;
 };
 
 export class Player {
-  /** Environments played: the first of those that frames carry. */
+  /** Number of played environments: the first ones in each frame. */
   shown = 0;
   features = 0;
-  /** Environments that frames carry, and how many of them are wanted. */
+  /** Number of environments in a frame, and the most that are played. */
   private carried = 0;
   private wanted = Infinity;
-  /** Steps that each environment has gone on. */
+  /** Steps of each environment since its episode began. */
   age = new Uint16Array(0);
   private at: Float32Array = new Float32Array(0);
   private atFrom = 0;
   private readonly waiting: { steps: number; observations: Float32Array; ended: Uint8Array }[] = [];
-  /** The step of the first waiting frame that is next. */
+  /** Index of the next step in the first waiting frame. */
   private head = 0;
   private waitingSteps = 0;
-  /** How far from `at` to the next step. */
+  /** Fraction of the way from `at` to the next step. */
   private share = 0;
   private stepsPerS = STEPS_PER_S;
   private lastArrivalMs = 0;
@@ -48,12 +48,12 @@ export class Player {
     this.waitingSteps += frame.steps;
     const passedS = Math.min(1, Math.max(0.004, (nowMs - this.lastArrivalMs) / 1000));
     this.lastArrivalMs = nowMs;
-    // A mean over about half a second: bursts of acting between updates even out.
+    // A mean over about half a second evens out bursts of steps between updates.
     const weight = 1 - Math.exp(-passedS / 0.5);
     this.stepsPerS += (frame.steps / passedS - this.stepsPerS) * weight;
   }
 
-  /** Plays so many from now on, or all there are. */
+  /** Sets the largest number of played environments. */
   want(most: number): void {
     this.wanted = most;
     this.clear();
@@ -83,7 +83,7 @@ export class Player {
   advance(passedS: number): void {
     if (this.waitingSteps === 0) return;
     const backlog = this.waitingSteps - this.share;
-    // Somewhat faster when much waits, somewhat slower when little does.
+    // Faster with a long backlog, slower with a short one.
     const wanted = Math.max(2, this.stepsPerS * LAG_S);
     const pace = this.stepsPerS * Math.min(2.5, Math.max(0.4, backlog / wanted));
     let steps = this.share + pace * passedS;
@@ -117,12 +117,12 @@ export class Player {
     }
   }
 
-  /** A number of an environment at the step that was played last. */
+  /** One feature of an environment at the last played step. */
   seen(env: number, feature: number): number {
     return this.at[this.atFrom + ((env >> 5) * this.features + feature) * PANEL + (env & 31)]!;
   }
 
-  /** The same, carried on towards the next step. */
+  /** The same, interpolated towards the next step. */
   value(env: number, feature: number, smooth: boolean): number {
     const from = this.seen(env, feature);
     if (!smooth || this.waitingSteps === 0 || this.justReset[env]) return from;
@@ -131,7 +131,7 @@ export class Player {
     return from + (next[k]! - from) * this.share;
   }
 
-  /** The angle whose cosine and sine are two of the numbers. */
+  /** The angle given by its cosine and sine features. */
   angle(env: number, cos: number, sin: number, smooth: boolean): number {
     return Math.atan2(this.value(env, sin, smooth), this.value(env, cos, smooth));
   }

@@ -1,4 +1,4 @@
-// What is asked of the room of control, and answered.
+// Questions and answers of the control room.
 // Generated from crates/run/src/control/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 

@@ -1,4 +1,4 @@
-// What stands beside the single environment: what the agent thinks while it acts, or how a hand does against it.
+// Readings beside the single environment: the agent's probabilities and value, or the score of the visitor against the agent.
 
 import { h, write } from "../../parts/dom";
 import { capital, figure } from "../../parts/format";
@@ -11,14 +11,14 @@ import type { Scene } from "./hands";
 import type { Round, Stage } from "./protocol";
 import * as text from "./text";
 
-/** Values of the critic that its curve shows. */
+/** Number of critic values on the curve. */
 const MEMORY = 240;
 const SHOWN_ROUNDS = 4;
 
 const number = (): HTMLOutputElement => h("output.number");
 const reading = (name: string, value: HTMLElement): HTMLElement => h("p.reading", h("span.small", name), value);
 
-/** The agent acts: the odds of its actions, and what its critic expects. */
+/** Readings while the agent acts: action probabilities and the critic's value. */
 export class Watching {
   readonly element: HTMLElement;
   private readonly odds = h("div.odds");
@@ -77,7 +77,7 @@ export class Watching {
     this.drawCurve();
   }
 
-  /** Mean and spread of an action that is a number. */
+  /** Shows the mean and spread of a continuous action. */
   private showSpread([low, high]: [number, number], [mean = 0, spread = 0]: number[]): void {
     const place = clamp((mean - low) / (high - low), 0, 1);
     const wide = Math.min(0.5, spread / (high - low));
@@ -108,7 +108,7 @@ export class Watching {
   }
 }
 
-/** A hand plays against the agent: the returns of both, and the rounds before. */
+/** Readings while the visitor plays against the agent: both returns and the previous rounds. */
 export class Duel {
   readonly element: HTMLElement;
   private readonly yours = number();
@@ -117,7 +117,7 @@ export class Duel {
   private readonly rounds = h("tbody");
   private seen = "[]";
 
-  /** `say` tells of a round that has ended. */
+  /** `say` announces a finished round. */
   constructor(private readonly say: (text: string, about: string) => void) {
     const side = (name: string, value: HTMLElement): HTMLElement => h("span.stack", h("span.small", name), value);
     const head = headRow("Round", "You", "Agent");
@@ -134,7 +134,7 @@ export class Duel {
     this.rounds.replaceChildren();
   }
 
-  tell(words: string): void {
+  setMessage(words: string): void {
     write(this.leads, words);
   }
 
@@ -151,7 +151,7 @@ export class Duel {
     const lost = rounds.filter(({ yours, agents }) => yours < agents).length;
     const standing =
       won === lost ? (won ? `${won} all` : "even") : won > lost ? `you lead ${won} to ${lost}` : `the agent leads ${lost} to ${won}`;
-    this.tell(rounds.length ? capital(standing) : "");
+    this.setMessage(rounds.length ? capital(standing) : "");
     const points = (own: number, other: number): { class: string; words: string } => ({
       class: own > other ? "won" : "",
       words: figure(own),

@@ -1,5 +1,5 @@
-// The single environment: drawn as the worker steps it in real time, by the policy as it is now, or by a hand that has taken
-// the controls and plays against the agent from the same start. Training goes on meanwhile and never sees it.
+// The single environment. The worker steps it in real time, by the current policy or by the visitor, who then plays against
+// the agent from the same start. Training continues and is not affected.
 
 import type { Body, Stage as StageState, Touch } from "./protocol";
 import { h, id, write } from "../../parts/dom";
@@ -10,12 +10,12 @@ import { Hands, type Grip, type Handled, type Scene, type Side } from "./hands";
 import { Duel, Watching } from "./readings";
 import { dot, type Point, type Pose } from "./worlds/world";
 
-/** A touch that the worker has not answered by then is given up. */
+/** Time after which an unanswered touch no longer blocks the next one. */
 const PATIENCE_MS = 400;
-/** How fast the agent ends a round that the hand has ended. */
+/** Speed-up of the agent once the visitor has finished the round. */
 const FORWARD = 6;
 
-/** Touches, one at a time, each with the time that has passed since the last. */
+/** Sends touches one at a time, each with the seconds since the previous one. */
 class Touches {
   private owedS = 0;
   private lastMs = performance.now();
@@ -35,9 +35,9 @@ class Touches {
   }
 }
 
-export class LargeOne implements Handled {
+export class SingleEnvironment implements Handled {
   readonly element: HTMLElement;
-  /** The worlds change with the variant; none is known before the first run. */
+  /** The environment and its world; undefined before the first run. */
   scene: Scene | undefined;
   driving = false;
   private readonly taker = h("button.take", { onclick: () => this.toggle() });
@@ -52,14 +52,14 @@ export class LargeOne implements Handled {
   private readonly hands: Hands;
   private readonly touches = new Touches();
   private newest: { state: StageState; atMs: number } | undefined;
-  /** In this round a hand has done something: until then it stands still. */
+  /** The visitor has acted in this round. Nothing moves before that. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
 
   constructor(
     private readonly touch: (touch: Touch) => Promise<StageState>,
     private readonly say: (text: string, about: string) => void,
-    private readonly drove: () => void,
+    private readonly onTake: () => void,
   ) {
     this.field = h(
       "div.stage-field",
@@ -100,16 +100,16 @@ export class LargeOne implements Handled {
     if (!taken) return this.say("The agent has the controls again.", "controls");
     this.lastMs.touched = performance.now();
     this.field.focus({ preventScroll: true });
-    this.drove();
+    this.onTake();
     const keys = keysHelp(this.scene);
-    this.duel.tell(keys);
+    this.duel.setMessage(keys);
     this.say(
-      `You have the controls. ${keys} It begins with your first move${touchScreen() ? "" : "; Escape gives them back"}.`,
+      `You have the controls. ${keys} The round begins with your first move${touchScreen() ? "" : "; Escape gives them back"}.`,
       "controls",
     );
   }
 
-  // ---- who has the controls
+  // ---- the controls
 
   private show(): void {
     const { scene, driving, hands } = this;
@@ -147,14 +147,14 @@ export class LargeOne implements Handled {
     return this.scene.world.large.grips?.reach(at, near, this.surface, this.pose(this.newest.state.player, false));
   }
 
-  // ---- touches and their answers
+  // ---- requests and answers
 
-  private wish(dt_s: number): Touch {
+  private nextTouch(dt_s: number): Touch {
     const { scene, hands } = this;
     const state = this.newest?.state;
     const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null };
     if (this.driving) {
-      // Nothing moves before the visitor does; and whoever has finished need not wait long for the agent.
+      // Nothing moves before the visitor acts. After the visitor's episode, the agent finishes faster.
       if (!this.moved) touch.dt_s = 0;
       else if (state?.player.over && state.rival && !state.rival.over) touch.dt_s *= FORWARD;
       touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : 0;
@@ -179,7 +179,7 @@ export class LargeOne implements Handled {
     this.duel.take(state.rounds);
     const { player } = state;
     if (this.driving && player.steps === 0 && before && before.steps > 0) this.moved = false;
-    // A fall is told to those who push, not to everyone all the time.
+    // A fall is announced only shortly after a push.
     const fell = player.over && player.terminated && before && !before.over;
     if (!this.driving && fell && performance.now() - this.lastMs.touched < 4000)
       this.say(`The single ${this.scene?.world.one} ended after ${before.steps} steps. Another begins in a moment.`, "fall");
@@ -187,7 +187,7 @@ export class LargeOne implements Handled {
 
   // ---- drawing
 
-  /** The state between the newest step and the one before it, as far as time has come. */
+  /** The state interpolated between the previous and the newest step by the time passed. */
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;
     if (body.over || before.length !== state.length) return { state, body, ghost };
@@ -204,10 +204,10 @@ export class LargeOne implements Handled {
 
   private draw(nowMs: number): void {
     const { scene, lastMs } = this;
-    this.touches.pass(nowMs, (dt_s) => this.touch(this.wish(dt_s)).then((state) => scene === this.scene && this.answer(state)));
+    this.touches.pass(nowMs, (dt_s) => this.touch(this.nextTouch(dt_s)).then((state) => scene === this.scene && this.answer(state)));
     if (!this.newest || !scene) return;
     const { state } = this.newest;
-    // Less motion: it moves by itself only while a hand is at it.
+    // Reduced motion: smooth only while the visitor acts.
     if (!calm() || this.driving || nowMs - lastMs.touched < 3000 || nowMs - lastMs.drew > 500) {
       lastMs.drew = nowMs;
       this.drawField(state, scene);
@@ -224,7 +224,7 @@ export class LargeOne implements Handled {
 
   private hintOf({ player, rival, rounds }: StageState): string {
     if (!this.moved) return `Round ${rounds.length + 1}: begins with your first move`;
-    return player.over && rival && !rival.over ? "The agent goes on, 6 times as fast" : "";
+    return player.over && rival && !rival.over ? "The agent finishes at 6× speed" : "";
   }
 
   private drawField(state: StageState, { world: { large } }: Scene): void {
@@ -256,11 +256,8 @@ function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): voi
 function keysHelp({ environment: { choices }, world }: Scene): string {
   const { left, right, up, rest } = world.controls;
   if (touchScreen())
-    return (
-      `Press on the picture, at the side to steer to${up === undefined ? "" : ", in the middle for the main engine"}, or hold ` +
-      `the buttons.`
-    );
-  if (choices.length === 0) return "Hold the left or right arrow key; with Shift half as strongly.";
+    return `Press the left or right side of the picture${up === undefined ? "" : ", the middle for the main engine"}, or hold the buttons.`;
+  if (choices.length === 0) return "Hold the left or right arrow key; with Shift at half strength.";
   const named = (key: string, choice: number | undefined): string => (choice === undefined ? "" : `${key}: ${choices[choice]}`);
   const parts = [
     named("left arrow", left),
@@ -271,11 +268,11 @@ function keysHelp({ environment: { choices }, world }: Scene): string {
   return `${parts.filter(Boolean).join(", ")}.`;
 }
 
-/** What one can do, for a screen reader. */
+/** Help for screen readers. */
 function help(scene: Scene, driving: boolean): string {
-  const acts = "The policy as it is now acts here in real time.";
+  const acts = "The current policy acts here in real time.";
   if (touchScreen()) return driving ? keysHelp(scene) : acts;
-  if (driving) return `${keysHelp(scene)} Or press on the picture, at the side to steer to. Escape gives the controls back.`;
+  if (driving) return `${keysHelp(scene)} Or press a side of the picture. Escape gives the controls back.`;
   const push = scene.world.large.push ? " Left and right arrow keys push the cart, with Shift the tip of the pole." : "";
   return `${acts}${push} The key c takes the controls.`;
 }

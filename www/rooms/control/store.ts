@@ -1,2 +1,2 @@
-/** Runs of this room keep the name in the browser's storage that they had while there was no other room. */
+/** Store of this room's runs. It predates the other rooms, hence the name without a suffix. */
 export const STORE = "hothouse";

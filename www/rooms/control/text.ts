@@ -1,4 +1,4 @@
-// The words of the control room that hold for every world, and the equations for whoever wants them.
+// Texts and equations of the control room that apply to every world.
 
 import type { ChartWords } from "../../parts/curves";
 import type { Explanation } from "../../parts/room";
@@ -8,56 +8,54 @@ import type { World } from "./worlds/world";
 import { equation } from "../../parts/equation";
 
 export const stage = {
-  value: "Critic expects",
+  value: "Critic's value",
   total: "Return so far",
-  best: "Best finished episode",
+  best: "Best episode",
   action: "action",
 };
 
 export const charts: Record<string, ChartWords> = {
   return: { title: "Mean return", digits: 0 },
-  policy_loss: { about: "how much the update favours what went well; hovers about 0", span: [-0.01, 0.01] },
-  value_loss: { about: "how far the critic is off; falls as it understands", span: [0, 1] },
-  approx_kl: { about: "how far one update moved the policy", span: [0, 0.02] },
+  policy_loss: { about: "clipped objective of PPO; stays near 0", span: [-0.01, 0.01] },
+  value_loss: { about: "squared error of the critic; falls as it learns", span: [0, 1] },
+  approx_kl: { about: "change of the policy in one update", span: [0, 0.02] },
 };
 
-/** What the entropy of a policy that does not care would be, and how to say it. */
+/** The entropy chart's caption, and the entropy of a uniform policy if actions are choices. */
 export function entropy(environment: Environment): { about: string; most: number | undefined } {
   const choices = environment.choices.length;
-  if (choices === 0) return { about: "how widely the policy still tries", most: undefined };
+  if (choices === 0) return { about: "how widely the policy still explores", most: undefined };
   const most = Math.log(choices);
   return {
-    about: `how undecided the policy is; ${most.toFixed(2)} is ${choices === 2 ? "a coin toss" : `an even choice of ${choices}`}`,
+    about: `how random the policy is; ${most.toFixed(2)} is ${choices === 2 ? "a coin toss" : `uniform over ${choices}`}`,
     most,
   };
 }
 
-/** Each a heading, plain words, and an equation with its source. */
+/** Explanations of a world: heading, text, and equation with its source. */
 export const explanations = (world: World, environment: Environment): Explanation[] => [
   world.explanation,
   {
     heading: "What is the return?",
     words:
-      `The return of an episode is the sum of its rewards: ${world.returns}. The task counts as solved when 100 fresh episodes, in which ` +
-      `the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average, and another 100 confirm it. ` +
-      "Those tests are the circles on the chart. The curve is the mean of the last 100 episodes that ended in training. It lags behind " +
-      "the circles: there the network still tries things out, and a long episode counts only when it ends. For learning, rewards far " +
-      "ahead count a little less; the discount γ says how much.",
+      `The return of an episode is the sum of its rewards: ${world.returns}. The circles on the chart are tests: 100 fresh episodes ` +
+      `without learning. The task is solved when a test averages ${minus(String(environment.solved_at))} and a second test confirms it. ` +
+      "The curve is the mean of the last 100 training episodes. It lags behind the circles, because training explores and a long " +
+      "episode counts only when it ends. Learning weights later rewards less, by the discount γ.",
     equation:
       equation(
         "the return from step t is the sum over k of gamma to the k times the reward at t plus k plus 1",
         "G_t = ∑_{k ≥ 0} γ^k r_{t + k + 1}",
       ) +
-      `<p>The chart shows it without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks ` +
+      `<p>The chart shows the return without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks ` +
       `about a hundred steps ahead.</p>`,
   },
   {
     heading: "What is PPO?",
     words:
-      `Proximal policy optimisation repeats two things. First all ${world.many} are played for a few steps and everything is written ` +
-      "down. Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. The " +
-      "trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge stops, so " +
-      "that one lucky batch cannot turn the policy upside down.",
+      `Proximal policy optimisation repeats two phases. First it plays all ${world.many} for a few steps and records them. Then it ` +
+      "updates the network: actions that turned out better than expected become likelier, the others less likely. The update of an " +
+      "action stops when its probability has changed by more than the clip range ε. So no single batch can change the policy much.",
     equation:
       equation(
         "the clipped objective",
@@ -69,10 +67,10 @@ export const explanations = (world: World, environment: Environment): Explanatio
   {
     heading: "Better than expected: the critic",
     words:
-      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows its value of ` +
-      "every state. Where the line of its estimate at the single environment dips, it sees trouble before anything has gone wrong. How " +
-      "much better things went than the critic thought is the advantage, and that alone is what the policy learns from. The value loss " +
-      "is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
+      `A second network, the critic, sees the state of a ${world.one} and estimates the reward still to come. The state plane shows this ` +
+      "value for every state. When the critic's curve at the single environment dips, it expects trouble ahead. The advantage is how " +
+      "much better an action turned out than the critic expected; the policy learns from it alone. The value loss is the critic's error. " +
+      "It is large when the policy has just improved.",
     summary: "The equations",
     equation:
       equation("the temporal difference", "δ_t = r_t + γ V (s_{t + 1}) − V (s_t)") +
@@ -82,17 +80,17 @@ export const explanations = (world: World, environment: Environment): Explanatio
       ) +
       equation("the value loss", "L^V = frac 1 2 'E' (V (s_t) − V_t^target)^2") +
       "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage " +
-      "estimation</cite> (2016). λ is GAE λ among the knobs: at 0 the critic's values decide alone, at 1 the rewards that " +
+      "estimation</cite> (2016). λ is the knob GAE λ: at 0 the advantage rests on the critic's values, at 1 on the rewards that " +
       "followed.</p>",
   },
   {
     heading: "Reading the small curves",
     words:
-      "In reinforcement learning a loss is not a score. The policy loss compares the policy with itself a moment ago, so it starts " +
-      "near 0 each time and a good run need not push it anywhere; the return is what tells whether it learns. " +
-      `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its ` +
-      "mind; if it falls at once, it stopped trying things too soon. The approximate KL divergence says how far each update went: around " +
-      "0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
+      "In reinforcement learning a loss is not a score; watch the return instead. The policy loss compares the policy with itself before " +
+      "the update, so it stays near 0. " +
+      `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy becomes certain; ` +
+      "if it falls at once, exploration ended too soon. The approximate KL divergence measures the size of each update: 0.01 is steady. " +
+      "Ten times that is too much; lower the learning rate.",
     summary: "The equations",
     equation:
       equation("entropy is minus the sum over actions of pi times log pi", "H = − ∑_a π (a | s) ~ ln ~ π (a | s)") +

@@ -1,5 +1,4 @@
-// What the room of control shows beside what every room has: the many that train, their state plane, the single one, and the
-// network; and its words.
+// The control room's view: the training environments, the state plane, the single environment, the network, and the texts.
 
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
@@ -17,12 +16,12 @@ import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";
 import type { Environment } from "./protocol";
-import { LargeOne } from "./stage";
+import { SingleEnvironment } from "./stage";
 import * as text from "./text";
 import { worldOf } from "./worlds";
 import { CLASSES, type World } from "./worlds/world";
 
-/** So many are drawn where drawing and training share few cores. */
+/** Number of drawn environments on a machine with few cores. */
 const FEW = 512;
 const LABELS_MS = 4000;
 
@@ -33,8 +32,8 @@ export class ControlView implements View {
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ →", does: "at the controls: steer; a, w and d do the same" },
-    { shown: "esc", does: "at the controls: give them back" },
-    { shown: "← →", does: "on CartPole's large pole: push the cart, with shift its tip" },
+    { shown: "esc", does: "at the controls: return them to the agent" },
+    { shown: "← →", does: "on the single CartPole: push the cart, with shift the tip of the pole" },
   ];
   private readonly client: ControlClient;
   private readonly environmentsTitle = h("h2.label", { id: "environments-title" });
@@ -44,9 +43,9 @@ export class ControlView implements View {
   private readonly plane: Plane;
   private readonly stageTitle = h("h2.label", { id: "stage-title" });
   private readonly invite = h("p.about");
-  private readonly large: LargeOne;
+  private readonly large: SingleEnvironment;
   private readonly network = new Network();
-  // The first event says which it is; until then, the first there is.
+  // The room's first variant until the first event names the current one.
   private environment: Environment;
   private world: World;
   private envs = 0;
@@ -68,7 +67,7 @@ export class ControlView implements View {
       () => client.ask({ ask: "frame" }),
     );
     this.few = this.fewOrAll();
-    this.large = new LargeOne(
+    this.large = new SingleEnvironment(
       async (touch) => {
         const stage = await client.ask({ ask: "touch", touch });
         if (!this.life.aborted) this.plane.showLarge(stage.player.observation);
@@ -140,18 +139,18 @@ export class ControlView implements View {
 
   spoken(): undefined {}
 
-  /** Steps of all environments in a second of theirs. */
+  /** Steps of all environments in one simulated second. */
   realTime(): number {
     return this.envs / this.environment.step_s;
   }
 
-  // ---- what the run says
+  // ---- events of the run
 
   began({ knobs }: Began, another: boolean): void {
     this.environment = environmentOf(this.client.variant);
     this.world = worldOf(this.environment);
     this.envs = Number(knobs.envs ?? 0);
-    if (another) this.suit();
+    if (another) this.writeLabels();
     this.environments.begin(this.world);
     this.plane.begin({ environment: this.environment, world: this.world });
     this.large.begin({ environment: this.environment, world: this.world });
@@ -174,12 +173,12 @@ export class ControlView implements View {
     const { legend, many } = this.world;
     this.environments.element.setAttribute(
       "aria-label",
-      `${shown} of ${count(this.envs)} ${many} that train; ${legend[3]}: ${this.environments.from(3)}, ${legend[0]}: ` +
+      `${shown} of ${count(this.envs)} ${many} in training; ${legend[3]}: ${this.environments.from(3)}, ${legend[0]}: ` +
         `${shown - this.environments.from(1)}`,
     );
   }
 
-  private suit(): void {
+  private writeLabels(): void {
     const { world } = this;
     this.legend.setAttribute("aria-label", `Colour of a ${world.one}`);
     this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { style: `--hue:var(--${CLASSES[k]!})` }, words)));
@@ -196,7 +195,7 @@ export class ControlView implements View {
     this.few.hidden = this.environments.most <= FEW;
   }
 
-  /** A choice that a machine without many cores to spare needs: how many are drawn. */
+  /** A switch for the number of drawn environments, for machines with few cores. */
   private fewOrAll(): HTMLElement {
     const kept = recall("environments");
     const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;
@@ -204,7 +203,7 @@ export class ControlView implements View {
     const drawn = all ? "all" : "few";
     want(drawn);
     const { element } = new Choice(
-      "How many are drawn",
+      "Drawn environments",
       [
         { value: "few", words: String(FEW), label: `Draw ${FEW}` },
         { value: "all", words: "all", label: "Draw all" },

@@ -1,10 +1,10 @@
-// Columns side by side, each a share of one, with what it was before as an outline behind it; and the same numbers as a table.
+// A bar chart of shares with the previous values as outlines, and the same numbers as a table.
 
 import { h, write } from "../../parts/dom";
 import { Table } from "../../parts/table";
 
 export type Bar = { label: string; share: number | undefined; before?: number; words?: string; cells?: string[] };
-/** From here on there is no room for a word at each. */
+/** With more bars than this, there is no room for a word at each. */
 const MANY = 16;
 
 type Column = { element: HTMLElement; fill: HTMLElement; ghost: HTMLElement; top: HTMLElement; label: HTMLElement };
@@ -16,7 +16,7 @@ export class Bars {
   private columns: Column[] = [];
   private bars: Bar[] = [];
 
-  /** `titles` are those of the table's columns, the first that of the labels. */
+  /** `titles` are the titles of the table's columns; the first is for the labels. */
   constructor(
     private readonly name: string,
     titles: string[],
@@ -55,7 +55,7 @@ export class Bars {
   }
 }
 
-/** `97%`, and close to all with the digits that tell it from all. */
+/** `97%`; near 0 and 100% with enough digits to differ from them. */
 export const percent = (share: number): string => {
   const all = 100 * share;
   if (all >= 99.995 || all <= 0) return `${Math.round(all)}%`;

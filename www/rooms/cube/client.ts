@@ -1,9 +1,9 @@
-// A run of this room, as its pictures ask it.
+// The client of a run of this room.
 
 import type { Client } from "../../run/client";
 import type { Answers, Puzzle, Question } from "./protocol";
 
 export type CubeClient = Client<Question, Answers>;
 
-/** What is trained, for whoever draws it. */
+/** The puzzle of the client's variant. */
 export const puzzleOf = (client: CubeClient): Puzzle => client.variant.about as Puzzle;

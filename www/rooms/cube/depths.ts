@@ -1,4 +1,4 @@
-// The solve rate by depth, as the newest test found it, with the test before it as an outline behind.
+// Solve rate by depth in the newest test, with the previous test as outlines.
 
 import { h, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
@@ -6,19 +6,19 @@ import type { History } from "../../parts/history";
 import { Bars, percent } from "./bars";
 import type { Puzzle } from "./protocol";
 
-/** States of the 2x2x2 by their distance in quarter turns, and in half turns. */
+/** Number of states of the 2x2x2 by distance, in quarter turns and in half turns. */
 const QUARTER = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
 const HALF = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
 
-/** No state of the 3x3x3 is farther, in quarter turns. */
+/** Greatest distance of a state of the 3x3x3 from solved, in quarter turns. */
 export const DEEPEST = 26;
 
-/** Of its own tries at a depth: how many it solved, of how many. */
+/** Number of solved auto-play tries and of all tries, by depth. */
 export type Tries = Map<number, { solved: number; of: number }>;
 
 export class DepthChart {
   readonly element: HTMLElement;
-  private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Before", "Of"]);
+  private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Previous test", "States"]);
   private readonly about = h("p.about");
   private readonly now = h("output.number");
   private shown: unknown;
@@ -37,45 +37,45 @@ export class DepthChart {
     this.showTries(new Map(), exact);
   }
 
-  /** What the newest test found, and the one before it. */
+  /** Shows the newest test and the one before it. */
   show(run: History): void {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
     if (this.shown === newest || !newest) return;
     this.shown = newest;
-    write(this.about, "share of all states at each exact distance from which greedy play comes home; the outline is the test before");
-    write(this.bars.table.caption, "Share of all states at each distance from which greedy play comes home.");
-    // In half turns no state is farther than 11.
+    write(this.about, "solved greedily, by distance; outline: previous test");
+    write(this.bars.table.caption, "Greedy solve rate by distance.");
+    // In half turns the greatest distance is 11.
     const half = run.test("at_12", newest) === undefined;
     const states = half ? HALF : QUARTER;
-    const told: string[] = [];
+    const labels: string[] = [];
     const bars = states.slice(1).map((count_, k) => {
       const depth = k + 1;
       const [share, was] = [newest, before].map((row) => row && run.test(`at_${depth}`, row));
-      if (share !== undefined) told.push(`depth ${depth} ${percent(share)}`);
-      const tell = (value: number | undefined): string => (value === undefined ? "" : percent(value));
+      if (share !== undefined) labels.push(`depth ${depth} ${percent(share)}`);
+      const text = (value: number | undefined): string => (value === undefined ? "" : percent(value));
       return {
         label: String(depth),
         share,
         before: was,
-        words: tell(share).replace("%", ""),
-        cells: [tell(share), tell(was), count(count_)],
+        words: text(share).replace("%", ""),
+        cells: [text(share), text(was), count(count_)],
       };
     });
-    this.bars.show(bars, told.join(", "));
+    this.bars.show(bars, labels.join(", "));
     write(this.now, `${percent(run.test("solved", newest) ?? 0)} after ${seconds(newest.progress.train_s)}`);
   }
 
-  /** Where no test tells of depths, or none has yet. */
+  /** Shows the agent's own tries while no test reports depths. */
   showTries(tries: Tries, exact: boolean): void {
     if (this.shown) return;
     const deepest = exact ? QUARTER.length - 1 : DEEPEST;
     write(
       this.about,
       exact
-        ? "until the first test of all states: how many of its own tries from each distance were solved greedily"
-        : "how many of its own tries here a small beam search with its network solved, by moves of the scramble",
+        ? "auto-play tries solved greedily, by distance, until the first test"
+        : "auto-play tries solved by a small beam search, by scramble length",
     );
-    write(this.bars.table.caption, "Its own tries by depth.");
+    write(this.bars.table.caption, "Auto-play tries by depth.");
 
     const all = [...tries.values()];
     const [solved, of] = [all.reduce((sum, one) => sum + one.solved, 0), all.reduce((sum, one) => sum + one.of, 0)];

@@ -1,4 +1,4 @@
-// Small parts that the panes of this room share.
+// Form fields that several panes of this room use.
 
 import { h, id, labelled, select } from "../../parts/dom";
 import { count, short } from "../../parts/format";
@@ -34,12 +34,12 @@ export class MethodFields {
   private readonly nodes = numbers("nodes", [1e3, 1e4, 1e5, 1e6, 4e6, 16e6], short);
   private readonly widthField = labelled("Width", this.width);
   private readonly weightField = labelled("Weight", this.weight);
-  private readonly nodesField = labelled("Most nodes", this.nodes);
+  private readonly nodesField = labelled("Node limit", this.nodes);
 
   constructor() {
     this.elements = [labelled("Method", this.search), this.widthField, this.weightField, this.nodesField];
-    this.search.addEventListener("change", () => this.suit());
-    this.suit();
+    this.search.addEventListener("change", () => this.updateFields());
+    this.updateFields();
   }
 
   begin({ exact, method }: Puzzle): void {
@@ -48,7 +48,7 @@ export class MethodFields {
     choose(this.width, method.width, count);
     choose(this.weight, method.weight, String);
     choose(this.nodes, method.nodes, short);
-    this.suit();
+    this.updateFields();
   }
 
   get method(): SolveMethod {
@@ -60,14 +60,14 @@ export class MethodFields {
     };
   }
 
-  private suit(): void {
+  private updateFields(): void {
     const { search } = this.method;
     this.nodesField.hidden = this.widthField.hidden = search !== "beam" && search !== "a_star";
     this.weightField.hidden = search !== "a_star";
   }
 }
 
-/** Selects a number, which becomes one of the choices where it is none. */
+/** Selects a number; adds it to the options if it is missing. */
 function choose(select: HTMLSelectElement, number: number, words: (n: number) => string): void {
   const tidy = Number(number.toPrecision(4));
   if (![...select.options].some(({ value }) => Number(value) === tidy)) select.append(h("option", { value: tidy }, words(tidy)));

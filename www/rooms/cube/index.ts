@@ -1,7 +1,7 @@
-// The room of the cube: an agent that learns to solve it from the first second on, a cube to turn, scramble, paint and have
-// solved, and what is known of every state beside what the agent thinks.
+// The cube room: an agent that learns to solve the cube, a cube to turn, scramble, paint and solve, and the agent's estimates
+// beside the known distances.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Puzzle } from "./protocol";
 import type { CubeClient } from "./client";
@@ -9,7 +9,7 @@ import * as text from "./text";
 import { CubeView } from "./view";
 import "./style.css";
 
-export const brings: Brings<CubeClient> = {
+export const extension: RoomExtension<CubeClient> = {
   curves: { axis: "time", front: ["loss", "length", "speed", "grad_norm"], charts: text.charts },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   comparable: (a, b) => (a.about as Puzzle).size === (b.about as Puzzle).size,
@@ -17,15 +17,15 @@ export const brings: Brings<CubeClient> = {
   tour: [
     {
       at: ".cube-picture",
-      heading: "It tries",
-      words: "The agent scrambles this cube and solves it with what it has learned so far. It has never seen a solution.",
+      heading: "Auto-play",
+      words: "The agent scrambles this cube and tries to solve it with its current network. Its training contains no solutions.",
     },
-    { at: ".returns", heading: "The curve", words: "The share of states that it solves, by tests that do not train it." },
-    ...knobToCurve("Drag the learning rate far to the right: too large, and it stops getting better."),
-    { at: ".cube-picture", heading: "Now you", words: "Drag a sticker to turn a face, scramble it as you like, and have it solved." },
+    { at: ".returns", heading: "The curve", words: "The share of states that the agent solves in tests. Tests do not train it." },
+    ...knobToCurve("Drag the learning rate far to the right. If it is too large, learning stops."),
+    { at: ".cube-picture", heading: "Now you", words: "Drag a sticker to turn a face. Scramble the cube and let the agent solve it." },
   ],
   can: [
-    "Turn the cube, scramble it, and have it solved greedily, by beam search or by A*.",
+    "Turn the cube, scramble it, and let the agent solve it greedily, by beam search or by A*.",
     "Enter your own cube, sticker by sticker, and see a solution.",
   ],
   gestures: [

@@ -1,5 +1,5 @@
-// What a learner that plays keeps beside its network, asked for only while somebody looks: the curriculum, and the replay with
-// its priorities and the transitions that surprise it most.
+// The curriculum of a Q-learner, and its replay with priorities and the transitions of greatest priority. Requested only while
+// the pane is open.
 
 import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
@@ -30,7 +30,7 @@ export class InsidePane {
   constructor(
     private readonly client: CubeClient,
     private readonly place: (stickers: string, words: string) => void,
-    /** The names of the actions, in the order of the Q-values. */
+    /** Names of the actions, in the order of the Q-values. */
     private readonly actions: () => string[],
   ) {
     this.button = button("Look inside", () => this.open(), { "aria-expanded": "false", "aria-controls": this.body.id });
@@ -38,22 +38,19 @@ export class InsidePane {
     const transitions = scrolling(
       { "aria-labelledby": caption },
       h("table", [
-        h("caption", { id: caption }, [
-          "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now.",
-        ]),
+        h("caption", { id: caption }, ["Transitions with the greatest priority (largest error), and their current Q-values."]),
         headRow("State", "Action", "Reward", "Priority", { class: "text", words: "Q of each action" }),
         this.top,
       ]),
     );
     transitions.classList.add("transitions");
-    this.depths.table.caption.textContent = "The curriculum, depth by depth.";
-    this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row also have what lies beyond.";
+    this.depths.table.caption.textContent = "Curriculum by depth.";
+    this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row include all beyond.";
     this.body.append(
       h("h3", "Curriculum"),
       this.stage,
       h("p.about", [
-        "columns: share of the newest episodes of each scramble depth that solved the cube; outlines: share of new episodes that " +
-          "begin there",
+        "bars: share of recent episodes that solved the cube, by scramble depth; outlines: share of new episodes at that depth",
       ]),
       this.depths.element,
       h("p.row", this.depths.table.button),
@@ -64,13 +61,13 @@ export class InsidePane {
     );
     this.prioritised.append(this.priorities.element, h("p.row", this.priorities.table.button), this.priorities.table.element, transitions);
     this.element = h("div.inside", [
-      h("p.small", "The curriculum's stage, and the replay with its priorities and Q-values. It is asked for only while this is open."),
+      h("p.small", "Stage of the curriculum, and the replay with its priorities and Q-values."),
       this.button,
       this.body,
     ]);
   }
 
-  /** A run has begun; `plays` is whether it has these. */
+  /** A run has begun; `plays` is true if its learner has a curriculum and a replay. */
   begin(plays: boolean): void {
     const band = this.element.closest<HTMLElement>(".band");
     if (band) band.hidden = !plays;
@@ -94,10 +91,7 @@ export class InsidePane {
 
   private show({ stage, depths, replay }: Inside): void {
     const at = depths.find(({ depth }) => depth === stage);
-    write(
-      this.stage,
-      `It has come to scrambles of ${moves(stage)}${at && at.episodes > 0 ? `, of which it solves ${percent(at.success)}` : ""}.`,
-    );
+    write(this.stage, `Current scrambles: ${moves(stage)}${at && at.episodes > 0 ? `, ${percent(at.success)} solved` : ""}.`);
     this.depths.show(
       depths.map(({ depth, share, success, episodes }) => ({
         label: String(depth),
@@ -113,9 +107,9 @@ export class InsidePane {
       this.filled,
       `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ` +
         (replay.prioritised
-          ? "It samples by priority: the further a transition was off, the sooner it comes again."
-          : "It samples all alike, so there are no priorities; prioritised replay is among the knobs, and in the learner " +
-            "as published later."),
+          ? "Sampled by priority: transitions with larger errors are replayed more often."
+          : "Sampled uniformly, so there are no priorities. To use priorities, turn on the knob for prioritised replay or choose " +
+            "DQN (later paper)."),
     );
     this.prioritised.hidden = !replay.prioritised;
     if (!replay.prioritised) return;
@@ -129,7 +123,7 @@ export class InsidePane {
       })),
       replay.priorities.flatMap((share, k) => (share > 0.01 ? [`from ${power(k - 12)}: ${percent(share)}`] : [])).join(", "),
     );
-    // Whoever is in it reads it.
+    // Keep the rows while one of them has the focus.
     if (this.top.contains(document.activeElement)) return;
     this.top.replaceChildren(
       ...replay.top.slice(0, SHOWN).map(({ facelets, action, reward, done, priority, q }) => {
@@ -157,5 +151,5 @@ function qValues(q: number[], names: string[]): DocumentFragment {
   return fragment;
 }
 
-/** A power of two as one reads it. */
+/** A power of two as text. */
 const power = (k: number): string => (k >= 0 ? String(2 ** k) : k > -5 ? `1/${2 ** -k}` : figure(2 ** k));

@@ -1,4 +1,4 @@
-// The same state solved in several ways, side by side.
+// Comparison of search methods on the same state.
 
 import type { Announcer } from "../../parts/announce";
 import { button, either, h, id, write } from "../../parts/dom";
@@ -11,7 +11,7 @@ import { msText, nameOf, whyNot, widened, type Found, type Solver } from "./solv
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
-/** What is compared: each search, and its width where it has one. */
+/** The compared methods: each search, beam search with two widths. */
 function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   const wide = Math.max(16, method.width);
   return [
@@ -41,21 +41,17 @@ export class MethodsPane {
     private readonly watch: (found: Found, method: SolveMethod) => void,
   ) {
     const caption = id("methods");
-    const head = headRow({ class: "text", words: "Method" }, "Solved", "Moves", "Optimal", "States", "Time");
+    const head = headRow({ class: "text", words: "Method" }, "Solved", "Moves", "Shortest", "States", "Time");
     head.firstElementChild!.append(h("td"));
     this.table = scrolling(
       { "aria-labelledby": caption },
-      h("table.methods", [
-        h("caption", { id: caption }, "One state, each method on its own, with the network as it is at that moment."),
-        head,
-        this.body,
-      ]),
+      h("table.methods", [h("caption", { id: caption }, "One state, each method by itself, with the current network."), head, this.body]),
     );
     this.table.hidden = true;
     this.element = h("div.methods-pane", [
       h("p.small", [
-        "Greedy play, two beams, A* and, where all distances are known, the exact table look for a way out of the state that the cube " +
-          "shows. Training goes on meanwhile, so times are of this busy machine.",
+        "Solves the cube's state by greedy play, two beams, A* and, where all distances are known, the exact table. Training " +
+          "continues at the same time, so searches are slower than alone.",
       ]),
       h("p.row", this.startButton, this.endButton, this.status),
       this.error,
@@ -90,12 +86,12 @@ export class MethodsPane {
     this.draw(entries);
     for (const entry of entries) {
       try {
-        write(this.status, `${nameOf(entry.method)} searches.`);
+        write(this.status, `${nameOf(entry.method)}: searching.`);
         const found = await this.solver.solve(facelets, entry.method, ({ nodes }) =>
-          write(this.status, `${nameOf(entry.method)} searches: ${count(nodes)} states.`),
+          write(this.status, `${nameOf(entry.method)}: ${count(nodes)} states.`),
         );
         if (stale()) return;
-        if (!found) return this.end("Another search took its place.");
+        if (!found) return this.end("Replaced by another search.");
         entry.found = found;
       } catch (error) {
         if (stale()) return;

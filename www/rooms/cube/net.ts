@@ -1,14 +1,13 @@
-// The unfolded cube: six faces of stickers, flat. Read-only it is a small picture; painted on, it is a grid of buttons of which
-// one is reached by tab and the others by arrows.
+// The unfolded cube: a small read-only picture, or a grid of buttons to paint. Tab focuses one button; arrow keys move on.
 
 import { h, write } from "../../parts/dom";
 import { arrowOf, modified } from "../shared/keys";
 import { COLOURS, FACES, faceletName, PLACES, sizeOf } from "./stickers";
 
-/** Where each face's top left corner lies, in faces. */
+/** Column and row of each face in the net, in faces. */
 const AT: Record<string, [number, number]> = { U: [1, 0], L: [0, 1], F: [1, 1], R: [2, 1], B: [3, 1], D: [1, 2] };
 
-/** A sticker's colour and that of a letter on it, as style. */
+/** Style with the colour of a sticker and of the letter on it. */
 export const coloured = (letter: string): string => {
   const face = letter.toLowerCase();
   return `--face:var(--cube-${face});--on-face:var(--cube-on-${face})`;
@@ -33,7 +32,7 @@ function cellOf(size: number, k: number): [number, number] {
 export class PaintNet {
   readonly element = h("div.net", {
     role: "group",
-    "aria-label": "The unfolded cube: arrows go from sticker to sticker, a letter or enter paints",
+    "aria-label": "The unfolded cube: arrow keys move, a letter or enter paints",
   });
   private cells: HTMLButtonElement[] = [];
   private stickers: string[] = [];
@@ -45,7 +44,7 @@ export class PaintNet {
     private readonly painted: () => void,
   ) {
     this.element.addEventListener("keydown", (event) => this.key(event));
-    // One paints by pulling, too.
+    // Dragging paints too.
     this.element.addEventListener("pointerover", (event) => {
       if (event.buttons !== 1 || event.pointerType === "touch") return;
       const k = this.cells.indexOf(event.target as HTMLButtonElement);
@@ -75,11 +74,11 @@ export class PaintNet {
     this.cells = this.stickers.map((_, k) => {
       const cell = h("button.sticker", { tabindex: k === 0 ? 0 : -1 });
       cell.addEventListener("pointerdown", (event) => {
-        // So that pulling on meets the others.
+        // Without capture, a drag reaches the other stickers.
         if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
       });
       cell.addEventListener("click", () => this.paint(k, this.colour()));
-      cell.addEventListener("focus", () => this.stand(k));
+      cell.addEventListener("focus", () => this.setFocus(k));
       return cell;
     });
     this.element.style.setProperty("--size", String(size));
@@ -112,7 +111,7 @@ export class PaintNet {
     this.painted();
   }
 
-  private stand(k: number): void {
+  private setFocus(k: number): void {
     this.cells[this.at]!.tabIndex = -1;
     this.at = k;
     this.cells[k]!.tabIndex = 0;
@@ -130,7 +129,7 @@ export class PaintNet {
     event.preventDefault();
   }
 
-  /** The sticker that comes first in a direction, or the same. */
+  /** The next sticker in a direction, or the current one at the edge. */
   private next([dx, dy]: readonly [number, number]): number {
     let [column, row] = cellOf(this.size, this.at);
     for (;;) {

@@ -1,14 +1,13 @@
-// What the agent thinks of the state that one looks at, beside what is known of it.
+// The agent's estimates for the shown state, beside the known distances.
 
 import { h, pane, write } from "../../parts/dom";
-import { capital } from "../../parts/format";
 import { percent } from "./bars";
 import type { Gives, Puzzle, StateView } from "./protocol";
 
 const SCORES: Record<Gives, { title: string; about: string }> = {
-  value: { title: "Moves left after it", about: "V of the state that each move leads to: the fewer moves left, the better" },
-  action_values: { title: "Q: moves by way of it", about: "Q of each action: how many moves it takes by way of it, the fewer the better" },
-  policy: { title: "Probability", about: "policy: how likely each move is the right one" },
+  value: { title: "Estimated moves left", about: "V of the state after each move; lower is better" },
+  action_values: { title: "Estimated moves", about: "Q of each move, in moves to solved; lower is better" },
+  policy: { title: "Probability", about: "policy: probability of each move" },
 };
 
 type Row = {
@@ -23,13 +22,12 @@ type Row = {
 export const moves = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
 export const value = (n: number): string => n.toFixed(1);
 
-/** `optimal is 9, the agent thinks 8.6` */
+/** `Shortest: 9. Agent's estimate: 8.6.` */
 export function thought({ solved, distance, value: thinks }: StateView): string {
   if (solved) return "Solved.";
-  const known = distance === null ? "" : `optimal is ${distance}`;
-  const own = thinks === null ? "" : `the agent thinks ${value(thinks)}`;
-  const both = [known, own].filter(Boolean).join(", ");
-  return both ? `${capital(both)}.` : "How far it is from solved, nobody knows.";
+  const known = distance === null ? "" : `Shortest: ${distance}.`;
+  const own = thinks === null ? "" : `Agent's estimate: ${value(thinks)}.`;
+  return [known, own].filter(Boolean).join(" ") || "Distance from solved: unknown.";
 }
 
 export class Opinion {
@@ -37,7 +35,7 @@ export class Opinion {
   private readonly lead = h("p.thought");
   private readonly about = h("p.about");
   private readonly head = h("th", { scope: "col" });
-  private readonly distanceHead = h("th", { scope: "col" }, "Optimal after it");
+  private readonly distanceHead = h("th", { scope: "col" }, "Shortest after it");
   private readonly body = h("tbody");
   private rows: Row[] = [];
   private gives: Gives = "value";
@@ -45,12 +43,12 @@ export class Opinion {
   constructor(private readonly make: (action: string) => void) {
     this.element = pane(
       "opinion",
-      "What the agent thinks",
+      "Agent's estimates",
       [this.lead],
       [
         this.about,
         h("table.actions", [
-          h("caption.unseen", "Each move as the agent sees it"),
+          h("caption.unseen", "The agent's estimate of each move"),
           h("thead", h("tr", h("th.text", { scope: "col" }, "Move"), h("td.wide"), this.head, this.distanceHead)),
           this.body,
         ]),

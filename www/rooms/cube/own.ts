@@ -1,4 +1,4 @@
-// A cube of one's own: painted on a net, or written as facelets or as a scramble. What is wrong with it the worker says.
+// The visitor's own cube: painted on a net, or typed as facelets or as a scramble. The worker validates it.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import { untilClosed } from "../../parts/life";
@@ -37,7 +37,7 @@ export class OwnPane {
       () => this.painted(),
     );
     const palette = h("fieldset.palette", [
-      h("legend.unseen", "Colour to paint with"),
+      h("legend.unseen", "Paint colour"),
       ...this.palette.flatMap(({ letter, input, left }) => [
         input,
         h("label", { for: input.id, title: `${COLOURS[letter]} (${letter})` }, [
@@ -50,13 +50,13 @@ export class OwnPane {
     this.buttons = [button("Solve it", () => this.use(true), { class: "strong" }), button("Put it on the cube", () => this.use(false))];
     const writing = form("own-form wrap foot", () => this.read(), [
       labelled("Facelets, or the moves of a scramble", this.text, "field grow"),
-      h("button", { type: "submit" }, "Take it"),
+      h("button", { type: "submit" }, "Load cube"),
     ]);
     this.element = h("div.own", [
       h("p.small", [
-        "Choose a colour and paint, or type the letter of the face that a colour belongs to: U white, R red, F green, D yellow, L " +
-          "orange, B blue. Written, the faces follow one another in the order U R F D L B, each row by row as one looks at it, U with " +
-          "B above it and D with F above it; other letters for the colours do as well.",
+        "Choose a colour and paint, or type the letter of its face: U white, R red, F green, D yellow, L orange, B blue. As text, list " +
+          "the faces in the order U R F D L B, each row by row: U with B above it, D with F above it. Other letters for the colours " +
+          "work as well.",
       ]),
       h("div.own-body", [
         h("div", palette, this.net.element),
@@ -65,8 +65,8 @@ export class OwnPane {
           h("p.row", ...this.buttons),
           writing,
           h("p.row", [
-            button("Begin with the solved cube", () => this.show(solved(this.size))),
-            button("Begin with the cube above", () => this.show(this.state())),
+            button("Start from solved", () => this.show(solved(this.size))),
+            button("Start from the cube above", () => this.show(this.state())),
           ]),
         ]),
       ]),
@@ -98,34 +98,34 @@ export class OwnPane {
     this.timer = setTimeout(() => void this.judge(), JUDGE_MS);
   }
 
-  /** Whether it is a cube; undefined where it was painted on meanwhile. */
+  /** True if the net is a valid cube; undefined if it has changed in the meantime. */
   private async judge(): Promise<boolean | undefined> {
     const stale = this.judging.take();
     try {
       const view = await this.client.ask({ ask: "look", facelets: this.net.text });
       if (stale()) return undefined;
       this.net.mark([]);
-      this.tell(view.solved ? "This is the solved cube." : `This is a cube. ${thought(view)}`, false);
+      this.showVerdict(view.solved ? "The solved cube." : `Valid cube. ${thought(view)}`, false);
       return true;
     } catch (error) {
       if (stale()) return undefined;
-      this.tell(reason(error), true);
+      this.showVerdict(reason(error), true);
       return false;
     }
   }
 
-  private tell(words: string, wrong: boolean): void {
+  private showVerdict(words: string, wrong: boolean): void {
     write(this.verdict, words);
     this.verdict.classList.toggle("wrong", wrong);
     this.buttons.forEach((button) => button.setAttribute("aria-disabled", String(wrong)));
-    // Places are named by their faces.
+    // Messages name places by their faces.
     const places = wrong ? [...words.matchAll(/\b(?:at|and) ([URFDLB]{1,3})\b/g)].map(([, place]) => place!) : [];
     this.net.mark(places.flatMap((place) => stickersAt(this.size, place)));
   }
 
   private async use(solve: boolean): Promise<void> {
     clearTimeout(this.timer);
-    if (await this.judge()) this.place(this.net.text, solve ? "Your own cube." : "Your own cube is on the table.", solve);
+    if (await this.judge()) this.place(this.net.text, "Your own cube.", solve);
   }
 
   private async read(): Promise<void> {
@@ -145,7 +145,7 @@ export class OwnPane {
       this.show(normalised(taken) ?? taken);
     } catch (error) {
       if (stale()) return;
-      // What can be drawn of it is, so that one sees where.
+      // Draw the stickers, so that the error can be located.
       const drawn = stickers && letters.length === 6 * this.size ** 2 ? normalised(letters) : undefined;
       if (drawn) {
         this.net.show(drawn);
@@ -153,7 +153,7 @@ export class OwnPane {
         clearTimeout(this.timer);
       }
       markInvalid(this.text, true);
-      this.tell(reason(error), true);
+      this.showVerdict(reason(error), true);
     }
   }
 }

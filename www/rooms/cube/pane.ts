@@ -1,5 +1,4 @@
-// The cube and all that is done with it: turned by hand, scrambled, solved by the agent in sight. Until a visitor takes it, the
-// agent tries scrambles by itself.
+// The cube: turned by hand, scrambled, and solved by the agent. Auto-play runs until the visitor uses the cube.
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, pane, write } from "../../parts/dom";
@@ -8,7 +7,7 @@ import { untilClosed } from "../../parts/life";
 import { animate, calm } from "../../parts/loop";
 import { Follower, reason, Turns } from "../shared/asking";
 import { puzzleOf, type CubeClient } from "./client";
-import { Controls, drawn, type Scramble } from "./controls";
+import { Controls, randomSeed, type Scramble } from "./controls";
 import { moves, Opinion } from "./opinion";
 import { CubePicture } from "./picture";
 import { Practice, REST_MS } from "./practice";
@@ -19,7 +18,7 @@ import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } f
 
 const SCRAMBLE_MS = 95;
 const DEMO_PACE_MS = 420;
-/** What the agent thinks changes while it learns. */
+/** Interval at which the agent's estimates are refreshed. */
 const LOOK_EVERY_MS = 1200;
 const MOST_UNDO = 500;
 
@@ -33,7 +32,7 @@ export class CubePane {
   readonly picture: CubePicture;
   private readonly solution = new SolutionPane({ goTo: (step) => this.goTo(step), play: () => this.play() });
   private readonly controls: Controls;
-  private readonly told = {
+  private readonly messages = {
     status: h("p.cube-status"),
     error: h("p.error", { role: "alert", id: id("cube-error") }),
     progress: h("p.small.search-progress"),
@@ -42,11 +41,11 @@ export class CubePane {
   private stickers = solved(2);
   private readonly made: Turn[] = [];
   private path: Path | undefined;
-  /** When the next move of a solution that plays is due. */
+  /** Time of the next move while a solution is playing. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
-  /** Who took the cube: what was being done with it before ends. */
-  private readonly hands = new Turns();
+  /** Operations on the cube; a new one makes the previous one stale. */
+  private readonly operations = new Turns();
   private began = false;
 
   constructor(
@@ -80,16 +79,16 @@ export class CubePane {
         cancel: () => this.cancel(),
         resetView: () => this.picture.resetView(),
         showLetters: (letters) => this.picture.showLetters(letters),
-        tryOrNot: (byItself) => this.tryOrNot(byItself),
+        setAutoPlay: (on) => this.setAutoPlay(on),
       },
-      this.told.error,
+      this.messages.error,
     );
     const { tools, turns, forms, writing } = this.controls;
     this.element = pane(
       "cube-pane",
       "The cube",
       [tools],
-      [this.picture.element, h("div", ...Object.values(this.told)), this.solution.element, turns, forms, writing],
+      [this.picture.element, h("div", ...Object.values(this.messages)), this.solution.element, turns, forms, writing],
     );
     animate(this.picture.element, () => this.watch(), 60);
     untilClosed(() => this.solver.stop());
@@ -105,35 +104,35 @@ export class CubePane {
     this.interrupt();
     if (size !== this.puzzle.size || !this.began) {
       this.began = true;
-      this.controls.suit(this.puzzle);
+      this.controls.setDefaults(this.puzzle);
       this.show(solved(this.puzzle.size));
-      write(this.told.status, this.controls.byItself ? "Soon it tries its first scramble." : "");
+      write(this.messages.status, this.controls.autoPlay ? "The first scramble follows." : "");
     }
     this.look();
   }
 
-  // ---- for other parts of the room
+  // ---- for other panes
 
   get shown(): string {
     return this.stickers;
   }
 
-  /** Takes up a state from elsewhere, and may solve it. */
+  /** Shows a state from another pane and optionally solves it. */
   place(stickers: string, words: string, solve = false): void {
     this.take();
     this.show(stickers);
-    this.tell(words);
+    this.report(words);
     this.look();
     if (solve) void this.solve();
   }
 
-  /** The same, which stays as it is from now on. */
-  held(): string {
+  /** Stops auto-play and returns the shown state. */
+  claim(): string {
     this.take();
     return this.stickers;
   }
 
-  /** A solution that was found elsewhere for the state that is shown. */
+  /** Plays a solution that another pane found. */
   watchSolution(found: Found, method: SolveMethod): void {
     this.take();
     if (found.facelets !== this.stickers) this.show(found.facelets);
@@ -141,11 +140,11 @@ export class CubePane {
     this.play();
   }
 
-  // ---- who has the cube
+  // ---- control of the cube
 
   private interrupt(): void {
-    this.hands.take();
-    // Others may be searching.
+    this.operations.take();
+    // Stop only this pane's search; other panes use the solver too.
     if (this.practice.trying || this.controls.searching) this.solver.stop();
     this.practice.trying = false;
     this.searching(false);
@@ -155,37 +154,37 @@ export class CubePane {
     this.picture.hurry();
     this.interrupt();
     this.setPlaying(false);
-    write(this.told.error, "");
-    this.controls.forgive();
-    if (!this.controls.byItself) return;
-    this.controls.byItself = false;
-    if (!this.path) write(this.told.status, "");
+    write(this.messages.error, "");
+    this.controls.clearInvalid();
+    if (!this.controls.autoPlay) return;
+    this.controls.autoPlay = false;
+    if (!this.path) write(this.messages.status, "");
   }
 
-  private tryOrNot(byItself: boolean): void {
+  private setAutoPlay(on: boolean): void {
     this.solver.stop();
     this.interrupt();
     this.setPlaying(false);
     this.practice.dueMs = 0;
-    if (!byItself) write(this.told.status, "It waits for you.");
+    if (!on) write(this.messages.status, "Auto-play is off.");
   }
 
-  private tell(words: string): void {
-    write(this.told.status, words);
+  private report(words: string): void {
+    write(this.messages.status, words);
     this.announcer.say(words, "cube");
   }
 
   private refuse(error: unknown): void {
-    write(this.told.error, "");
-    write(this.told.error, reason(error));
+    write(this.messages.error, "");
+    write(this.messages.error, reason(error));
   }
 
   // ---- turns
 
   private turn(turn: Turn): void {
-    // A quick row of keys is queued; only what somebody else was doing ends at once.
-    if (this.controls.byItself || this.playing || this.controls.searching) this.take();
-    write(this.told.error, "");
+    // Turns by quick keys are queued. Auto-play, a solution or a search ends at once.
+    if (this.controls.autoPlay || this.playing || this.controls.searching) this.take();
+    write(this.messages.error, "");
     this.picture.turn(turn);
     this.changed(turn, nameOf(this.puzzle.size, turn));
   }
@@ -203,23 +202,23 @@ export class CubePane {
     this.take();
     const back = inverse(last);
     this.picture.turn(back);
-    this.changed(back, `${nameOf(this.puzzle.size, back)} takes it back`, false);
+    this.changed(back, `${nameOf(this.puzzle.size, back)} (undo)`, false);
   }
 
-  /** A layer was turned, which can be undone where it is `kept`. */
+  /** Records a turned layer; it can be undone if `kept`. */
   private changed(turn: Turn, words: string, kept = true): void {
     this.stickers = turned(this.stickers, turn);
     if (kept) this.made.push(turn);
     if (this.made.length > MOST_UNDO) this.made.shift();
     this.controls.undoable = this.made.length > 0;
-    this.forget();
+    this.clearPath();
     const done = isSolved(this.stickers);
-    write(this.told.status, done ? "Solved." : `${words}.`);
+    write(this.messages.status, done ? "Solved." : `${words}.`);
     this.announcer.say(done ? `${words}. Solved.` : words, "turn");
     this.look();
   }
 
-  /** The moves up to here cannot be undone. */
+  /** Sets the state and clears the undo list. */
   private settle(stickers: string): void {
     this.stickers = stickers;
     this.made.length = 0;
@@ -228,28 +227,28 @@ export class CubePane {
 
   private show(stickers: string): void {
     this.settle(stickers);
-    this.forget();
+    this.clearPath();
     this.picture.set(stickers);
   }
 
-  private forget(): void {
+  private clearPath(): void {
     this.path = undefined;
     this.setPlaying(false);
     this.solution.clear();
-    write(this.told.progress, "");
+    write(this.messages.progress, "");
   }
 
   private async write(text: string): Promise<void> {
     this.take();
-    const stale = this.hands.stale();
+    const stale = this.operations.stale();
     try {
       const made = await this.client.ask({ ask: "turn", facelets: this.stickers, moves: text });
       if (stale()) return;
       this.controls.wrote(false);
       this.make(made.moves);
-      // Where they hold the cube another way, theirs counts.
+      // The worker's state wins if it holds the cube differently.
       if (this.stickers !== made.facelets) this.show(made.facelets);
-      write(this.told.status, `${made.moves.join(" ")}.`);
+      write(this.messages.status, `${made.moves.join(" ")}.`);
     } catch (error) {
       if (stale()) return;
       this.controls.wrote(true);
@@ -259,7 +258,7 @@ export class CubePane {
 
   private async scramble(how: Scramble): Promise<void> {
     this.take();
-    const stale = this.hands.stale();
+    const stale = this.operations.stale();
     this.picture.inSight();
     try {
       const there = await (how.ask === "draw" ? this.client.ask(how) : this.client.ask(how));
@@ -267,13 +266,13 @@ export class CubePane {
       await this.mix(there);
       if (stale()) return;
       const done = there.moves.length ? `Scrambled by ${moves(there.moves.length)}` : "The solved cube";
-      this.tell(`${done}${there.distance === null ? "" : `; ${moves(there.distance)} from solved`}.`);
+      this.report(`${done}${there.distance === null ? "" : `; ${moves(there.distance)} from solved`}.`);
     } catch (error) {
       if (!stale()) this.refuse(error);
     }
   }
 
-  /** From the solved cube by these moves, in sight. */
+  /** Animates a scramble from the solved cube; resolves at its end. */
   private mix({ facelets, moves: names }: Scrambled): Promise<void> {
     const start = solved(this.puzzle.size);
     this.show(start);
@@ -284,7 +283,7 @@ export class CubePane {
       this.picture.set(facelets);
       return Promise.resolve();
     }
-    // Where nobody sees it, nothing is drawn, and so nothing turns.
+    // An invisible cube is not drawn and does not turn, so finish after a timeout.
     setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * SCRAMBLE_MS * turns.length + 500);
     return new Promise((resolve) =>
       turns.forEach((turn, k) => this.picture.turn(turn!, SCRAMBLE_MS, k === turns.length - 1 ? resolve : undefined)),
@@ -295,37 +294,37 @@ export class CubePane {
 
   private searching(searching: boolean): void {
     this.controls.searching = searching;
-    if (!searching) write(this.told.progress, "");
+    if (!searching) write(this.messages.progress, "");
   }
 
   private cancel(): void {
     this.interrupt();
-    write(this.told.status, "The search was cancelled.");
+    write(this.messages.status, "Search cancelled.");
   }
 
   private async solve(): Promise<void> {
     this.take();
-    this.forget();
+    this.clearPath();
     const { method } = this.controls;
-    const stale = this.hands.stale();
+    const stale = this.operations.stale();
     this.searching(true);
     this.picture.inSight();
-    write(this.told.status, `${methodName(method)} looks for a solution.`);
+    write(this.messages.status, `${methodName(method)}: searching.`);
     try {
       const found = await this.search(method, stale);
       if (!found) return;
       this.searching(false);
       if (!found.solution) {
-        write(this.told.status, `${methodName(method)} found no solution.`);
+        write(this.messages.status, `${methodName(method)}: no solution found.`);
         return this.refuse(whyNot(found));
       }
       this.follow(found, method);
-      this.tell(outcomeOf(found.solution, method));
+      this.report(outcomeOf(found.solution, method));
       if (found.solution.moves.length > 0) this.play();
     } catch (error) {
       if (stale()) return;
       this.searching(false);
-      write(this.told.status, "");
+      write(this.messages.status, "");
       this.refuse(error);
     }
   }
@@ -335,16 +334,16 @@ export class CubePane {
     const found = await this.solver.solve(this.stickers, method, (view) => {
       if (stale() || this.practice.trying) return;
       const { steps, nodes, nearest } = view;
-      const near = nearest === null ? "" : `; the nearest is thought to be ${nearest.toFixed(1)} moves away`;
+      const near = nearest === null ? "" : `; closest state: ${nearest.toFixed(1)} moves left (estimate)`;
       const s = (performance.now() - beganMs) / 1000;
-      write(this.told.progress, `${moves(steps)} ahead, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`);
+      write(this.messages.progress, `${moves(steps)} deep, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`);
     });
     return stale() ? undefined : found;
   }
 
-  // ---- along a solution
+  // ---- playback
 
-  /** It becomes the path that one walks. */
+  /** Makes a solution the current path. */
   private follow(found: Found, method: SolveMethod): void {
     const { moves: names, optimal } = found.solution!;
     const states = [found.facelets];
@@ -354,7 +353,7 @@ export class CubePane {
     if (optimal !== null) void this.distances(this.path);
   }
 
-  /** What is truly left along the path, where that is known. */
+  /** Requests the true distance of each state on the path. */
   private async distances(path: Path): Promise<void> {
     for (const [step, facelets] of path.states.entries()) {
       if (path !== this.path) return;
@@ -378,7 +377,7 @@ export class CubePane {
     if (turn && (forward || step === path.at - 1)) this.picture.turn(forward ? turn : inverse(turn), Math.min(320, 0.8 * paceMs));
     else this.picture.set(this.stickers);
     path.at = step;
-    this.solution.stand(step);
+    this.solution.setStep(step);
     this.look();
   }
 
@@ -409,7 +408,7 @@ export class CubePane {
     this.practice.rest(REST_MS);
   }
 
-  // ---- by itself
+  // ---- auto-play
 
   private watch(): void {
     const now = performance.now();
@@ -418,22 +417,22 @@ export class CubePane {
     if (this.playDueMs !== undefined && now >= this.playDueMs && !this.picture.moving) this.playOn(now);
     if (now - this.looks.askedMs > LOOK_EVERY_MS) this.look();
     const due = !practice.trying && !this.playing && now >= practice.dueMs;
-    if (this.controls.byItself && due && !document.hidden) void this.tryOne();
+    if (this.controls.autoPlay && due && !document.hidden) void this.tryOne();
   }
 
-  /** A fresh scramble, and what comes of it. */
+  /** Draws a scramble and tries to solve it. */
   private async tryOne(): Promise<void> {
     const { practice, puzzle } = this;
     const { exact } = puzzle;
     const { depth } = practice;
     practice.trying = true;
-    const stale = this.hands.take();
+    const stale = this.operations.take();
     const method = practice.methodOf(puzzle);
     try {
-      const there = await this.client.ask({ ask: "draw", distance: depth, seed: drawn() });
+      const there = await this.client.ask({ ask: "draw", distance: depth, seed: randomSeed() });
       if (stale()) return;
-      write(this.told.error, "");
-      write(this.told.status, `It tries by itself: ${exact ? `${moves(depth)} from solved` : `a scramble of ${moves(depth)}`}.`);
+      write(this.messages.error, "");
+      write(this.messages.status, `Auto-play: ${exact ? `${moves(depth)} from solved` : `scramble of ${moves(depth)}`}.`);
       await this.mix(there);
       if (stale()) return;
       const found = await this.search(method, stale);
@@ -443,14 +442,14 @@ export class CubePane {
       if (found.solution) {
         this.follow(found, method);
         const needs = found.solution.moves.length;
-        write(this.told.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${needs}.`);
+        write(this.messages.status, `Auto-play: ${exact ? "shortest" : "scramble"} ${depth}, agent ${moves(needs)}.`);
         this.setPlaying(true);
       } else {
-        const from = exact ? `${moves(depth)} from solved` : `scrambled by ${moves(depth)}`;
-        write(this.told.status, `It tries by itself, ${from}: no way found yet.`);
+        const from = exact ? `${moves(depth)} from solved` : `scramble of ${moves(depth)}`;
+        write(this.messages.status, `Auto-play: ${from}, not solved.`);
       }
     } catch {
-      practice.failed(); // the run changed meanwhile, or in half turns no state is so far
+      practice.failed(); // the run has changed, or in half turns no state has this distance
     } finally {
       if (!stale()) practice.trying = false;
     }

@@ -1,6 +1,6 @@
-// A cube in three dimensions on a plain canvas. Cubies are rounded boxes: the outline of one is that of its inner box, drawn with
-// a round pen. They are painted from the farthest to the nearest, which is exact, as they lie in a grid whose layers turn as one.
-// Layers follow the pointer; beside the cube the pointer turns the view. It knows stickers and turns, and nothing of solving.
+// A cube in three dimensions on a 2D canvas. Cubies are rounded boxes: the hull of the inner box, stroked with a round pen.
+// Painting from far to near is exact, because whole layers of a grid turn. Dragging a sticker turns its layer; dragging beside
+// the cube turns the view.
 
 import { pen } from "../../parts/canvas";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -10,17 +10,17 @@ import { arrowOf, modified } from "../shared/keys";
 import { along, cross, cubiesOf, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Facelet, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
-/** The eye's distance from the middle; the cube reaches from -1 to 1. */
+/** Distance of the eye from the centre; the cube spans -1 to 1. */
 const EYE = 7.2;
-/** Of a cubie's edge. */
+/** Radius of a cubie's rounding, as a share of its edge. */
 const ROUND = 0.11;
 const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
 const DRAG_PX = 6;
-/** A layer that is let go beyond this, or on its way there so fast, goes on to the next quarter. */
+/** A released layer with at least this angle (radians) and speed continues to the next quarter. */
 const FLICK = { angle: 0.1, perMs: 0.0022 };
-/** Towards the light, as seen by the eye. */
+/** Direction to the light in view coordinates. */
 const LIGHT: Vector = [-0.36, 0.72, 0.6];
 const LETTER = 0.52;
 const SIDES = faceletsOf(1);
@@ -35,9 +35,9 @@ type Shades = {
   text: Record<string, string>;
   colours: Record<string, [number, number, number]>;
 };
-/** What a picture is painted with: `unit` is the edge of a cubie, and stickers of one colour and side share a gradient. */
+/** Painting context: `unit` is the edge of a cubie. Stickers of one colour and side share a gradient. */
 type Brush = { c: CanvasRenderingContext2D; shades: Shades; unit: number; gradients: Map<string, CanvasGradient> };
-/** Where a point of the cube lies for the eye, as its layer has turned by now. */
+/** Maps a point of the cube to view coordinates, with the current turn of its layer. */
 type Place = (v: Vector) => Vector;
 type Motion = { turn: Turn; from: number; to: number; beganMs: number; ms: number; done?: () => void };
 type Seen = { at: number; corners: Point[]; centre: Vector };
@@ -53,11 +53,11 @@ type Hold = {
 };
 
 export type Handling = {
-  /** A layer begins to follow a hand. */
+  /** A drag of a layer began. */
   grabbed(): void;
-  /** A layer was turned by hand, and shows it already. */
+  /** A layer was turned by dragging; the picture shows it already. */
   turned(turn: Turn): void;
-  /** A turn was asked for by a key. */
+  /** A key requested a turn. */
   asked(turn: Turn): void;
   undo(): void;
   play(): void;
@@ -91,7 +91,7 @@ export class CubePicture {
       },
       [this.canvas, this.described],
     );
-    // A canvas of another size is empty until it is painted.
+    // A resized canvas is empty until it is painted.
     this.surface = new Surface(this.canvas, () => {
       this.changed();
       this.draw(performance.now());
@@ -104,22 +104,22 @@ export class CubePicture {
     this.listen(handling);
   }
 
-  // ---- what it shows
+  // ---- contents
 
-  /** These stickers at once; whatever turns comes to an end. */
+  /** Shows these stickers at once; ends all motion. */
   set(stickers: string): void {
     this.hurry();
     this.stickers = stickers;
     this.changed();
   }
 
-  /** The same in words; of what turns, where it will come to. */
+  /** Sets the description for screen readers; during a turn, of its result. */
   describe(stickers: string): void {
     write(this.described, spoken(stickers));
     this.element.dataset.facelets = stickers;
   }
 
-  /** Turns a layer after those that are turning; `ms` is how long where nothing waits. */
+  /** Queues a turn; `ms` is its duration when the queue is empty. */
   turn(turn: Turn, ms = TURN_MS, done?: () => void): void {
     this.queue.push({ turn, ms, done });
     this.changed();
@@ -147,7 +147,7 @@ export class CubePicture {
 
   resetView(): void {
     this.goal = { ...VIEW };
-    // The short way round.
+    // Take the shorter way round.
     while (this.view.yaw - VIEW.yaw > Math.PI) this.view.yaw -= 2 * Math.PI;
     while (this.view.yaw - VIEW.yaw < -Math.PI) this.view.yaw += 2 * Math.PI;
     this.changed();
@@ -158,7 +158,7 @@ export class CubePicture {
     this.inSight();
   }
 
-  /** Scrolls no further than it takes. */
+  /** Scrolls the cube into view. */
   inSight(): void {
     this.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
@@ -167,7 +167,7 @@ export class CubePicture {
     this.dirty = true;
   }
 
-  // ---- by hand
+  // ---- input
 
   private listen(handling: Handling): void {
     const { element, canvas } = this;
@@ -177,7 +177,7 @@ export class CubePicture {
     for (const end of ["pointerup", "pointercancel"] as const)
       canvas.addEventListener(end, (event) => this.up(event, handling, end === "pointercancel"));
     canvas.addEventListener("dblclick", (event) => this.hit(event.offsetX, event.offsetY) || this.resetView());
-    // A finger on the cube turns it; one beside it turns the view sideways, or scrolls the page.
+    // A touch on the cube turns a layer; beside it, a touch turns the view sideways or scrolls the page.
     canvas.addEventListener(
       "touchstart",
       (event) => {
@@ -282,7 +282,7 @@ export class CubePicture {
     if (quarters % 4 !== 0) handling.turned(made);
   }
 
-  /** The layer that a pull at a sticker turns: across the direction on the face that is nearest to that of the pull. */
+  /** The layer turned by dragging a sticker. The drag is matched to the nearer of the two directions on the face. */
   private layerAlong(at: Seen, pull: Point): NonNullable<Hold["layer"]> {
     const size = sizeOf(this.stickers);
     const { cell, normal, across, down } = faceletsOf(size)[at.at]!;
@@ -298,9 +298,9 @@ export class CubePicture {
     return { turn: { axis, layer: cell[axis], quarters: 0 }, along: way, sign: about[axis] };
   }
 
-  /** The sticker under a place on the canvas. */
+  /** The sticker at a point of the canvas. */
   private hit(x: number, y: number): Seen | undefined {
-    // The last one painted is the nearest.
+    // The sticker painted last is the nearest.
     return this.seen.findLast(({ corners }) => inside([x, y], corners));
   }
 
@@ -326,7 +326,7 @@ export class CubePicture {
     this.paint();
   }
 
-  /** Where motion has come to by now. */
+  /** Advances view and turns to the time `nowMs`. */
   private advance(nowMs: number): void {
     if (this.goal) {
       const share = calm() ? 1 : 0.22;
@@ -341,7 +341,7 @@ export class CubePicture {
     for (;;) {
       if (!this.motion && this.queue.length > 0) {
         const { turn, ms, done } = this.queue.shift()!;
-        // What waits makes the one before it faster.
+        // Queued turns speed up the current one.
         const rush = 1 + 0.5 * this.queue.length;
         this.motion = {
           turn,
@@ -362,7 +362,7 @@ export class CubePicture {
     }
   }
 
-  /** The layer that is turned and by how much. */
+  /** The turning layer and its angle. */
   private turning(): { turn: Turn; angle: number } | undefined {
     if (this.hold?.layer) return { turn: this.hold.layer.turn, angle: this.hold.angle };
     if (!this.motion) return undefined;
@@ -386,7 +386,7 @@ export class CubePicture {
     const cubies = cubiesOf(size).map(({ cell, stickers }) => {
       const turns = turning !== undefined && cell[axis] === turning.turn.layer;
       const centre = along([0, 0, 0], unit, cell);
-      // Layers are told apart before their cubies: planes lie between them.
+      // Sort by layer before cubie, because planes separate the layers.
       const order = turning ? -Math.abs(centre[axis] - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]))) : 0;
       const depth = -Math.hypot(...along(turns ? rotate(eye, axis, -turning.angle) : eye, -1, centre));
       return { stickers, centre, turns, order, depth };
@@ -400,7 +400,7 @@ export class CubePicture {
     }
   }
 
-  /** The eye, as the cube sees it. */
+  /** Position of the eye in cube coordinates. */
   private eye(): Vector {
     return rotate(rotate([0, 0, EYE], 0, -this.view.pitch), 1, -this.view.yaw);
   }
@@ -414,7 +414,7 @@ export class CubePicture {
     c.fillStyle = glow;
     c.fillRect(0, 0, width, height);
     if (this.view.pitch < -0.1) return;
-    // Its shadow on a table that one imagines beneath it.
+    // The cube's shadow on an imagined table.
     c.save();
     c.translate(width / 2, height * 0.485 + r * (0.25 + 1.42 * Math.cos(this.view.pitch)));
     c.scale(1, 0.16 + 0.62 * Math.abs(Math.sin(this.view.pitch)));
@@ -429,7 +429,7 @@ export class CubePicture {
     c.restore();
   }
 
-  /** The corners of a square that lies in a side of a cubie, about `middle`. */
+  /** Projected corners of a square about `middle`, in a side of a cubie. */
   private square(middle: Vector, reach: number, { across, down }: Facelet, place: Place): Point[] {
     const corner = (a: number, d: number): Point => this.project(place(along(along(middle, a * reach, across), d * reach, down)));
     return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
@@ -482,10 +482,10 @@ export class CubePicture {
     c.fillStyle = fill;
     rounded(c, corners, STICKER.round);
     c.fill();
-    // What is between stickers belongs to the nearest.
+    // The gap between stickers belongs to the nearest one.
     this.seen.push({ at: k, corners: this.square(surface, unit / 2, facelet, place), centre: surface });
     if (!this.letters) return;
-    // Upright wherever the sticker has turned to, as large as it looks from here.
+    // Letters stay upright; their size follows the projected area.
     const [[ox, oy], [ax, ay], , [dx, dy]] = corners as [Point, Point, Point, Point];
     const size = LETTER * Math.sqrt(Math.abs((ax - ox) * (dy - oy) - (ay - oy) * (dx - ox)));
     const [x, y] = this.project(middle);
@@ -496,7 +496,7 @@ export class CubePicture {
     c.fillText(letter, x, y + 0.07 * size);
   }
 
-  /** A colour under the light, brighter towards it. */
+  /** Gradient of a lit colour, brighter towards the light. */
   private sheen(c: CanvasRenderingContext2D, [r, g, b]: [number, number, number], light: number): CanvasGradient {
     const { width, height } = this.surface;
     const reach = 1.5 * this.scale;
@@ -520,13 +520,13 @@ const rotate = ([x, y, z]: Vector, axis: number, angle: number): Vector => {
       : [c * x - s * y, s * x + c * y, z];
 };
 
-/** A plane at `middle` whose outer side has `out` faces the eye. */
+/** True if the plane at `middle`, with `out` on its outer side, faces the eye. */
 function towards(middle: Vector, out: Vector): boolean {
   const normal = along(out, -1, middle);
   return dot(normal, [-middle[0], -middle[1], EYE - middle[2]]) > 0;
 }
 
-/** How squarely the light falls on it. */
+/** Cosine of the angle between the plane's normal and the light. */
 function lit(middle: Vector, out: Vector): number {
   const normal = along(out, -1, middle);
   return dot(normal, LIGHT) / (Math.hypot(...normal) * Math.hypot(...LIGHT));
@@ -541,7 +541,7 @@ function inside([x, y]: Point, corners: Point[]): boolean {
   return within;
 }
 
-/** The path of a polygon with its corners rounded by a share of its edges. */
+/** Adds the path of a polygon; `share` of each edge is used to round the corners. */
 function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): void {
   const between = (a: Point, b: Point): Point => [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
   c.beginPath();
@@ -555,7 +555,7 @@ function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): 
   c.closePath();
 }
 
-/** The convex hull, by a sweep from left to right. */
+/** Convex hull by Andrew's monotone chain. */
 function hull(points: Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const turn = (a: Point, b: Point, c: Point): number => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -570,14 +570,14 @@ function hull(points: Point[]): Point[] {
   return [...side(sorted), ...side(sorted.reverse())];
 }
 
-/** The same colour, not to be seen: what fades to it keeps its hue. */
+/** The colour with alpha 0; a gradient to it keeps the hue. */
 function faint(c: CanvasRenderingContext2D, colour: string): string {
   c.fillStyle = colour;
   const written = String(c.fillStyle); // `#rrggbb` or `rgba(r, g, b, a)`
   return written.startsWith("#") ? `${written}00` : written.replace(/[\d.]+\)$/, "0)");
 }
 
-/** The colours of the style sheet, as they are in this theme. */
+/** Reads the colours of the current theme from the style sheet. */
 function readShades(): Shades {
   const style = getComputedStyle(document.documentElement);
   const value = (name: string): string => style.getPropertyValue(`--cube-${name}`).trim();

@@ -1,4 +1,4 @@
-// Its own tries: fresh scrambles, near ones first and farther ones as it gets better.
+// Auto-play: random scrambles whose depth grows as the agent improves.
 
 import { MOST_DISTANCE } from "./controls";
 import { DEEPEST, type Tries } from "./depths";
@@ -6,11 +6,11 @@ import type { Puzzle, SolveMethod } from "./protocol";
 
 export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
-/** The share at a depth from which on it counts as able there. */
+/** Solve rate at which a depth counts as mastered. */
 const ABLE = 0.8;
-/** So many of the greatest depths it tries in turn once it has come to the end. */
+/** Number of greatest depths drawn at random after the last depth is reached. */
 const FAR = 6;
-/** With which it tries by itself on a cube whose distances are not known. */
+/** Search for a cube without known distances. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
 
 export class Practice {
@@ -19,7 +19,7 @@ export class Practice {
   trying = false;
   dueMs = 0;
 
-  /** `able` is the greatest depth at which it solves so large a share, as the newest test found. */
+  /** `able` returns the greatest depth with at least that solve rate in the newest test. */
   constructor(private readonly able: (share: number) => number) {}
 
   begin(): void {
@@ -37,11 +37,11 @@ export class Practice {
     return exact ? { ...method, search: "greedy" } : { ...method, search: "beam", ...SMALL_BEAM };
   }
 
-  /** Further out as it gets better; once it is at the end, now here, now there. */
+  /** Records a try and sets the next depth: deeper after success, random among the greatest at the end. */
   tried(solved: boolean, { exact }: Puzzle): void {
     const { depth } = this;
-    const so = this.tries.get(depth) ?? { solved: 0, of: 0 };
-    this.tries.set(depth, { solved: so.solved + Number(solved), of: so.of + 1 });
+    const before = this.tries.get(depth) ?? { solved: 0, of: 0 };
+    this.tries.set(depth, { solved: before.solved + Number(solved), of: before.of + 1 });
     if (!solved) return this.failed();
     const most = exact ? MOST_DISTANCE : DEEPEST;
     this.depth = depth < most ? Math.min(most, Math.max(depth + 1, this.able(ABLE))) : most - Math.floor(FAR * Math.random());

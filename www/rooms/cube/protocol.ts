@@ -1,4 +1,4 @@
-// What is asked of the room of the cube, and answered; and what it tells.
+// Questions, answers and events of the cube room.
 // Generated from crates/run/src/cube/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 

@@ -1,4 +1,4 @@
-// A solution along its moves: what the agent thought was left before each, what truly was, and where one stands.
+// Playback of a solution: its moves, the agent's estimate and the true distance before each, and the current step.
 
 import { button, h, type Icon, icon, id, lineThrough, svg, write } from "../../parts/dom";
 import { moves, value } from "./opinion";
@@ -10,15 +10,15 @@ const PACES = [
   { words: "fast", ms: 190 },
 ];
 
-export type Wishes = { goTo(step: number): void; play(): void };
+export type PlaybackActions = { goTo(step: number): void; play(): void };
 
-const goer = (name: Icon, words: string, go: () => void): HTMLButtonElement =>
+const stepButton = (name: Icon, words: string, go: () => void): HTMLButtonElement =>
   button(icon(name), go, { "aria-label": words, title: words });
 
 export class SolutionPane {
   readonly element: HTMLElement;
   private readonly cost = h("p.small.cost");
-  private readonly empty = h("p.small.no-solution", "A solution comes here: its moves, and what the agent thinks is left before each.");
+  private readonly empty = h("p.small.no-solution", "The solution appears here: its moves, and the agent's estimate before each.");
   private readonly plot = h("div.values-plot", { role: "img" });
   private readonly most = h("span.values-most", { "aria-hidden": "true" });
   private readonly spot = h("span.values-spot", { "aria-hidden": "true" });
@@ -27,19 +27,19 @@ export class SolutionPane {
   private readonly pace = h("select", { id: id("pace"), "aria-label": "Speed" }, [
     PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)),
   ]);
-  private readonly playButton = h("button.strong.play-solution", { onclick: () => this.wishes.play() });
-  private readonly back = goer("left", "One move back", () => this.wishes.goTo(this.at - 1));
-  private readonly on = goer("right", "One move on", () => this.wishes.goTo(this.at + 1));
-  private readonly start = goer("reset", "Back to the scramble", () => this.wishes.goTo(0));
+  private readonly playButton = h("button.strong.play-solution", { onclick: () => this.actions.play() });
+  private readonly back = stepButton("left", "One move back", () => this.actions.goTo(this.at - 1));
+  private readonly on = stepButton("right", "One move forward", () => this.actions.goTo(this.at + 1));
+  private readonly start = stepButton("reset", "Back to the scramble", () => this.actions.goTo(0));
   private buttons: HTMLButtonElement[] = [];
   private values: number[] = [];
   private distances: (number | undefined)[] = [];
   private length = 0;
   private at = 0;
 
-  constructor(private readonly wishes: Wishes) {
+  constructor(private readonly actions: PlaybackActions) {
     this.chart.append(
-      h("figcaption.small", h("span.key.thinks", "the agent thinks"), h("span.key.known", "optimal")),
+      h("figcaption.small", h("span.key.thinks", "agent's estimate"), h("span.key.known", "shortest")),
       h("div.values-field", this.plot, this.most, this.spot),
     );
     this.element = h("div.solution.box.none", [
@@ -66,7 +66,7 @@ export class SolutionPane {
     this.values = solution.values;
     this.distances = solution.optimal === null ? [] : [solution.optimal];
     this.buttons = solution.moves.map((move, k) =>
-      h("button.quiet.small", { "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) }, move),
+      h("button.quiet.small", { "aria-label": `Go to move ${k + 1}: ${move}`, onclick: () => this.actions.goTo(k + 1) }, move),
     );
     this.strip.replaceChildren(...this.buttons.map((button) => h("li", button)));
     write(this.cost, words);
@@ -74,16 +74,16 @@ export class SolutionPane {
     this.chart.classList.toggle("unknown", solution.optimal === null);
     this.chart.hidden = this.length === 0 || (this.values.length === 0 && solution.optimal === null);
     this.draw();
-    this.stand(0);
+    this.setStep(0);
   }
 
   known(step: number, distance: number): void {
     this.distances[step] = distance;
     this.draw();
-    this.stand(this.at);
+    this.setStep(this.at);
   }
 
-  stand(at: number): void {
+  setStep(at: number): void {
     this.at = at;
     this.buttons.forEach((button, k) => {
       button.classList.toggle("done", k < at);
@@ -102,13 +102,10 @@ export class SolutionPane {
       this.spot.style.left = `${(100 * at) / Math.max(1, this.length)}%`;
       this.spot.style.top = `${100 * (1 - Math.max(0, shown) / this.high)}%`;
     }
-    const told = [
-      thinks === undefined ? "" : `the agent thinks ${value(thinks)} are left`,
-      known === undefined ? "" : `${known} are optimal`,
-    ]
+    const spoken = [thinks === undefined ? "" : `agent's estimate ${value(thinks)}`, known === undefined ? "" : `shortest ${known}`]
       .filter(Boolean)
       .join(", ");
-    this.plot.setAttribute("aria-label", `Moves left along the solution: after ${moves(at)} of ${this.length}, ${told || "unknown"}`);
+    this.plot.setAttribute("aria-label", `Moves left along the solution: after ${moves(at)} of ${this.length}, ${spoken || "unknown"}`);
   }
 
   playing(playing: boolean): void {

@@ -1,5 +1,4 @@
-// A search of the run, which goes on with it beside its training and tells how it stands. There is one at a time; a new one ends the
-// one before.
+// Searches in the run's worker, which runs them beside training and reports progress. A new search ends the previous one.
 
 import type { Event as RunEvent } from "../../run/protocol";
 import { count, seconds } from "../../parts/format";
@@ -8,17 +7,17 @@ import { moves } from "./opinion";
 import type { RoomEvent, SearchKind, Solution, SolveMethod, SolveView } from "./protocol";
 
 export const SEARCHES: { search: SearchKind; words: string; about: string }[] = [
-  { search: "greedy", words: "Greedy", about: "always the best move that does not take the last one back; looks one move ahead" },
-  { search: "beam", words: "Beam search", about: "level by level, keeps the most promising states of each" },
-  { search: "a_star", words: "A* search", about: "expands the states whose moves made and moves to go are fewest, many at once" },
-  { search: "exact", words: "Exact table", about: "by the distances of all states, as a reference: always optimal" },
+  { search: "greedy", words: "Greedy", about: "takes the best move, one move ahead; never undoes the last move" },
+  { search: "beam", words: "Beam search", about: "keeps the most promising states of each level" },
+  { search: "a_star", words: "A* search", about: "expands the states with the lowest sum of moves made and estimated moves left" },
+  { search: "exact", words: "Exact table", about: "uses the true distances of all states; always optimal" },
 ];
 export const nameOf = ({ search, width }: SolveMethod): string => {
   const { words } = SEARCHES.find((one) => one.search === search)!;
   return search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
 };
 
-/** What became of the width that was asked for. */
+/** Text about a beam that was widened beyond the requested width. */
 export const widened = ({ width }: SolveView, method: SolveMethod): string =>
   width !== null && width > method.width ? `, widened to ${count(width)}` : "";
 
@@ -30,15 +29,16 @@ export function costOf(found: Found, method: SolveMethod): string {
   return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
 }
 
-/** Why it found nothing, and what to try. */
-export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text}. ${failure.next_step}.` : "There is none.");
+/** Reason why no solution was found, and the next step. */
+export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text}. ${failure.next_step}.` : "No solution found.");
 
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
 
 export function outcomeOf({ moves: made, optimal }: Solution, { search }: SolveMethod): string {
-  if (made.length === 0) return "It is solved.";
-  if (search === "exact") return `Optimal is ${made.length}.`;
-  return optimal === null ? `The agent needs ${moves(made.length)}.` : `Optimal is ${optimal}, the agent needs ${made.length}.`;
+  if (made.length === 0) return "Already solved.";
+  if (search === "exact") return `Shortest: ${moves(made.length)}.`;
+  const own = `Solved in ${moves(made.length)}.`;
+  return optimal === null ? own : `${own} Shortest: ${optimal}.`;
 }
 
 type Search = { number?: number; progress(view: SolveView): void; end(view: SolveView | undefined): void };
@@ -48,7 +48,7 @@ export class Solver {
 
   constructor(private readonly client: CubeClient) {}
 
-  /** Undefined where another search took its place. */
+  /** Runs a search; returns undefined if another search replaced it. */
   async solve(facelets: string, method: SolveMethod, progress: Search["progress"] = () => {}): Promise<Found | undefined> {
     this.search?.end(undefined);
     const beganMs = performance.now();
@@ -58,7 +58,7 @@ export class Solver {
     try {
       const begun = await this.client.ask({ ask: "solve", facelets, method });
       own.number = begun.number;
-      if (own === this.search) this.stand(begun);
+      if (own === this.search) this.update(begun);
       const view = await ended;
       return view && { ...view, ms: performance.now() - beganMs };
     } catch (error) {
@@ -67,15 +67,15 @@ export class Solver {
     }
   }
 
-  /** What the run tells. */
+  /** Handles an event of the run. */
   take(event: RunEvent): void {
     if (event.kind !== "room") return;
-    const told = event.event as RoomEvent;
-    if (told.number === this.search?.number) this.stand(told);
+    const view = event.event as RoomEvent;
+    if (view.number === this.search?.number) this.update(view);
   }
 
-  /** How the search under way stands. */
-  private stand(view: SolveView): void {
+  /** Passes progress or the result to the current search. */
+  private update(view: SolveView): void {
     if (!view.done) return this.search?.progress(view);
     this.search?.end(view);
     this.search = undefined;
@@ -85,6 +85,6 @@ export class Solver {
     if (!this.search) return;
     this.search.end(undefined);
     this.search = undefined;
-    void this.client.ask({ ask: "cancel" }).catch(() => {}); // between two runs there is nobody to ask
+    void this.client.ask({ ask: "cancel" }).catch(() => {}); // no worker answers between two runs
   }
 }

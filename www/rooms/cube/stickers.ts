@@ -1,21 +1,21 @@
-// The stickers of a cube and how turns move them. The page knows this much of the rules, so that a turn follows a finger; what a
-// state is worth, and whether stickers are a cube at all, is the worker's to say.
+// Stickers of a cube and their movement by turns. The page implements turns, so that a layer follows the pointer; the worker
+// evaluates and validates states.
 //
-// x points to R, y to U and z to F; the cube fills -1 to 1. Facelets are in the order URFDLB, each face row by row.
+// x points to R, y to U and z to F; the cube spans -1 to 1. Facelets are in the order URFDLB, each face row by row.
 
 export type Vector = readonly [number, number, number];
 export type Face = "U" | "R" | "F" | "D" | "L" | "B";
 
 export const FACES: Face[] = ["U", "R", "F", "D", "L", "B"];
-/** As people call the colours that these faces have here. */
+/** Colour names of the faces. */
 export const COLOURS: Record<string, string> = { U: "white", R: "red", F: "green", D: "yellow", L: "orange", B: "blue" };
 export const PLACES: Record<Face, string> = { U: "top", R: "right", F: "front", D: "bottom", L: "left", B: "back" };
 
 const NORMAL: Record<Face, Vector> = { U: [0, 1, 0], R: [1, 0, 0], F: [0, 0, 1], D: [0, -1, 0], L: [-1, 0, 0], B: [0, 0, -1] };
-/** Where a face's columns and rows grow towards, as one looks at it. */
+/** Directions of a face's columns (`ACROSS`) and rows (`DOWN`), seen from outside. */
 const ACROSS: Record<Face, Vector> = { U: [1, 0, 0], R: [0, 0, -1], F: [1, 0, 0], D: [1, 0, 0], L: [0, 0, 1], B: [-1, 0, 0] };
 const DOWN: Record<Face, Vector> = { U: [0, 0, 1], R: [0, -1, 0], F: [0, -1, 0], D: [0, 0, -1], L: [0, -1, 0], B: [0, -1, 0] };
-/** Middle layers and the face whose direction they follow. */
+/** Middle layers, each with the face whose turning direction it follows. */
 const MIDDLE: Record<string, Face> = { M: "L", E: "D", S: "F" };
 
 export const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -26,10 +26,10 @@ export const along = (at: Vector, by: number, direction: Vector): Vector => [
   at[2] + by * direction[2],
 ];
 
-/** A sticker's place: its cubie's by numbers from `-(size - 1) / 2` on, and how its face lies. */
+/** Position of a sticker: its cubie's coordinates from `-(size - 1) / 2`, and the directions of its face. */
 export type Facelet = { face: Face; cell: Vector; normal: Vector; across: Vector; down: Vector };
 
-/** Some quarter turns of one layer, anticlockwise as seen from the axis's positive end. */
+/** Quarter turns of one layer, anticlockwise seen from the positive end of the axis. */
 export type Turn = { axis: 0 | 1 | 2; layer: number; quarters: number };
 
 const facelets = new Map<number, Facelet[]>();
@@ -50,7 +50,7 @@ export function faceletsOf(size: number): Facelet[] {
   return all;
 }
 
-/** The cubies that one sees, each with the numbers of its stickers. */
+/** Visible cubies, each with the indices of its stickers. */
 export function cubiesOf(size: number): { cell: Vector; stickers: number[] }[] {
   const cubies = new Map<string, { cell: Vector; stickers: number[] }>();
   faceletsOf(size).forEach(({ cell }, k) => {
@@ -70,7 +70,7 @@ function quarter(axis: number, [x, y, z]: Vector): Vector {
 const permutations = new Map<string, number[]>();
 const key = (cell: Vector, normal: Vector): string => [...cell, ...normal].map((n) => n + 0).join();
 
-/** From where each sticker comes. */
+/** Index of the source sticker for each sticker after a turn. */
 function permutation(size: number, { axis, layer, quarters }: Turn): number[] {
   const times = ((quarters % 4) + 4) % 4;
   const name = [size, axis, layer, times].join();
@@ -97,22 +97,22 @@ export const turned = (stickers: string, turn: Turn): string =>
 
 export const inverse = (turn: Turn): Turn => ({ ...turn, quarters: -turn.quarters });
 
-/** Half of a turn made one way is made the other way as well. */
+/** Equivalent number of quarter turns from −1 to 2. */
 const shortest = (quarters: number): number => ((((quarters + 1) % 4) + 4) % 4) - 1;
 
-/** `R`, `U2`, `F'`; of the 3x3x3 also its middle layers. */
+/** Name of a turn: `R`, `U2`, `F'`; on the 3x3x3 also middle layers. */
 export function nameOf(size: number, { axis, layer, quarters }: Turn): string {
   const half = (size - 1) / 2;
   const faces = layer === 0 ? Object.entries(MIDDLE) : FACES.map((face) => [face, face] as const);
   const [name, face] = faces.find(
     ([, face]) => Math.abs(NORMAL[face][axis]!) === 1 && (layer === 0 || NORMAL[face][axis]! * half === layer),
   )!;
-  // A face turns clockwise as seen from outside.
+  // Clockwise is seen from outside the face.
   const clockwise = shortest(-quarters * NORMAL[face][axis]!);
   return `${name}${clockwise === 2 ? "2" : clockwise === -1 ? "'" : ""}`;
 }
 
-/** A move by its name; undefined where it has none. */
+/** The turn with a name, or undefined. */
 export function turnOf(size: number, name: string): Turn | undefined {
   const [, letter = "", how = ""] = /^([URFDLBMES])(2|')?$/.exec(name) ?? [];
   const middle = MIDDLE[letter];
@@ -123,7 +123,7 @@ export function turnOf(size: number, name: string): Turn | undefined {
   return { axis, layer: middle ? 0 : normal[axis]! * ((size - 1) / 2), quarters: -clockwise * normal[axis]! };
 }
 
-/** After moves by name; those that have none are left out. */
+/** Stickers after named moves; unknown names are skipped. */
 export const after = (stickers: string, moves: string[]): string =>
   moves.reduce((state, name) => {
     const turn = turnOf(sizeOf(stickers), name);
@@ -135,10 +135,10 @@ export const isSolved = (stickers: string): boolean => {
   return Array.from(stickers).every((letter, k) => letter === stickers[k - (k % each)]);
 };
 
-/** `U1`, `B9` */
+/** Name of a sticker: `U1`, `B9`. */
 export const faceletName = (size: number, at: number): string => `${FACES[Math.floor(at / (size * size))]}${(at % (size * size)) + 1}`;
 
-/** The stickers of the cubie whose place has these faces, such as `URF`. */
+/** Stickers of the cubie at a place named by its faces, such as `URF`. */
 export function stickersAt(size: number, place: string): number[] {
   const faces = Array.from(place).map((letter) => NORMAL[letter as Face]);
   const half = (size - 1) / 2;
@@ -150,10 +150,10 @@ export function stickersAt(size: number, place: string): number[] {
   });
 }
 
-/** Letters that people write for colours, as the faces that have them here. Other letters get the faces in turn. */
+/** Common letters for colours and their faces. */
 const NAMED: Record<string, Face> = { W: "U", R: "R", G: "F", Y: "D", O: "L", B: "B" };
 
-/** Stickers in whatever six letters, in those of this page; undefined where there are more. */
+/** Converts stickers to face letters. Up to six other letters map to faces in order; returns undefined for more. */
 export function normalised(text: string): string | undefined {
   const letters = Array.from(text.replaceAll(/\s+/g, "").toUpperCase());
   const found = [...new Set(letters)];
@@ -163,7 +163,7 @@ export function normalised(text: string): string | undefined {
   return letters.map((letter) => FACES[found.indexOf(letter)]).join("");
 }
 
-/** What one would see on it, for whoever does not. */
+/** Description of the stickers for screen readers. */
 export function spoken(stickers: string): string {
   const each = stickers.length / 6;
   const size = Math.sqrt(each);

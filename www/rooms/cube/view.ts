@@ -1,5 +1,5 @@
-// What the room of the cube shows beside what every room has: the cube and what is done with it, what the agent thinks, the solve
-// rate by depth, methods side by side, a cube of one's own, and what a learner that plays keeps.
+// The cube room's view: the cube, the agent's estimates, the solve rate by depth, a comparison of methods, the visitor's own
+// cube, and the inside of a Q-learner.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
@@ -22,11 +22,11 @@ export class CubeView implements View {
   readonly bands: Band[];
   readonly keys: Shortcut[];
   readonly otherKeys = [
-    { shown: "u r f d l b", does: "on the cube: turn a face clockwise, with shift anticlockwise; of the 3x3x3 also m e s" },
-    { shown: "← ↑ → ↓", does: "on the cube: turn the view; home brings it back" },
+    { shown: "u r f d l b", does: "on the cube: turn a face clockwise, with shift anticlockwise; on the 3x3x3 also m e s" },
+    { shown: "← ↑ → ↓", does: "on the cube: turn the view; home resets it" },
     { shown: "⌫", does: "on the cube: undo" },
-    { shown: "space", does: "on the cube: have it solved; play or pause the solution" },
-    { shown: "← ↑ → ↓", does: "on the net: from sticker to sticker; enter or a letter paints" },
+    { shown: "space", does: "on the cube: solve it; play or pause the solution" },
+    { shown: "← ↑ → ↓", does: "on the net: move between stickers; enter or a letter paints" },
   ];
   private readonly cube: CubePane;
   private readonly depths = new DepthChart();
@@ -47,7 +47,7 @@ export class CubeView implements View {
       client,
       this.cube.solver,
       announcer,
-      () => this.cube.held(),
+      () => this.cube.claim(),
       (found, method) => {
         this.cube.watchSolution(found, method);
         goToCube();
@@ -60,7 +60,7 @@ export class CubeView implements View {
     this.own = new OwnPane(client, () => this.cube.shown, place);
     this.inside = new InsidePane(client, place, () => this.cube.opinion.names);
     this.bands = [
-      { name: "methods-band", heading: "Methods side by side", element: this.methods.element, place: "before knobs" },
+      { name: "methods-band", heading: "Method comparison", element: this.methods.element, place: "before knobs" },
       { name: "own-band", heading: "Your own cube", element: this.own.element, place: "before knobs" },
       { name: "inside-band", heading: "Inside the learner", element: this.inside.element, place: "before knobs" },
     ];
@@ -75,7 +75,7 @@ export class CubeView implements View {
     return puzzleOf(this.page.client);
   }
 
-  /** The greatest depth up to which it solves so large a share, as the newest test found. */
+  /** Greatest depth up to which the newest test solved at least this share of each depth. */
   private able(share: number): number {
     const { present } = this.page;
     let able = 0;
@@ -99,17 +99,13 @@ export class CubeView implements View {
   status(present: History): string {
     const { progress } = this.page;
     const { size, exact } = this.puzzle;
-    const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} states`;
+    const after = `After ${seconds(progress.train_s)} of training (${words(progress.counts[0] ?? 0)} states)`;
     const share = present.test("solved");
-    if (share === undefined) return `It knows how faces turn and nothing else, ${after}. Its first test comes soon.`;
-    if (!exact)
-      return (
-        `A small beam search with its network solves ${percent(share)} of the test scrambles of the ${text.name(size)} by its ` +
-        `newest test; this is ${after}.`
-      );
+    if (share === undefined) return `${after}: no test yet, the first one is soon.`;
+    if (!exact) return `${after}: the newest test solved ${percent(share)} of the ${text.name(size)} scrambles with a small beam search.`;
     const optimal = present.test("optimal");
-    const ways = optimal === undefined ? "" : `, ${percent(optimal)} by a shortest way`;
-    return `Looking one move ahead it solves ${percent(share)} of all 3,674,160 states${ways} by its newest test; this is ${after}.`;
+    const fewest = optimal === undefined ? "" : `, ${percent(optimal)} in the fewest moves`;
+    return `${after}: the newest test solved ${percent(share)} of all 3,674,160 states greedily${fewest}.`;
   }
 
   began(_: Began): void {

@@ -1,4 +1,4 @@
-// The circuit on a big grid, as many steps as go: bit-packed, a gate is one instruction for all cells of a word.
+// The circuit on a big grid at full speed. Cells are bit-packed, so one instruction evaluates a gate for all cells of a word.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, labelled, select, write } from "../../parts/dom";
@@ -12,11 +12,11 @@ import type { BigView } from "./protocol";
 
 const SIDES = [256, 512, 1024, 2048];
 const SIDE = 1024;
-/** So long the worker runs it at once; training goes on in between. */
+/** Duration of one request to the worker; training continues between requests. */
 const ASK_MS = 12;
-/** For less motion it is shown this often. */
+/** Interval between pictures with reduced motion. */
 const CALM_MS = 1000;
-const TELL_EVERY_MS = 300;
+const WRITE_EVERY_MS = 300;
 
 export class BigPane {
   readonly element: HTMLElement;
@@ -36,7 +36,7 @@ export class BigPane {
   private renew = true;
   private perfect = false;
   private asking = false;
-  private readonly lastMs = { shown: 0, told: 0 };
+  private readonly lastMs = { shown: 0, written: 0 };
   private readonly speed = new Speed();
   private readonly grids = new Turns();
 
@@ -50,10 +50,10 @@ export class BigPane {
     this.figure.append(this.cells.element);
     this.element = h("div.big", [
       h("p.small", [
-        "The circuit of the member that you look at, hardened and pruned, runs on a grid of random cells without an edge. It learned " +
-          "on a far smaller one; what it learned is local, so it runs on any.",
+        "The hardened, pruned circuit of the selected member runs on a grid of random cells without edges. It learned on a much " +
+          "smaller grid, but its rule is local and works at any size.",
       ]),
-      h("div.row", [this.runButton, button("Other random cells", () => this.again()), labelled("Grid", this.size)]),
+      h("div.row", [this.runButton, button("New random cells", () => this.again()), labelled("Grid", this.size)]),
       this.error,
       h("dl.circuit-counts.wrap", [
         readout("Step", this.readouts.step),
@@ -103,7 +103,7 @@ export class BigPane {
   private tick(nowMs: number): void {
     if (this.asking || !this.running) return;
     this.asking = true;
-    // A circuit that is not right yet gives way to the first that is.
+    // Replace an imperfect circuit by the first perfect one.
     if (!this.perfect && this.chosen.perfect) this.renew = true;
     if (this.renew) this.perfect = this.chosen.perfect;
     const { renew } = this;
@@ -136,14 +136,14 @@ export class BigPane {
       this.lastMs.shown = nowMs;
       this.paint();
     }
-    this.tell();
+    this.writeReadouts();
   }
 
-  private tell(): void {
+  private writeReadouts(): void {
     const now = performance.now();
     const { view } = this;
-    if (!view || (now - this.lastMs.told < TELL_EVERY_MS && this.readouts.step.textContent !== "–")) return;
-    this.lastMs.told = now;
+    if (!view || (now - this.lastMs.written < WRITE_EVERY_MS && this.readouts.step.textContent !== "–")) return;
+    this.lastMs.written = now;
     const { steps, cells, gates } = this.speed;
     write(this.readouts.step, count(view.step));
     if (this.speed.known) write(this.readouts.steps, steps < 10 ? steps.toFixed(1) : short(steps));
@@ -158,13 +158,12 @@ export class BigPane {
     const { view } = this;
     if (!view || this.speed.cells === 0) return "";
     const { cells, gates } = this.speed;
-    if (view.gates === 0)
-      return "This circuit has no gates yet: every cell only takes over what another was. Let it learn, and run it again.";
+    if (view.gates === 0) return "This circuit has no gates yet; it only copies cells. Let it learn, then run it again.";
     return (
-      `While it runs, ${words(cells)} cells a second go through ${count(view.gates)} gates each: ${words(gates)} gates a second. ` +
-      `Bit-packed, 64 cells or more stand in one word and each gate is one instruction for all of them, so a step of ` +
+      `Running ${words(cells)} cells a second, ${count(view.gates)} gates each: ${words(gates)} gates a second. ` +
+      `One instruction evaluates a gate for 64 or more bit-packed cells, so a step of ` +
       `${words(view.width * view.height)} cells takes about ${time((view.width * view.height) / Math.max(1, cells))}. Training and ` +
-      `drawing have their turn in between.`
+      `drawing run in between.`
     );
   }
 
@@ -181,12 +180,12 @@ export class BigPane {
   }
 }
 
-/** How fast it goes, calmed so that one can read it. */
+/** Speed of the grid, smoothed for reading. */
 class Speed {
   steps = 0;
   cells = 0;
   gates = 0;
-  /** Where steps are counted from. */
+  /** Start of the current measurement. */
   private from = { step: 0, ms: 0 };
 
   clear(): void {
@@ -197,17 +196,17 @@ class Speed {
     this.from = { step, ms: performance.now() };
   }
 
-  /** Long enough for the steps to be told. */
+  /** True if the measurement is long enough to show steps per second. */
   get known(): boolean {
     return performance.now() - this.from.ms > 500;
   }
 
   measure({ step, cells_per_s, gate_cells_per_s }: BigView): void {
     const ms = performance.now() - this.from.ms;
-    const calmed = (before: number, value: number): number => (before === 0 ? value : before + 0.1 * (value - before));
+    const smoothed = (before: number, value: number): number => (before === 0 ? value : before + 0.1 * (value - before));
     this.steps = (1000 * (step - this.from.step)) / Math.max(1, ms);
-    this.cells = calmed(this.cells, cells_per_s);
-    this.gates = calmed(this.gates, gate_cells_per_s);
+    this.cells = smoothed(this.cells, cells_per_s);
+    this.gates = smoothed(this.gates, gate_cells_per_s);
     if (ms > 4000) this.since(step);
   }
 }

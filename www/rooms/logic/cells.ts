@@ -1,4 +1,4 @@
-// A grid of cells on a canvas: shown, painted by pointer, and walked over by keys with a cursor.
+// A grid of cells on a canvas, painted by pointer or by keys with a cursor.
 
 import { pen } from "../../parts/canvas";
 import { h } from "../../parts/dom";
@@ -8,21 +8,21 @@ import { arrowOf, clamp, modified } from "../shared/keys";
 import { cellColours, packed } from "./colours";
 import type { Picture, Shows } from "./protocol";
 
-/** Between cells as large as this there are lines, in CSS pixels. */
+/** Least cell size with grid lines, in CSS pixels. */
 const LINED = 7;
 
-export type Hands = {
-  /** A cell was touched, by a pointer that came from there, or by keys. */
+export type CellCallbacks = {
+  /** A cell was touched by a pointer or by keys. */
   touched(x: number, y: number): void;
   moved?(x: number, y: number): void;
-  /** Another key than those of the cursor; true where it was for the grid. */
+  /** Handles other keys; returns true if it used the key. */
   key?(key: string): boolean;
 };
 
 export class Cells {
   readonly element: HTMLCanvasElement;
   cursor = { x: 0, y: 0 };
-  /** Cells around the cursor that a touch reaches. */
+  /** Radius of a touch, in cells. */
   reach = 0;
   marked = false;
   private readonly surface: Surface;
@@ -30,22 +30,22 @@ export class Cells {
   private image: ImageData | undefined;
   private width = 0;
   private height = 0;
-  /** Where the pointer is, and since it was put down, whether it painted. */
+  /** Cell under the pointer, and the last touched cell while it is down. */
   private over: { x: number; y: number } | undefined;
   private last: { x: number; y: number } | undefined;
   private readonly stop: () => void;
 
-  /** Without hands it is a picture. */
+  /** Without callbacks the grid is read-only. */
   constructor(
     label: string,
-    private readonly hands?: Hands,
-    /** The colours are made anew. */
+    private readonly callbacks?: CellCallbacks,
+    /** Called when the theme has changed. */
     recolour: () => void = () => {},
   ) {
-    this.element = h("canvas.cells", { role: hands ? "application" : "img", tabindex: hands ? 0 : undefined, "aria-label": label });
+    this.element = h("canvas.cells", { role: callbacks ? "application" : "img", tabindex: callbacks ? 0 : undefined, "aria-label": label });
     this.surface = new Surface(this.element, () => this.draw());
     this.stop = onTheme(() => (recolour(), this.draw()));
-    if (!hands) return;
+    if (!callbacks) return;
     this.element.addEventListener("pointerdown", (event) => this.down(event));
     this.element.addEventListener("pointermove", (event) => this.move(event));
     this.element.addEventListener("pointerup", (event) => this.up(event));
@@ -64,7 +64,7 @@ export class Cells {
     if (this.element.getAttribute("aria-label") !== words) this.element.setAttribute("aria-label", words);
   }
 
-  /** The pixels of a grid of this size, a word a cell, to be written before `draw`. */
+  /** Pixels of a grid of this size, one word per cell, to be written before `draw`. */
   pixels(width: number, height: number): Uint32Array {
     if (width !== this.width || height !== this.height) {
       this.cursor = { x: width >> 1, y: height >> 1 };
@@ -76,7 +76,7 @@ export class Cells {
     return new Uint32Array(this.image!.data.buffer);
   }
 
-  /** A picture: each cell in the colour of its value. */
+  /** Shows a picture with each cell in the colour of its value. */
   show({ width, height, values }: Picture, shows: Shows): void {
     const colours = cellColours(shows).map(packed);
     const pixels = this.pixels(width, height);
@@ -90,7 +90,7 @@ export class Cells {
     this.picture.getContext("2d")!.putImageData(this.image, 0, 0);
     const c = surface.begin();
     const cell = surface.width / width;
-    // A large grid on few pixels is blended, a small one is not.
+    // Smooth only if cells are smaller than pixels.
     c.imageSmoothingEnabled = cell * (this.element.width / surface.width) < 1;
     c.drawImage(this.picture, 0, 0, surface.width, surface.height);
     if (cell >= LINED) {
@@ -100,13 +100,13 @@ export class Cells {
       for (let y = 1; y < height; y++) c.moveTo(0, y * cell), c.lineTo(surface.width, y * cell);
       c.stroke();
     }
-    if (!this.hands) return;
+    if (!this.callbacks) return;
     const keyed = this.element.matches(":focus-visible");
     const at = this.over ?? (keyed || this.marked ? this.cursor : undefined);
     if (at) this.outline(c, at, cell);
   }
 
-  /** The cells that a touch would reach, light on dark so that it shows on every colour. */
+  /** Outlines the cells that a touch would reach, light on dark for contrast with every colour. */
   private outline(c: CanvasRenderingContext2D, { x, y }: { x: number; y: number }, cell: number): void {
     const { reach } = this;
     c.beginPath();
@@ -140,7 +140,7 @@ export class Cells {
     if (event.button !== 0 || !this.image) return;
     this.element.setPointerCapture(event.pointerId);
     this.last = this.at(event);
-    // A finger may be about to scroll: it touches where it is lifted, or pulled along.
+    // A touch may be the start of a scroll, so it paints on release or on a drag.
     if (event.pointerType !== "touch") this.touch(this.last);
   }
 
@@ -149,7 +149,7 @@ export class Cells {
     const at = this.at(event);
     if (event.pointerType !== "touch") this.hover(at);
     if (!this.last || (at.x === this.last.x && at.y === this.last.y)) return;
-    // A quick pull leaves no gaps.
+    // Fill the gaps of a quick drag.
     const steps = Math.max(Math.abs(at.x - this.last.x), Math.abs(at.y - this.last.y));
     const from = this.last;
     const stride = this.reach + 1;
@@ -170,13 +170,13 @@ export class Cells {
   }
 
   private touch({ x, y }: { x: number; y: number }): void {
-    this.stand(x, y);
-    this.hands!.touched(x, y);
+    this.moveCursor(x, y);
+    this.callbacks!.touched(x, y);
   }
 
-  private stand(x: number, y: number): void {
+  private moveCursor(x: number, y: number): void {
     this.cursor = { x, y };
-    this.hands!.moved?.(x, y);
+    this.callbacks!.moved?.(x, y);
     this.draw();
   }
 
@@ -186,9 +186,9 @@ export class Cells {
     const { x, y } = this.cursor;
     if (step) {
       this.over = undefined;
-      this.stand(clamp(x + step[0], 0, this.width - 1), clamp(y + step[1], 0, this.height - 1));
-    } else if (event.key === "Enter") this.hands!.touched(x, y);
-    else if (!this.hands!.key?.(event.key)) return;
+      this.moveCursor(clamp(x + step[0], 0, this.width - 1), clamp(y + step[1], 0, this.height - 1));
+    } else if (event.key === "Enter") this.callbacks!.touched(x, y);
+    else if (!this.callbacks!.key?.(event.key)) return;
     event.preventDefault();
   }
 }

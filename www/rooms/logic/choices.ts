@@ -1,4 +1,4 @@
-// How the grid is set.
+// Settings of the grid.
 
 import { h, labelled, select } from "../../parts/dom";
 import type { Damage, Experiment, Picture, Start } from "./protocol";
@@ -8,7 +8,7 @@ const PACES: [words: string, times: number][] = [
   ["normal", 1],
   ["fast", 5],
 ];
-/** Sides of the grid of a rule, which has no size of its own. */
+/** Grid sides for a rule, which has no target size. */
 const SIDES = [32, 64, 128, 256];
 const MULTIPLES = [1, 2, 4, 8];
 
@@ -18,7 +18,7 @@ export class GridChoices {
     ["learned", "as in training"],
     ["random", "random"],
     ["blank", "blank"],
-    ["target", "the target"],
+    ["target", "target"],
   ]);
   private readonly sizes = select("size", []);
   private readonly paces = select(
@@ -47,7 +47,7 @@ export class GridChoices {
     2,
   );
 
-  /** `again` is for what takes another grid. */
+  /** `again` is called for changes that require a new grid. */
   constructor(again: () => void, brushed: () => void) {
     for (const one of [this.starts, this.sizes, this.forms]) one.addEventListener("change", again);
     this.brushes.addEventListener("change", brushed);
@@ -65,12 +65,12 @@ export class GridChoices {
     this.starts.value = rule ? "random" : "learned";
   }
 
-  aim(target: Picture | null): void {
+  setTarget(target: Picture | null): void {
     for (const option of this.starts.options) option.disabled = option.hidden = option.value === "target" && !target;
   }
 
-  /** The sizes of an experiment's grid, or of a target that has another. */
-  suit({ rule, width, height }: Pick<Experiment, "rule" | "width" | "height">): void {
+  /** Offers the grid sizes for an experiment or a target. */
+  setSizes({ rule, width, height }: Pick<Experiment, "rule" | "width" | "height">): void {
     const sizes = rule ? SIDES.map((side) => [side, side]) : MULTIPLES.map((times) => [width * times, height * times]);
     this.sizes.replaceChildren(
       ...sizes.map(([wide, tall], k) =>
@@ -91,7 +91,7 @@ export class GridChoices {
     return Number(this.paces.value);
   }
 
-  /** A pattern shows sooner in soft gates, at the size that they learn on; once the circuit is right, that runs. */
+  /** True for soft gates. With "settling", a pattern at its training size runs soft gates until the circuit is perfect. */
   soft(perfect: boolean, rule: boolean): boolean {
     return this.forms.value === "soft" || (this.forms.value === "settling" && this.sizes.selectedIndex === 0 && !rule && !perfect);
   }

@@ -1,5 +1,5 @@
-// The circuit that a member hardens to: drawn anew as its member learns, counted, and taken along. Values run on its wires as the
-// grid goes on.
+// The circuit of a member: its diagram with live values on the wires, its counts, and downloads. It is redrawn as the member
+// learns.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, id, ticked, write } from "../../parts/dom";
@@ -13,7 +13,7 @@ import { Diagram } from "./diagram";
 import type { CircuitView, Format, ValuesView } from "./protocol";
 
 const VALUES_EVERY_MS = 150;
-/** While its member learns it is drawn anew as often as one can follow. */
+/** Interval between redraws while the member learns. */
 const REDRAW_MS = 6000;
 const ASK_EVERY_MS = 1000;
 const FORMATS: { format: Format; words: string }[] = [
@@ -23,9 +23,9 @@ const FORMATS: { format: Format; words: string }[] = [
   { format: "rust", words: "Rust" },
 ];
 
-/** The grid that the automaton runs on: it goes on while its circuit is in sight, too. */
+/** The grid of the automaton. It also runs while the circuit is in sight. */
 interface Automaton {
-  runs(member: number): void;
+  setMember(member: number): void;
   tick(nowMs: number): void;
   paint(cells: Cells): void;
   nameOf(x: number, y: number): string;
@@ -41,10 +41,10 @@ export class CircuitPane {
   private readonly grid: Cells;
   private readonly gridFigure: HTMLElement;
   private readonly gridCaption = h("figcaption.small");
-  /** What is drawn, and whose. */
+  /** The drawn circuit and its member. */
   private drawn: { circuit: CircuitView; member: number } | undefined;
   private drawnMs = -Infinity;
-  /** The grid runs a newer circuit than the one that is drawn. */
+  /** The grid runs a newer circuit than the drawn one. */
   private outdated = false;
   private drawing = false;
   private readonly values = new Asker(() => VALUES_EVERY_MS);
@@ -57,8 +57,8 @@ export class CircuitPane {
     private readonly automaton: Automaton,
   ) {
     this.grid = new Cells(
-      "The grid: arrows choose the cell whose values run on the wires",
-      { touched: () => this.live(true), moved: () => (this.live(true), this.tellCell()) },
+      "The grid: arrow keys select the cell whose values the wires show",
+      { touched: () => this.live(true), moved: () => (this.live(true), this.writeCaption()) },
       () => this.automaton.paint(this.grid),
     );
     this.grid.marked = true;
@@ -66,21 +66,17 @@ export class CircuitPane {
     const { view, named, tools } = this.diagram;
     this.element = h("div.circuit", [
       h("p.small", [
-        "Hardened, each gate is the one operation that it leans to most. What only passes an input on, and what nothing depends on, " +
-          "is pruned. A gate that is pointed at shows its cone: all that it depends on. Thick wires are on, at the cell that is " +
-          "marked in the small grid, while the automaton runs.",
+        "A hardened gate is its most probable operation. Gates that only pass an input on, or that nothing depends on, are pruned. " +
+          "Point at a gate to see its cone: all gates and inputs that it depends on. Thick wires are on, at the cell that is marked " +
+          "in the small grid.",
       ]),
-      h("div.row", [
-        button("Draw it as it is now", () => this.draw(true), { class: "strong" }),
-        ticked(this.follow, "Keep it up to date"),
-        this.status,
-      ]),
+      h("div.row", [button("Redraw", () => this.draw(true), { class: "strong" }), ticked(this.follow, "Auto-update"), this.status]),
       this.error,
       h("div.circuit-head.wrap.foot", this.gridFigure, this.counts, tools),
       view,
       named,
       h("p.row", [
-        h("span.small", "Take the circuit along:"),
+        h("span.small", "Download:"),
         ...FORMATS.map(({ format, words }) =>
           button(words, () => this.export(format), { "aria-label": `Download the circuit as ${words}` }),
         ),
@@ -103,13 +99,13 @@ export class CircuitPane {
     write(this.error, "");
   }
 
-  went(): void {
+  refreshGrid(): void {
     if (this.gridFigure.hidden) return;
     this.automaton.paint(this.grid);
-    this.tellCell();
+    this.writeCaption();
   }
 
-  /** It is in sight: drawn by itself now and then, unless somebody follows its wires; and values are asked for. */
+  /** While in sight: redraws the circuit when due, unless the visitor inspects its wires, and requests values. */
   private watch(nowMs: number): void {
     this.automaton.tick(nowMs);
     const sinceMs = nowMs - this.drawnMs;
@@ -120,7 +116,7 @@ export class CircuitPane {
     } else this.live();
   }
 
-  private tellCell(): void {
+  private writeCaption(): void {
     const { x, y } = this.grid.cursor;
     write(this.gridCaption, `column ${x + 1}, row ${y + 1}: ${this.automaton.nameOf(x, y)}`);
   }
@@ -134,7 +130,7 @@ export class CircuitPane {
       const circuit = await this.client.ask({ ask: "circuit", member });
       if (stale()) return;
       write(this.error, "");
-      this.automaton.runs(member);
+      this.automaton.setMember(member);
       this.drawn = { circuit, member };
       this.outdated = false;
       this.drawnMs = performance.now();
@@ -156,7 +152,7 @@ export class CircuitPane {
       ),
     );
     this.gridFigure.hidden = false;
-    this.went();
+    this.refreshGrid();
     this.diagram.draw(circuit, asked);
     this.live(true);
   }
@@ -167,7 +163,7 @@ export class CircuitPane {
       const { name, text } = await this.client.ask({ ask: "export", member: this.chosen.member, format });
       write(this.error, "");
       download(name, text);
-      this.announcer.say(`${name} is downloaded.`, "export");
+      this.announcer.say(`Downloaded ${name}.`, "export");
     } catch (error) {
       if (!stale()) write(this.error, reason(error));
     }
@@ -183,7 +179,7 @@ export class CircuitPane {
     );
   }
 
-  /** The grid may run another member's circuit, or the same one's as it was. */
+  /** Shows values if the grid runs the drawn circuit, not another member's or an older one. */
   private setValues(circuit: CircuitView, values: ValuesView | undefined): void {
     const same = values?.updates === circuit.updates;
     if (values) this.outdated = !same;
@@ -195,15 +191,15 @@ export class CircuitPane {
 function madeOf({ updates, perfect, equal, verified }: CircuitView, member: number): string {
   const verdict = equal
     ? `Verified equal to its automaton on ${count(verified)} neighbourhoods.`
-    : `It differs from its automaton, which was compared on ${count(verified)} neighbourhoods.`;
-  return `Of member ${member + 1} after ${count(updates)} updates${perfect ? ", which is perfect" : ""}. ${verdict}`;
+    : `Differs from its automaton, compared on ${count(verified)} neighbourhoods.`;
+  return `Member ${member + 1} after ${count(updates)} updates${perfect ? ", perfect" : ""}. ${verdict}`;
 }
 
 const countsOf = ({ inputs, gates, evaluated, pass_through, dead, depth }: CircuitView): [string, number, string][] => [
   ["Active gates", gates.length, "after pruning"],
-  ["Depth", depth, "gates on the longest way"],
-  ["Evaluated", evaluated, "gates for a cell, before pruning"],
-  ["Pass-through", pass_through, "give an input on as it is"],
+  ["Depth", depth, "gates on the longest path"],
+  ["Evaluated", evaluated, "gates per cell, before pruning"],
+  ["Pass-through", pass_through, "pass an input on unchanged"],
   ["Dead", dead, "nothing depends on them"],
-  ["Inputs", inputs.length, "bits of the nine cells that matter"],
+  ["Inputs", inputs.length, "used bits of the nine cells"],
 ];

@@ -1,14 +1,14 @@
-// A run of this room, as its pictures ask it.
+// The client of a run of this room.
 
 import type { Client } from "../../run/client";
 import type { Answers, Experiment, Question, Shows } from "./protocol";
 
 export type LogicClient = Client<Question, Answers>;
 
-/** What is learned, for whoever draws it. */
+/** The experiment of the client's variant. */
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
-/** What one looks at: a member of the population, the best, whichever that is, or one that was chosen; and its cells in colours or not. */
+/** The selected member of the population (picked, or else the best), its state, and the colours of its cells. */
 export class Chosen {
   best = 0;
   updates = 0;

@@ -1,11 +1,11 @@
-// Colours of cells and of gates, as numbers for pictures and as text for everything else.
+// Colours of cells and gates, as numbers for pictures and as CSS.
 
 import { rgb } from "../../parts/theme";
 import type { Shows } from "./protocol";
 
 export type Rgb = [number, number, number];
 
-/** Of the eight colours that three channels give, each a little calmer than the pure one: bit 0 is red, bit 1 green, bit 2 blue. */
+/** Softened versions of the eight colours of three channels: bit 0 is red, bit 1 green, bit 2 blue. */
 const EIGHT: Rgb[] = [
   [22, 24, 26],
   [222, 52, 48],
@@ -18,19 +18,19 @@ const EIGHT: Rgb[] = [
 ];
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** The colours of cells by value: off and on, or eight. */
+/** Colours of cells by value: off and on, or eight colours. */
 export function cellColours(shows: Shows): Rgb[] {
   return shows === "rgb" ? EIGHT : [rgb("line"), rgb("accent")];
 }
 
-/** What a cell of this value is called. */
+/** Name of a cell's value. */
 export const cellName = (shows: Shows, value: number): string => (shows === "rgb" ? NAMES[value]! : value ? "on" : "off");
 
-/** As a picture has it. */
+/** A colour as a pixel of `ImageData`. */
 export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 
-/** Between the colours, as soft states are: channels lie one after another, each of all cells. */
+/** Blends the colours by soft states; `soft` holds all cells of one channel after another. */
 export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Uint32Array): void {
   const channels = Math.log2(colours.length);
   for (let cell = 0; cell < cells; cell++) {
@@ -50,7 +50,7 @@ export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Ui
   }
 }
 
-/** One for an operation and its opposite, which is told from it by a notch: in the light and in the dark. */
+/** Colours of each operation and its complement, for the light and dark theme. The complement is marked by a notch. */
 const FAMILIES: [light: string, dark: string][] = [
   ["#3f4641", "#bfc4bc"], // false, true
   ["#2560a8", "#7fb0f2"], // and
@@ -62,7 +62,7 @@ const FAMILIES: [light: string, dark: string][] = [
   ["#1d7a4b", "#74cf9f"], // or
 ];
 
-/** Of an operation, and whether it is the opposite of the one that the colour is named after. */
+/** Colour of an operation, and whether it is the complement of its family. */
 export function opColour(op: number): { colour: string; opposite: boolean } {
   const opposite = op > 7;
   const family = FAMILIES[opposite ? 15 - op : op]!;

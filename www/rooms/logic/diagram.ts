@@ -1,4 +1,4 @@
-// The drawing of a circuit: values run on its wires, and whoever points at a gate or goes from gate to gate sees what it depends on.
+// The diagram of a circuit with live values on its wires. The pointer or the arrow keys select a gate and show its cone.
 
 import { button, h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
@@ -12,9 +12,9 @@ import { OPS, reads } from "./ops";
 import type { CircuitView } from "./protocol";
 
 const [LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP] = [0.1, 2.5, 1.25];
-/** Smaller than this nobody can read it. */
+/** Smallest readable zoom. */
 const READABLE = 0.62;
-/** Circuits of more gates are counted, and drawn on demand: early in a run nothing may be pruned yet. */
+/** Largest number of gates that is drawn without a request. Early in a run, little may be pruned yet. */
 const MOST_DRAWN = 2500;
 
 type Drawn = {
@@ -36,12 +36,12 @@ export class Diagram {
   private at: number | undefined;
 
   constructor() {
-    const small = (words: string, label: string, does: () => void): HTMLButtonElement =>
-      button(words, does, { class: "small", "aria-label": label, title: label });
+    const small = (words: string, label: string, run: () => void): HTMLButtonElement =>
+      button(words, run, { class: "small", "aria-label": label, title: label });
     this.tools = h("div.row.circuit-tools", { hidden: true }, [
-      small("−", "Smaller", () => this.setZoom(this.zoom / ZOOM_STEP)),
-      small("+", "Larger", () => this.setZoom(this.zoom * ZOOM_STEP)),
-      small("All of it", "All of it in sight", () => this.fit(LEAST_ZOOM)),
+      small("−", "Zoom out", () => this.setZoom(this.zoom / ZOOM_STEP)),
+      small("+", "Zoom in", () => this.setZoom(this.zoom * ZOOM_STEP)),
+      small("Fit", "Fit the whole circuit", () => this.fit(LEAST_ZOOM)),
     ]);
     for (const kind of ["pointerover", "click"]) this.view.addEventListener(kind, (event) => this.point(under(event)));
     for (const kind of ["pointerleave", "blur"]) this.view.addEventListener(kind, () => this.point(undefined));
@@ -56,12 +56,12 @@ export class Diagram {
     write(this.named, "");
   }
 
-  /** Somebody follows its wires. */
+  /** True while the visitor inspects the diagram. */
   get followed(): boolean {
     return this.at !== undefined || this.view.contains(document.activeElement);
   }
 
-  /** Draws it, unless it is large and nobody asked. */
+  /** Draws the circuit; a large one only if `asked`. */
   draw(circuit: CircuitView, asked: boolean): void {
     const { inputs, gates, depth } = circuit;
     this.at = undefined;
@@ -70,8 +70,8 @@ export class Diagram {
       this.clear();
       return write(
         this.named,
-        `It has ${count(gates.length)} gates by now, more than one can follow. As it learns, most become pass-through or dead; the ` +
-          `button draws it anyway.`,
+        `${count(gates.length)} gates, too many to follow. Most will become pass-through or dead as the circuit learns. “Redraw” draws ` +
+          `it anyway.`,
       );
     }
     const layout = placed(circuit);
@@ -79,7 +79,7 @@ export class Diagram {
     this.view.replaceChildren(markup(drawingOf(circuit, layout)));
     const all = <E extends SVGElement>(name: string): E[] => [...this.view.querySelectorAll<E>(name)];
     const nodes = all<SVGGElement>(".node");
-    // Their words are of the room's, so they are text and no markup.
+    // Input names are set as text, not as markup.
     inputs.forEach((name, k) => (nodes[k]!.querySelector("text")!.textContent = name));
     const paths = all<SVGPathElement>(".wire");
     const wires = layout.wires.map(({ from, to }, k) => ({
@@ -90,15 +90,15 @@ export class Diagram {
     this.drawn = { circuit, layout, svg: this.view.querySelector("svg")!, nodes, wires, ends: all(".end") };
     this.view.setAttribute(
       "aria-label",
-      `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrows follow its wires: left to what a gate depends on, right ` +
-        `to what depends on it, up and down within a layer.`,
+      `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrow keys follow the wires: left to inputs of a gate, right to ` +
+        `gates that use it, up and down within a layer.`,
     );
     this.recolour();
     this.fit(READABLE);
-    this.tell();
+    this.writeNamed();
   }
 
-  /** Values of inputs and gates; none where they are of another circuit. */
+  /** Shows values of inputs and gates; an empty array clears them. */
   setValues(values: Uint8Array): void {
     const before = this.values;
     this.values = values;
@@ -109,7 +109,7 @@ export class Diagram {
     for (const { path, from } of wires) if (changed(from)) path.classList.toggle("on", values[from] === 1);
     circuit.outputs.forEach((output, k) => ends[k]?.classList.toggle("on", values[output] === 1));
     this.view.classList.toggle("valued", values.length > 0);
-    this.tell();
+    this.writeNamed();
   }
 
   private recolour(): void {
@@ -124,7 +124,7 @@ export class Diagram {
     if (svg) svg.style.width = `${svg.viewBox.baseVal.width * this.zoom}px`;
   }
 
-  /** As wide as there is room for, within reason. */
+  /** Fits the diagram to the width of its view, with zoom from `least` to 1. */
   private fit(least: number): void {
     const natural = this.drawn?.svg.viewBox.baseVal.width ?? 1;
     this.setZoom(Math.max(least, Math.min(1, (this.view.clientWidth - 4) / natural)));
@@ -134,7 +134,7 @@ export class Diagram {
     if (node === this.at) return;
     this.at = node;
     this.highlight();
-    this.tell();
+    this.writeNamed();
   }
 
   private highlight(): void {
@@ -152,11 +152,11 @@ export class Diagram {
     }
   }
 
-  private tell(): void {
+  private writeNamed(): void {
     const { at, drawn } = this;
     if (!drawn) return;
-    if (at === undefined) return write(this.named, touch() ? "Touch a gate." : "Point at a gate, or go from gate to gate by arrows.");
-    const value = this.values.length ? ` It is ${this.values[at] ? "on" : "off"} here.` : "";
+    if (at === undefined) return write(this.named, touch() ? "Touch a gate." : "Point at a gate, or use the arrow keys.");
+    const value = this.values.length ? ` Now ${this.values[at] ? "on" : "off"}.` : "";
     write(this.named, `${nodeInWords(drawn.circuit, at)}${value}`);
   }
 
@@ -165,12 +165,12 @@ export class Diagram {
     if (!drawn || modified(event)) return;
     if (event.key === "+" || event.key === "-") this.setZoom(event.key === "+" ? this.zoom * ZOOM_STEP : this.zoom / ZOOM_STEP);
     else if (event.key.startsWith("Arrow"))
-      this.stand(this.at === undefined ? (drawn.circuit.inputs.length ? 0 : undefined) : next(drawn, this.at, event.key));
+      this.select(this.at === undefined ? (drawn.circuit.inputs.length ? 0 : undefined) : next(drawn, this.at, event.key));
     else return;
     event.preventDefault();
   }
 
-  private stand(node: number | undefined): void {
+  private select(node: number | undefined): void {
     if (node === undefined) return;
     this.point(node);
     this.drawn?.nodes[node]?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -182,7 +182,7 @@ function under(event: Event): number | undefined {
   return node ? Number(node.getAttribute("data-node")) : undefined;
 }
 
-/** What a node depends on directly. */
+/** Direct inputs of a node. */
 function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
   const gate = gates[node - inputs.length];
   if (!gate) return [];
@@ -190,14 +190,14 @@ function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
   return [...(read.a ? [gate.a] : []), ...(read.b ? [gate.b] : [])];
 }
 
-/** A gate and all that it depends on. */
+/** A node and everything that it depends on. */
 function coneOf(circuit: CircuitView, node: Wire): Set<Wire> {
   const cone = new Set([node]);
   for (const one of cone) for (const read of readBy(circuit, one)) cone.add(read);
   return cone;
 }
 
-/** Where an arrow leads from a node: along its wires, or within its layer. */
+/** The next node for an arrow key, along the wires or within the layer. */
 function next({ circuit, layout, wires }: Drawn, at: Wire, key: string): Wire | undefined {
   const here = layout.nodes[at]!;
   const y = (node: Wire): number => layout.nodes[node]!.y;

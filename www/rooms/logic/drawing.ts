@@ -1,15 +1,14 @@
-// A circuit as a logic diagram: gates in the symbols of the field with a bubble where something is inverted, and the wires between
-// them, as the markup of a drawing.
+// SVG markup of a circuit: standard gate symbols, with bubbles for inversion, and wires.
 
 import { reads } from "./ops";
 import type { Placed, Point, Wire } from "./layout";
 import type { CircuitView } from "./protocol";
 
-/** A layer's width, a row's height, and a gate's, at the size that one reads best. */
+/** Width of a layer, height of a row, width and height of a gate, at zoom 1. */
 const [LAYER, ROW, WIDE, TALL] = [76, 28, 30, 20];
 const MARGIN = { left: 142, right: 84, top: 16 };
 
-/** A gate's symbol: its shape, and what is inverted. */
+/** Symbol of a gate: its shape, and which of output and inputs are inverted. */
 type Symbol = { shape: "and" | "or" | "xor" | "buffer" | "constant"; out: boolean; a: boolean; b: boolean };
 const symbol = (shape: Symbol["shape"], out = false, a = false, b = false): Symbol => ({ shape, out, a, b });
 const SYMBOLS: Symbol[] = [
@@ -41,16 +40,16 @@ const SHAPES: Record<Symbol["shape"], string> = {
   constant: `M${-H} ${-H}H${H}V${H}H${-H}Z`,
 };
 
-/** Where a place of the layout stands. */
+/** Converts layout units to pixels. */
 const at = ({ x, y }: Point): Point => ({ x: MARGIN.left + x * LAYER, y: MARGIN.top + (y + 0.5) * ROW });
 
-/** How high a wire comes in at a gate. */
+/** Height at which a wire arrives at a gate. */
 function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean): number {
   const wire = wires.find(({ from: one, to }) => one === from && "gate" in to && to.gate === gate && to.b === b);
   return wire?.through.at(-1)?.y ?? nodes[from]!.y;
 }
 
-/** Where the inputs of gates are: of a gate's two wires the upper one goes in above. */
+/** Offsets of the gates' inputs; the wire that arrives higher uses the upper input. */
 function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: boolean) => number {
   const upper = gates.map(({ a, b }, gate) => a === b || height(layout, a, gate, false) <= height(layout, b, gate, true));
   return (gate, b) => {
@@ -59,7 +58,7 @@ function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: bool
   };
 }
 
-/** Markup of this project's own; the names of inputs are written later, as text. */
+/** Markup of the diagram. It contains no external text; the names of inputs are set later as text. */
 export function drawingOf(circuit: CircuitView, layout: Placed): string {
   const { inputs, gates, outputs } = circuit;
   const port = portsOf(circuit, layout);
@@ -105,7 +104,7 @@ function gateOf(op: number, port: (b: boolean) => number): string {
 
 const round = (n: number): number => Math.round(10 * n) / 10;
 
-/** A wire from one place to the next, level at both ends. */
+/** Path of a wire between two points, horizontal at both ends. */
 function bend(x: number, y: number, toX: number, toY: number): string {
   const middle = (x + toX) / 2;
   return Math.abs(toY - y) < 0.1 ? `L${toX} ${round(toY)}` : `C${middle} ${round(y)} ${middle} ${round(toY)} ${toX} ${round(toY)}`;

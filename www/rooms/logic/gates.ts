@@ -1,5 +1,5 @@
-// Every gate of a member as a coloured cell, layer by layer: the colour is the operation that it leans to most, its strength how sure
-// the gate is of it. While it learns they settle from soft to hard.
+// All gates of a member as coloured squares, layer by layer. Colour is the most probable operation, opacity its probability.
+// Gates settle from soft to hard as the member learns.
 
 import { pen } from "../../parts/canvas";
 import { h, pane, write } from "../../parts/dom";
@@ -20,7 +20,7 @@ const LABEL = 14;
 const MOST_HEIGHT = 330;
 const SETTLED = 0.9;
 
-/** Gates of a layer side by side: the first of them, and where the block stands. */
+/** Block of a layer's gates: index of the first gate, and position of the block. */
 type Block = { name: string; spoken: string; first: number; count: number; columns: number; x: number; y: number };
 
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
@@ -37,7 +37,7 @@ export class GatesPane {
   private certainty = new Float32Array();
   private blocks: Block[] = [];
   private cell = 6;
-  /** The one that is pointed at or stood on, and the operation that is picked out. */
+  /** The selected gate, and the highlighted operation. */
   private at: number | undefined;
   private picked: number | undefined;
   private readonly asker = new Asker();
@@ -62,12 +62,11 @@ export class GatesPane {
       [this.now],
       [
         h("p.about", [
-          "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update " +
-            "layers decide",
+          "One square per gate: colour = operation, opacity = certainty. Kernels (K) read neighbours; update layers (U) compute the state.",
         ]),
         this.canvas,
         this.named,
-        h("div.ops", { role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" }, [
+        h("div.ops", { role: "group", "aria-label": "Operations and their number of gates; press one to highlight its gates" }, [
           this.legend.map(({ button }) => button),
         ]),
       ],
@@ -80,18 +79,18 @@ export class GatesPane {
     animate(this.canvas, () => this.ask(), ASK_EVERY_MS);
     onTheme(() => this.recolour());
     this.recolour();
-    this.tell();
+    this.updateText();
   }
 
   begin(): void {
     this.asker.turns.take();
     this.ops = new Uint8Array();
     this.automaton = undefined;
-    this.tell();
+    this.updateText();
     this.draw();
   }
 
-  learns(automaton: AutomatonView): void {
+  setAutomaton(automaton: AutomatonView): void {
     this.automaton = automaton;
     this.layOut();
     this.ask();
@@ -108,13 +107,13 @@ export class GatesPane {
       ({ ops, certainty }) => {
         this.ops = ops;
         this.certainty = Float32Array.from(floats(certainty));
-        this.tell();
+        this.updateText();
         this.draw();
       },
     );
   }
 
-  private tell(): void {
+  private updateText(): void {
     const counts = new Array<number>(OPS.length).fill(0);
     let settled = 0;
     this.ops.forEach((op, k) => {
@@ -129,13 +128,13 @@ export class GatesPane {
       ? `${count(all)} gates, ${percent(settled / all)} settled; most are ${most
           .slice(0, 3)
           .map(({ n, op }) => `${OPS[op]!.name} (${count(n)})`)
-          .join(", ")}. Arrows go from gate to gate.`
+          .join(", ")}. Arrow keys move between gates.`
       : "nothing yet";
     this.canvas.setAttribute("aria-label", `Gates: ${words}`);
     if (this.at === undefined)
       write(
         this.named,
-        all ? (touch() ? "Touch a gate to have it named." : "Point at a gate, or walk over them by arrows, to have it named.") : "",
+        all ? (touch() ? "Touch a gate to see its operation." : "Point at a gate or use the arrow keys to see its operation.") : "",
       );
     else this.name(this.at);
   }
@@ -155,7 +154,7 @@ export class GatesPane {
     this.draw();
   }
 
-  // ---- where gates stand
+  // ---- layout
 
   private layOut(): void {
     const { automaton } = this;
@@ -216,7 +215,7 @@ export class GatesPane {
   private point(gate: number | undefined): void {
     if (gate === this.at) return;
     this.at = gate;
-    this.tell();
+    this.updateText();
     this.draw();
   }
 

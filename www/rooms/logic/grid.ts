@@ -1,5 +1,5 @@
-// The automaton of a member at work: a grid that runs step by step, beside its target. It can be damaged by pointer and by keys, and
-// heals if its automaton has learned to. Until a visitor takes it, it starts over by itself with what was learned meanwhile.
+// The automaton of a member on a grid, beside its target. The visitor can damage cells by pointer or keys. With auto-restart, the
+// grid starts again with the newest automaton.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, id, pane, ticked, write } from "../../parts/dom";
@@ -15,14 +15,14 @@ import type { AutomatonView, Experiment, GridView, Picture, Shows } from "./prot
 import { GridQueue, type Ask } from "./queue";
 
 const REST_MS = 1600;
-/** A grid as it was trained takes about so long. */
+/** Approximate duration of the trained number of steps, in seconds. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
-/** Steps that the grid of a rule goes by itself while its member learns, and at most. */
+/** Steps of a rule's grid before an auto-restart: while the member learns, and at most. */
 const [RULED, RULED_MOST] = [30, 1000];
 const MOST_STEPS = 50;
 
-class Told {
+class Messages {
   readonly step = h("output.number");
   readonly status = h("p.grid-status");
   readonly error = h("p.error", { role: "alert" });
@@ -33,8 +33,8 @@ export class GridPane {
   readonly element: HTMLElement;
   private readonly cells: Cells;
   private readonly target = new Cells("Target");
-  private readonly told = new Told();
-  private readonly byItself = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: true });
+  private readonly messages = new Messages();
+  private readonly autoRestart = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: true });
   private readonly playButton = h("button.strong.play-grid", { onclick: () => this.play(!this.playing) });
   private readonly choices: GridChoices;
   private readonly queue: GridQueue;
@@ -50,7 +50,7 @@ export class GridPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
-    private readonly went: () => void,
+    private readonly onStep: () => void,
   ) {
     this.experiment = experimentOf(client);
     this.queue = new GridQueue(client, {
@@ -58,7 +58,7 @@ export class GridPane {
       damage: (spot) => ({ ask: "damage", ...spot, radius: this.cells.reach, how: this.choices.how }),
       took: (view, fresh) => this.took(view, fresh),
       failed: (error) => {
-        write(this.told.error, reason(error));
+        write(this.messages.error, reason(error));
         this.setPlaying(false);
       },
     });
@@ -70,18 +70,18 @@ export class GridPane {
       "The grid",
       {
         touched: (x, y) => this.damage(x, y),
-        moved: (x, y) => write(this.told.cell, `Column ${x + 1}, row ${y + 1}: ${this.nameOf(x, y)}.`),
+        moved: (x, y) => write(this.messages.cell, `Column ${x + 1}, row ${y + 1}: ${this.nameOf(x, y)}.`),
         key: (key) => this.key(key),
       },
       () => this.recolour(),
     );
     this.cells.reach = this.choices.brush;
-    this.byItself.addEventListener("change", () => this.byItself.checked && this.again(true));
-    const { step, status, error, cell } = this.told;
+    this.autoRestart.addEventListener("change", () => this.autoRestart.checked && this.again(true));
+    const { step, status, error, cell } = this.messages;
     this.element = pane(
       "grid-pane",
       "The automaton",
-      [step, ticked(this.byItself, "It starts over by itself")],
+      [step, ticked(this.autoRestart, "Auto-restart")],
       [
         h("div.grid-field", [
           h("div.grid-canvas", this.cells.element),
@@ -94,7 +94,7 @@ export class GridPane {
           this.playButton,
           h("button", { "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
           button("Reset", () => this.again(), { title: "Reset the grid (backspace)" }),
-          button("Damage in the middle", () => this.damageMiddle(), { title: "As large as the brush, three times over" }),
+          button("Damage the middle", () => this.damageMiddle(), { title: "Three touches of the brush" }),
         ]),
         this.choices.element,
       ],
@@ -106,30 +106,30 @@ export class GridPane {
   begin(): void {
     this.experiment = experimentOf(this.client);
     this.view = undefined;
-    this.aim(null);
+    this.setGoal(null);
     this.choices.begin(this.experiment);
-    this.choices.suit(this.experiment);
-    // Its place is kept, so that nothing below moves.
+    this.choices.setSizes(this.experiment);
+    // An empty grid keeps the height, so that nothing below moves.
     this.cells.pixels(...this.choices.size).fill(0);
     this.cells.draw();
     this.again(true);
   }
 
-  /** Its automaton and target, which may be of another size than the variant's own. */
-  learns({ target, steps }: AutomatonView): void {
+  /** Sets the automaton and its target, whose size may differ from the variant's. */
+  setAutomaton({ target, steps }: AutomatonView): void {
     const { width, height } = this.experiment;
     this.experiment = { ...this.experiment, steps };
-    this.aim(target);
-    this.choices.aim(target);
+    this.setGoal(target);
+    this.choices.setTarget(target);
     if (!target) return;
     this.target.label(`The target, ${target.width} by ${target.height} cells`);
     this.recolour();
     if (target.width === width && target.height === height) return;
-    this.choices.suit({ ...this.experiment, width: target.width, height: target.height });
+    this.choices.setSizes({ ...this.experiment, width: target.width, height: target.height });
     this.again(true);
   }
 
-  private aim(goal: Picture | null): void {
+  private setGoal(goal: Picture | null): void {
     this.goal = goal;
     this.target.element.parentElement!.hidden = !goal;
   }
@@ -139,17 +139,17 @@ export class GridPane {
     this.cells.element.scrollIntoView({ block: "center" });
   }
 
-  /** Another member is looked at: what goes on by itself takes it up at the next start, a visitor's own grid at once. */
+  /** Another member was selected. The grid restarts with it at once if `now`, else at the next start. */
   changed(now: boolean): void {
-    if (now) this.again(this.byItself.checked);
+    if (now) this.again(this.autoRestart.checked);
   }
 
-  /** From now on this member's, whose circuit is looked at. */
-  runs(member: number): void {
-    if (this.member !== member) this.again(this.byItself.checked);
+  /** Runs the given member, whose circuit is drawn. */
+  setMember(member: number): void {
+    if (this.member !== member) this.again(this.autoRestart.checked);
   }
 
-  /** What is learned, for who begins with it. */
+  /** The current target, as a start for a drawing. */
   get learned(): { picture: Picture; shows: Shows } | undefined {
     return this.goal ? { picture: this.goal, shows: this.chosen.shows } : undefined;
   }
@@ -159,7 +159,7 @@ export class GridPane {
     return cellName(this.chosen.shows, this.view.values[y * this.view.width + x] ?? 0);
   }
 
-  // ---- what is wished
+  // ---- actions
 
   private key(key: string): boolean {
     if (key === " ") this.play(!this.playing);
@@ -170,8 +170,8 @@ export class GridPane {
   }
 
   private play(playing: boolean): void {
-    // Whoever pauses wants to look at what is there.
-    if (!playing) this.byItself.checked = false;
+    // Pausing turns off auto-restart, so that the grid stays.
+    if (!playing) this.autoRestart.checked = false;
     this.times.lastMs = performance.now();
     this.setPlaying(playing);
     this.announcer.say(playing ? "The grid runs." : "The grid is paused.", "grid");
@@ -187,18 +187,18 @@ export class GridPane {
     if (this.view) this.queue.step(1);
   }
 
-  private again(byItself = false): void {
-    this.byItself.checked = byItself;
+  private again(autoRestart = false): void {
+    this.autoRestart.checked = autoRestart;
     this.damaged = false;
     this.setPlaying(true);
-    write(this.told.error, "");
+    write(this.messages.error, "");
     this.queue.renew();
   }
 
   private damage(x: number, y: number): void {
-    this.byItself.checked = false;
+    this.autoRestart.checked = false;
     if (this.queue.renewing) return;
-    if (!this.playing && !this.damaged) write(this.told.status, "Damaged. Run it, and see whether it heals.");
+    if (!this.playing && !this.damaged) write(this.messages.status, "Damaged. Run it to see whether it heals.");
     this.damaged = true;
     this.queue.damage({ x, y });
   }
@@ -214,7 +214,7 @@ export class GridPane {
     this.announcer.say("Damaged in the middle.", "grid");
   }
 
-  // ---- the grid goes on
+  // ---- steps
 
   private question(): Ask<"grid"> {
     const [width, height] = this.choices.size;
@@ -226,8 +226,8 @@ export class GridPane {
 
   tick(nowMs: number): void {
     const { experiment, view, times, queue } = this;
-    const byItself = this.byItself.checked;
-    if (byItself && this.playing && view && this.done(view)) {
+    const autoRestart = this.autoRestart.checked;
+    if (autoRestart && this.playing && view && this.done(view)) {
       times.restUntilMs ||= nowMs + REST_MS / this.choices.pace;
       if (nowMs < times.restUntilMs) return;
       times.restUntilMs = 0;
@@ -235,15 +235,15 @@ export class GridPane {
     }
     if (!this.playing || !view || queue.renewing || queue.asking) return queue.pump();
     const perS = this.choices.pace * Math.max(LEAST_PACE, experiment.steps / WHOLE_S);
-    // Less motion: one sees where it ends, not how it gets there.
-    const whole = calm() && byItself && !experiment.rule;
+    // Reduced motion: show only the final state.
+    const whole = calm() && autoRestart && !experiment.rule;
     const due = whole ? experiment.steps - view.step : Math.floor(((nowMs - times.lastMs) / 1000) * perS);
     if (due <= 0) return queue.pump();
     times.lastMs = due > MOST_STEPS ? nowMs : times.lastMs + (1000 * due) / perS;
     queue.step(Math.min(MOST_STEPS, due));
   }
 
-  /** It has run as long as it was trained, or a rule for a while, and there is something new to see. */
+  /** True after the trained number of steps, or the step limit for a rule. */
   private done({ step, updates }: GridView): boolean {
     const { rule, steps } = this.experiment;
     return rule ? step >= (updates === this.chosen.updates ? RULED_MOST : RULED) : step >= steps;
@@ -254,23 +254,22 @@ export class GridPane {
     this.view = view;
     this.paint();
     const { step, wrong } = view;
-    write(this.told.step, `${view.soft.length ? "soft, " : ""}step ${count(step)}`);
-    write(this.told.status, this.experiment.rule ? ruledStatus(view) : this.drawnStatus(view));
+    write(this.messages.step, `${view.soft.length ? "soft, " : ""}step ${count(step)}`);
+    write(this.messages.status, this.experiment.rule ? ruledStatus(view) : this.drawnStatus(view));
     this.cells.label(
-      `The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrows move ` +
-        `the cursor, enter damages, space runs or pauses.`,
+      `The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrow keys ` +
+        `move the cursor, enter damages, space runs or pauses.`,
     );
     this.element.dataset.step = String(step);
     this.element.dataset.wrong = wrong === null ? "" : String(wrong);
-    this.went();
+    this.onStep();
   }
 
   private drawnStatus({ step, wrong }: GridView): string {
     const { steps } = this.experiment;
-    const end = step <= steps ? "" : `, ${count(step - steps)} steps longer than it was trained`;
+    const end = step <= steps ? "" : `, ${count(step - steps)} more than in training`;
     if (wrong === null) return `After ${stepsText(step)}${end}.`;
-    const whole = wrong === 0 ? "Every cell is right" : `${percent(wrong)} of cells are wrong`;
-    return `${whole} after ${stepsText(step)}${end}.${this.damaged && wrong === 0 ? " It has healed." : ""}`;
+    return `${wrongText(wrong)} after ${stepsText(step)}${end}.${this.damaged && wrong === 0 ? " Healed." : ""}`;
   }
 
   private recolour(): void {
@@ -278,7 +277,7 @@ export class GridPane {
     this.paint();
   }
 
-  /** The grid as it stands, here or in another part. */
+  /** Paints the current grid, here or in another pane. */
   paint(cells = this.cells): void {
     const { view } = this;
     if (!view) return;
@@ -290,9 +289,9 @@ export class GridPane {
 }
 
 const stepsText = (step: number): string => (step === 1 ? "1 step" : `${count(step)} steps`);
+const wrongText = (wrong: number): string => (wrong === 0 ? "No wrong cells" : `${percent(wrong)} of cells wrong`);
 
 function ruledStatus({ step, wrong }: GridView): string {
   if (wrong === null) return `After ${stepsText(step)}.`;
-  const right = wrong === 0 ? "Every cell is as the rule has it" : `${percent(wrong)} of cells are not as the rule has it`;
-  return `${right}, after ${stepsText(step)}.`;
+  return `${wrongText(wrong)} after ${stepsText(step)}.`;
 }

@@ -1,7 +1,7 @@
-// The room of logic: cellular automata made of logic gates that learn within seconds and harden into a circuit that one can see, damage,
-// take along, and run on a big grid.
+// The logic room: cellular automata of logic gates that learn within seconds and harden into a circuit to inspect, damage,
+// download, and run on a big grid.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Experiment } from "./protocol";
 import type { LogicClient } from "./client";
@@ -9,7 +9,7 @@ import * as text from "./text";
 import { LogicView } from "./view";
 import "./style.css";
 
-export const brings: Brings<LogicClient> = {
+export const extension: RoomExtension<LogicClient> = {
   curves: { axis: "time", front: ["loss", "certainty", "success", "speed"], charts: text.charts },
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   knobs: ["lr", "patience", "weight_decay"],
@@ -17,16 +17,13 @@ export const brings: Brings<LogicClient> = {
     {
       at: ".grid-canvas",
       heading: "Gates that learn",
-      words: "Every cell runs the same small circuit of logic gates. The gates are learned: here is the best circuit so far, at work.",
+      words: "Every cell runs the same small circuit of learned logic gates. This grid runs the best circuit so far.",
     },
-    { at: ".returns", heading: "The curve", words: "The share of cells that the hardened circuit gets right; at 100% it is exact." },
+    { at: ".returns", heading: "The curve", words: "The share of cells that the hardened circuit gets right. At 100% it is exact." },
     ...knobToCurve("Drag the learning rate far to either side."),
-    { at: ".grid-canvas", heading: "Now you", words: "Draw or damage cells, and watch whether the circuit repairs them." },
+    { at: ".grid-canvas", heading: "Now you", words: "Damage cells and watch whether the circuit repairs them." },
   ],
-  can: [
-    "Draw on the grid, damage it, and watch it heal.",
-    "See the circuit, run it on a large grid, and take it along as Verilog or Rust.",
-  ],
-  gestures: [{ shown: "draw on the grid", does: "sets cells, or damages them" }],
+  can: ["Damage the grid and watch it heal.", "Inspect the circuit, run it on a large grid, and download it as Verilog or Rust."],
+  gestures: [{ shown: "draw on the grid", does: "damages cells" }],
   view: (page) => new LogicView(page),
 };

@@ -1,21 +1,21 @@
-// Where the gates of a circuit stand: in layers from left to right, so ordered that few wires cross (Sugiyama, Tagawa and Toda,
-// 1981). A wire that passes layers goes through a place of its own in each; all wires from one gate share theirs.
+// Layered layout of a circuit from left to right with few crossings (Sugiyama, Tagawa and Toda, 1981). A wire that spans layers
+// has a place in each; all wires from one gate share these places.
 
 import { reads } from "./ops";
 import type { CircuitView } from "./protocol";
 
-/** An input below the number of inputs, else a gate plus that number. */
+/** Index of an input, or the number of inputs plus the index of a gate. */
 export type Wire = number;
 
 const SWEEPS = 12;
 
-/** In units of a row's height and a layer's width. */
+/** Coordinates in layer widths (x) and row heights (y). */
 export type Point = { x: number; y: number };
 export type Placed = {
   /** Inputs, then gates. */
   nodes: Point[];
   outputs: Point[];
-  /** From a node through the layers it passes, to a gate or an output. */
+  /** Wires from a node, through places in the layers between, to a gate or an output. */
   wires: { from: Wire; to: { gate: number; b: boolean } | { output: number }; through: Point[] }[];
   layers: number;
   rows: number;
@@ -34,7 +34,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
   gates.forEach(({ layer }) => add(Math.max(1, layer)));
   const last = 1 + Math.max(0, ...gates.map(({ layer }) => Math.max(1, layer)));
   const ends = outputs.map(() => add(last));
-  /** Of each node, its places in the layers after it. */
+  /** Places of each node in the layers after it. */
   const chains = nodes.map(() => [] as number[]);
   const reach = (from: Wire, layer: number): number[] => {
     const chain = chains[from]!;
@@ -75,7 +75,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
 
 const mean = (all: number[], of: (k: number) => number): number => all.reduce((sum, k) => sum + of(k), 0) / all.length;
 
-/** Forth and back: each stands by the mean of those it is wired to. The order with the fewest crossings is kept. */
+/** Sorts each layer by the mean position of connected nodes, in sweeps back and forth; keeps the order with the fewest crossings. */
 function order(nodes: Node[], layers: number[][]): void {
   const number = (layer: number[]): void => layer.forEach((k, at) => (nodes[k]!.at = at));
   layers.forEach(number);
@@ -84,13 +84,13 @@ function order(nodes: Node[], layers: number[][]): void {
   for (let sweep = 0; sweep < SWEEPS && least > 0; sweep++) {
     const forth = sweep % 2 === 0;
     for (const layer of forth ? layers.slice(1) : layers.slice(0, -1).reverse()) {
-      const wish = new Map(
+      const preferred = new Map(
         layer.map((k) => {
           const beside = forth ? nodes[k]!.before : nodes[k]!.after;
           return [k, beside.length ? mean(beside, (other) => nodes[other]!.at) : nodes[k]!.at];
         }),
       );
-      layer.sort((a, b) => wish.get(a)! - wish.get(b)!);
+      layer.sort((a, b) => preferred.get(a)! - preferred.get(b)!);
       number(layer);
     }
     const now = crossings(nodes, layers);
@@ -102,47 +102,47 @@ function order(nodes: Node[], layers: number[][]): void {
   });
 }
 
-/** Pairs of wires between neighbouring layers that cross, counted with a tree of sums. */
+/** Number of crossings between neighbouring layers, counted with a Fenwick tree. */
 function crossings(nodes: Node[], layers: number[][]): number {
   let all = 0;
   for (let l = 0; l + 1 < layers.length; l++) {
     const tree = new Uint32Array(layers[l + 1]!.length + 1);
-    let so = 0;
+    let inserted = 0;
     for (const k of layers[l]!) {
       const ends = nodes[k]!.after.map((to) => nodes[to]!.at);
       for (const end of ends) {
         let upTo = 0;
         for (let i = end + 1; i > 0; i -= i & -i) upTo += tree[i]!;
-        all += so - upTo;
+        all += inserted - upTo;
       }
       for (const end of ends) {
         for (let i = end + 1; i < tree.length; i += i & -i) tree[i]!++;
-        so++;
+        inserted++;
       }
     }
   }
   return all;
 }
 
-/** Heights: as near as can be to what each is wired to, at least a row apart in the order that stands. */
+/** Sets heights close to those of connected nodes, at least one row apart, in the given order. */
 function spread(nodes: Node[], layers: number[][]): void {
   const tallest = Math.max(...layers.map(({ length }) => length));
   for (const layer of layers) layer.forEach((k, at) => (nodes[k]!.y = at + (tallest - layer.length) / 2));
   for (let pass = 0; pass < 8; pass++)
     for (const layer of pass % 2 === 0 ? layers : [...layers].reverse()) {
-      const wishes = layer.map((k) => {
+      const preferred = layer.map((k) => {
         const beside = [...nodes[k]!.before, ...nodes[k]!.after];
         return beside.length ? mean(beside, (other) => nodes[other]!.y) : nodes[k]!.y;
       });
-      apart(wishes).forEach((y, at) => (nodes[layer[at]!]!.y = y));
+      apart(preferred).forEach((y, at) => (nodes[layer[at]!]!.y = y));
     }
 }
 
-/** The nearest heights in the sense of least squares that stay a row apart: neighbours in each other's way become a block. */
-function apart(wishes: number[]): number[] {
+/** Least-squares fit of heights that are at least one row apart; overlapping neighbours merge into blocks. */
+function apart(preferred: number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
-  wishes.forEach((wish, at) => {
-    let block = { sum: wish - at, size: 1 };
+  preferred.forEach((height, at) => {
+    let block = { sum: height - at, size: 1 };
     for (let before = blocks.at(-1); before && before.sum / before.size > block.sum / block.size; before = blocks.at(-1)) {
       block = { sum: before.sum + block.sum, size: before.size + block.size };
       blocks.pop();

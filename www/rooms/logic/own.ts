@@ -1,5 +1,4 @@
-// A target of one's own: a pattern that is drawn cell by cell, or a rule that is typed. Training for it is a run of its own, with what
-// was drawn in one of its knobs.
+// The visitor's own target: a drawn pattern or a typed rule. Training on it starts a new run with the target in a knob.
 
 import type { Value, Variant } from "../../run/protocol";
 import { button, form, h, id, labelled, line, markInvalid, select, write } from "../../parts/dom";
@@ -10,7 +9,7 @@ import type { Experiment, Picture, Shows } from "./protocol";
 
 const SIDES = [8, 10, 12, 16, 20, 24, 32];
 const SIDE = 16;
-/** To begin with: everybody sees when it is whole. */
+/** Initial drawing; errors in it are easy to see. */
 const HEART = `
 ................
 ................
@@ -49,13 +48,13 @@ export class OwnPane {
     SIDE,
   );
   private readonly palette = h("fieldset.palette");
-  private readonly told = h("p.unseen", { role: "status" });
+  private readonly message = h("p.unseen", { role: "status" });
   private readonly drawError = h("p.error", { role: "alert" });
   private readonly ruleError = h("p.error", { role: "alert", id: id("rule-error") });
   private readonly rule = line("rule", { value: "B36/S23", autocapitalize: "characters", "aria-describedby": this.ruleError.id });
   private readonly colours = select("own-colours", [
     ["channel", "on and off"],
-    ["rgb", "eight"],
+    ["rgb", "eight colours"],
   ]);
   private picture: Picture = { width: SIDE, height: SIDE, values: new Uint8Array(SIDE * SIDE) };
   private colour = 1;
@@ -63,45 +62,45 @@ export class OwnPane {
   constructor(
     private readonly drawn: Variant,
     private readonly ruled: Variant,
-    /** What is learned now, to begin with. */
+    /** The current target, as a start for the drawing. */
     private readonly target: () => { picture: Picture; shows: Shows } | undefined,
     private readonly train: (variant: Variant, knobs: Record<string, Value>) => void,
   ) {
     this.cells = new Cells(
       "Your drawing",
-      { touched: (x, y) => this.paint(x, y), moved: (x, y) => this.stand(x, y), key: (key) => this.key(key) },
+      { touched: (x, y) => this.paint(x, y), moved: (x, y) => this.announceCell(x, y), key: (key) => this.key(key) },
       () => this.show(),
     );
     this.cells.element.classList.add("own-cells");
     this.side.addEventListener("change", () => this.resize());
-    this.colours.addEventListener("change", () => this.suit());
+    this.colours.addEventListener("change", () => this.updateColours());
     const drawing = h("section.own-drawing", { "aria-label": "Draw a pattern" }, [
       h("h3", "Draw a pattern"),
       h("p.small", [
-        `Choose a colour and draw${touch() ? "" : "; by keys, arrows move and enter paints"}. The automaton learns to grow it.`,
+        `Choose a colour and draw${touch() ? "" : "; with keys, arrows move and enter paints"}. The automaton learns to grow the pattern.`,
       ]),
       h("div.row", [
         labelled("Size", this.side),
         labelled("Colours", this.colours),
         button("Clear", () => this.fill(() => 0)),
-        button("Begin with the target above", () => this.begin()),
+        button("Start from the target above", () => this.begin()),
       ]),
       this.palette,
       this.cells.element,
-      this.told,
+      this.message,
       this.drawError,
-      h("p.row", [button("Train for this drawing", () => this.draw(), { class: "strong" })]),
+      h("p.row", [button("Train on this drawing", () => this.draw(), { class: "strong" })]),
     ]);
     const writing = form("own-form wrap foot", () => this.type(), [
       labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
-      h("button.strong", { type: "submit" }, "Train for this rule"),
+      h("button.strong", { type: "submit" }, "Train on this rule"),
     ]);
     this.rule.addEventListener("input", () => this.refuse(""));
     const typing = h("section", { "aria-label": "Type a rule" }, [
       h("h3", "Type a rule"),
       h("p.small", [
-        "B3/S23 is Conway's Life: a cell is born with 3 neighbours that are on, and stays on with 2 or 3. Any other rule of a cell " +
-          "and its eight neighbours goes too, as 128 hexadecimal digits that hold a bit for each of the 512 neighbourhoods.",
+        "B3/S23 is Conway's Life: a cell turns on with 3 live neighbours and stays on with 2 or 3. You can also enter any other rule of " +
+          "a cell and its eight neighbours as 128 hexadecimal digits, one bit for each of the 512 neighbourhoods.",
       ]),
       writing,
       this.ruleError,
@@ -110,11 +109,11 @@ export class OwnPane {
       ]),
     ]);
     this.element = h("div.own-target", drawing, typing);
-    this.suit();
+    this.updateColours();
     this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
   }
 
-  /** As the knob has it: rows with a slash between them. */
+  /** The drawing as the value of its knob: rows separated by slashes. */
   get text(): string {
     const { width, values } = this.picture;
     const digit = (value: number): string => (value === 0 ? "." : this.shows === "rgb" ? String(value) : "#");
@@ -127,12 +126,12 @@ export class OwnPane {
     return this.colours.value as Shows;
   }
 
-  private suit(): void {
+  private updateColours(): void {
     const colours = cellColours(this.shows);
     const group = id("cell-colour");
     this.colour = Math.min(this.colour, colours.length - 1);
     this.palette.replaceChildren(
-      h("legend.unseen", "Colour to draw with"),
+      h("legend.unseen", "Drawing colour"),
       ...colours.flatMap((_, value) => {
         const input = h("input.unseen", { type: "radio", name: group, id: `${group}-${value}`, checked: value === this.colour });
         input.addEventListener("change", () => (this.colour = value));
@@ -153,7 +152,7 @@ export class OwnPane {
   private resize(): void {
     const side = Number(this.side.value);
     const { width, height, values } = this.picture;
-    // In the middle of the new one, as far as there is room.
+    // Centre the old drawing; cells outside are dropped.
     const [dx, dy] = [Math.floor((side - width) / 2), Math.floor((side - height) / 2)];
     this.picture = { width: side, height: side, values: new Uint8Array(side * side) };
     values.forEach((value, cell) => {
@@ -173,14 +172,14 @@ export class OwnPane {
   private begin(): void {
     const target = this.target();
     if (!target)
-      return write(this.drawError, "What is learned now is a rule and has no picture. Draw one, or look at another experiment first.");
+      return write(this.drawError, "The current target is a rule and has no picture. Draw one, or open another experiment first.");
     this.colours.value = target.shows;
     const { width, height, values } = target.picture;
     this.picture = { width, height, values: Uint8Array.from(values) };
     if (![...this.side.options].some(({ value }) => Number(value) === width))
       this.side.append(h("option", { value: width }, `${width}x${height}`));
     this.side.value = String(width);
-    this.suit();
+    this.updateColours();
   }
 
   private paint(x: number, y: number): void {
@@ -189,14 +188,14 @@ export class OwnPane {
     this.picture.values[cell] = this.colour;
     write(this.drawError, "");
     this.show();
-    this.stand(x, y);
+    this.announceCell(x, y);
   }
 
-  private stand(x: number, y: number): void {
-    write(this.told, `Column ${x + 1}, row ${y + 1}: ${cellName(this.shows, this.picture.values[y * this.picture.width + x]!)}.`);
+  private announceCell(x: number, y: number): void {
+    write(this.message, `Column ${x + 1}, row ${y + 1}: ${cellName(this.shows, this.picture.values[y * this.picture.width + x]!)}.`);
   }
 
-  /** A digit is a colour. */
+  /** Digits choose a colour and paint; space paints. */
   private key(key: string): boolean {
     const inputs = [...this.palette.querySelectorAll("input")];
     if (key === " ") this.paint(this.cells.cursor.x, this.cells.cursor.y);
@@ -213,8 +212,8 @@ export class OwnPane {
     const colours = cellColours(this.shows);
     this.cells.show(this.picture, this.shows);
     this.cells.label(
-      `Your drawing, ${width} by ${height} cells, ${values.filter((value) => value > 0).length} of them drawn. Arrows move, enter or ` +
-        `space paints, a digit chooses a colour and paints.`,
+      `Your drawing, ${width} by ${height} cells, ${values.filter((value) => value > 0).length} of them drawn. Arrow keys move, ` +
+        `enter or space paints, a digit chooses a colour and paints.`,
     );
     [...this.palette.querySelectorAll<HTMLElement>(".cell-swatch")].forEach(
       (swatch, value) => (swatch.style.background = css(colours[value]!)),
@@ -227,11 +226,9 @@ export class OwnPane {
     if (values.every((value) => value === values[0]))
       return write(
         this.drawError,
-        values[0]
-          ? "The drawing is of one colour alone. Leave some cells out, so that there is something to learn."
-          : "The drawing is empty. Draw some cells first.",
+        values[0] ? "The drawing has only one colour. Leave some cells blank." : "The drawing is empty. Draw some cells first.",
       );
-    // What grows from the middle reaches the border one cell a step.
+    // Growth from the middle reaches the border at one cell per step.
     const { steps } = this.drawn.about as Experiment;
     const needs = Math.ceil(0.75 * this.picture.width);
     this.train(this.drawn, { target: this.text, ...(needs > steps && { steps: needs }) });
@@ -247,7 +244,7 @@ export class OwnPane {
     const table = /^[0-9a-f]{128}$/i.test(text);
     if (!table && !/^B[0-8]*\/S[0-8]*$/i.test(text))
       return this.refuse(
-        "This is no rule. Write births and survivals by numbers of neighbours, 0 to 8, as in B3/S23, or 128 hexadecimal digits.",
+        "Not a rule. Enter births and survivals by number of neighbours, 0 to 8, as in B3/S23, or 128 hexadecimal digits.",
       );
     this.refuse("");
     this.train(this.ruled, { rule: table ? text.toLowerCase() : text.toUpperCase() });

@@ -1,5 +1,5 @@
-// The population as small multiples: of each member its newest picture, its loss soft and hard, and whether it lives. One of them
-// is looked at everywhere else.
+// The population as small multiples: newest picture, soft and hard loss, and state of each member. The other panes show the
+// selected member.
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, pane, ticked, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ import type { MemberView, PopulationView } from "./protocol";
 
 const ASK_EVERY_MS = 700;
 
-/** A member that starts over is shown so for a while. */
+/** Time that a restarted member is marked as dead. */
 const DEAD_MS = 3000;
 
 type Card = {
@@ -41,17 +41,17 @@ export class PopulationPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
-    /** Another member is looked at; `picked` where a visitor chose it. */
+    /** Another member was selected; `picked` if by the visitor. */
     private readonly changed: (picked: boolean) => void,
-    /** What was asked of all members. */
-    private readonly heard: (view: PopulationView) => void,
+    /** Receives each view of the population. */
+    private readonly received: (view: PopulationView) => void,
   ) {
     this.follow.addEventListener("change", () => {
       this.chosen.pick(this.follow.checked ? undefined : this.chosen.member);
       this.show();
       this.changed(true);
     });
-    this.element = pane("population", "Population", [this.rate, ticked(this.follow, "Look at the best")], [this.about, this.list]);
+    this.element = pane("population", "Population", [this.rate, ticked(this.follow, "Follow the best")], [this.about, this.list]);
   }
 
   begin(): void {
@@ -65,7 +65,7 @@ export class PopulationPane {
     this.ask(true);
   }
 
-  /** Also out of sight: others look at the best. */
+  /** Requests the population, also out of sight, because other panes show the best member. */
   refresh(): void {
     if (!document.hidden) this.ask();
   }
@@ -81,17 +81,17 @@ export class PopulationPane {
   private take(view: PopulationView): void {
     const before = this.chosen.member;
     this.chosen.best = view.best;
-    this.tellChanges(view);
+    this.announceChanges(view);
     this.newest = view;
     const member = view.members[this.chosen.member];
     this.chosen.updates = member?.updates ?? 0;
     this.chosen.perfect = member?.state === "perfect";
     this.show();
-    this.heard(view);
+    this.received(view);
     if (before !== this.chosen.member) this.changed(false);
   }
 
-  private tellChanges({ members }: PopulationView): void {
+  private announceChanges({ members }: PopulationView): void {
     members.forEach(({ state, seed }, k) => {
       const before = this.newest?.members[k];
       const card = this.cards[k];
@@ -110,8 +110,8 @@ export class PopulationPane {
     const living = members.filter(({ state }) => state === "learning").length;
     write(
       this.about,
-      `success rate: of the runs that ended, those that were perfect; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} ` +
-        `of dead ones with another seed, ${count(living)} still ${living === 1 ? "learns" : "learn"}`,
+      `success rate: perfect attempts of all ended attempts; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} with ` +
+        `another seed, ${count(living)} still learning`,
     );
     if (this.cards.length !== members.length) {
       for (const { cells } of this.cards) cells.close();
@@ -123,7 +123,7 @@ export class PopulationPane {
 
   private card(k: number): Card {
     const cells = new Cells("");
-    // The words of the button say what counts of it.
+    // The button's text describes the member.
     cells.element.setAttribute("aria-hidden", "true");
     cells.element.removeAttribute("role");
     const part = (name: string): HTMLElement => h("span", { class: name });
@@ -149,7 +149,7 @@ export class PopulationPane {
   private pick(k: number): void {
     this.chosen.pick(k);
     this.follow.checked = false;
-    this.announcer.say(`Looking at member ${k + 1}.`, "member");
+    this.announcer.say(`Member ${k + 1} selected.`, "member");
     this.show();
     this.changed(true);
   }

@@ -1,4 +1,4 @@
-// What is asked of the room of logic, and answered.
+// Questions and answers of the logic room.
 // Generated from crates/run/src/logic/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 

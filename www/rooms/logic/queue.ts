@@ -1,4 +1,4 @@
-// Questions about a grid, one at a time: a new grid goes first, then hands, then time.
+// Requests about a grid, one at a time: first a new grid, then damage, then steps.
 
 import { Turns } from "../shared/asking";
 import type { LogicClient } from "./client";
@@ -8,7 +8,7 @@ import { pageLife } from "../../parts/life";
 export type Ask<K> = Question & { ask: K };
 export type Spot = { x: number; y: number };
 
-/** Some damages on their way are enough: a hand is quicker than a grid. */
+/** Most damages that wait; a pointer is faster than the grid. */
 const MOST_DAMAGES = 200;
 
 export class GridQueue {
@@ -21,7 +21,7 @@ export class GridQueue {
 
   constructor(
     private readonly client: LogicClient,
-    private readonly wishes: {
+    private readonly callbacks: {
       begin(): Ask<"grid">;
       damage(spot: Spot): Ask<"damage">;
       took(view: GridView, fresh: boolean): void;
@@ -29,7 +29,7 @@ export class GridQueue {
     },
   ) {}
 
-  /** Another grid, now; nothing that was asked of the one before counts. */
+  /** Requests a new grid and drops the requests about the old one. */
   renew(): void {
     this.grids.take();
     this.damages.length = this.steps = 0;
@@ -52,8 +52,8 @@ export class GridQueue {
     const damage = this.renewing ? undefined : this.damages.shift();
     if (this.renewing) {
       this.renewing = false;
-      this.ask(this.wishes.begin());
-    } else if (damage) this.ask(this.wishes.damage(damage));
+      this.ask(this.callbacks.begin());
+    } else if (damage) this.ask(this.callbacks.damage(damage));
     else if (this.steps > 0) {
       this.ask({ ask: "advance", steps: this.steps });
       this.steps = 0;
@@ -66,8 +66,8 @@ export class GridQueue {
     const fresh = question.ask === "grid";
     this.client
       .ask(question)
-      .then((view) => (fresh ? !this.life.aborted : !stale()) && this.wishes.took(view, fresh))
-      .catch((error: unknown) => stale() || this.wishes.failed(error))
+      .then((view) => (fresh ? !this.life.aborted : !stale()) && this.callbacks.took(view, fresh))
+      .catch((error: unknown) => stale() || this.callbacks.failed(error))
       .finally(() => {
         this.asking = false;
         if (this.renewing || this.damages.length) this.pump();

@@ -1,5 +1,5 @@
-// What the room of logic shows beside what every room has: the automaton at work, its gates, the population, the circuit, that circuit
-// on a big grid, and a target of one's own.
+// The logic room's view: the automaton, its gates, the population, the circuit, the circuit on a big grid, and the visitor's own
+// target.
 
 import type { Began, Progress, Variant } from "../../run/protocol";
 import { h } from "../../parts/dom";
@@ -24,8 +24,8 @@ export class LogicView implements View {
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ → ↓", does: "on a grid: move the cursor; enter damages or draws" },
-    { shown: "space", does: "on the grid: run or pause; . goes one step, ⌫ starts again" },
-    { shown: "← ↑ → ↓", does: "on the gates and the circuit: from gate to gate; + and − make the circuit larger and smaller" },
+    { shown: "space", does: "on the grid: run or pause; . makes one step, ⌫ resets" },
+    { shown: "← ↑ → ↓", does: "on the gates and the circuit: move between gates; + and − zoom the circuit" },
   ];
   private readonly client: LogicClient;
   private readonly chosen = new Chosen();
@@ -43,7 +43,7 @@ export class LogicView implements View {
     const client: LogicClient = page.client;
     this.client = client;
     const { chosen } = this;
-    this.grid = new GridPane(client, chosen, announcer, () => this.circuit.went());
+    this.grid = new GridPane(client, chosen, announcer, () => this.circuit.refreshGrid());
     this.gates = new GatesPane(client, chosen);
     this.circuit = new CircuitPane(client, chosen, announcer, this.grid);
     this.big = new BigPane(client, chosen, announcer);
@@ -93,16 +93,14 @@ export class LogicView implements View {
   status(present: History): string {
     const { progress } = this.page;
     const after = ({ train_s, counts }: Progress): string =>
-      `after ${seconds(train_s)} of training, ${words(counts[0] ?? 0)} ${this.page.unit}`;
-    // The number of the chart: what members say of themselves is of other grids.
+      `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} ${this.page.unit})`;
+    // The test's number, as on the chart. The members' own numbers come from other grids.
     const [test, right] = [present.tests.at(-1), present.test("perfect")];
-    if (!test || right === undefined) return `No test is done yet, ${after(progress)}.`;
+    if (!test || right === undefined) return `${after(progress)}: no test yet.`;
     const { newest } = this;
-    const runs = newest?.ended ? ` ${newest.perfect} of ${newest.ended} runs that ended were perfect.` : "";
-    return (
-      `In the newest test, ${after(test.progress)}, the circuit of the best member got ` +
-      `${right === 1 ? "every cell" : `${percent(right)} of the cells`} right.${runs}`
-    );
+    const attempts = newest?.ended ? ` ${newest.perfect} of ${newest.ended} attempts succeeded.` : "";
+    const cells = right === 1 ? "no wrong cells" : `${percent(right)} of cells right`;
+    return `${after(test.progress)}: the best circuit has ${cells}.${attempts}`;
   }
 
   refresh(): void {
@@ -122,8 +120,8 @@ export class LogicView implements View {
       .then((automaton) => {
         if (stale()) return;
         this.chosen.shows = automaton.shows;
-        this.gates.learns(automaton);
-        this.grid.learns(automaton);
+        this.gates.setAutomaton(automaton);
+        this.grid.setAutomaton(automaton);
       })
       .catch(() => {}); // the run has ended
   }

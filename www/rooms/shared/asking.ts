@@ -1,40 +1,40 @@
-// Questions to the worker whose answers may come too late, or not at all.
+// Requests to the worker whose answers may be late or missing.
 
 import { sentence, textOf } from "../../run/notice";
 import { untilClosed } from "../../parts/life";
 
-/** What was refused, or found impossible, as a sentence. */
+/** The error's message as a sentence. */
 export const reason = (error: unknown): string => sentence(textOf(error));
 
-/** Of what is done in turn, only the newest counts. */
+/** Marks all but the newest of several asynchronous operations as stale. */
 export class Turns {
   private newest = 0;
 
-  /** When the page is closed, whatever is done from then on is stale, as NaN equals nothing. */
+  /** Every operation is stale after the page is closed, because NaN equals nothing. */
   constructor() {
     untilClosed(() => (this.newest = NaN));
   }
 
-  /** Takes the turn. What it gives tells whether another has taken it since. */
+  /** Starts an operation. The returned function reports whether a newer one has started. */
   take(): () => boolean {
     this.newest++;
     return this.stale();
   }
 
-  /** The same for who goes on with the turn as it stands. */
+  /** The same for a continuation of the current operation. */
   stale(): () => boolean {
     const own = this.newest;
     return () => own !== this.newest;
   }
 }
 
-/** One question at a time. An answer that is stale is dropped, and a refusal let go: between two runs there is nobody to ask. */
+/** Sends one request at a time. Drops stale answers and ignores errors, because no worker answers between two runs. */
 export class Asker {
   readonly turns = new Turns();
   private asking = false;
   private askedMs = -Infinity;
 
-  /** Asks at most so often, unless it is wanted now. */
+  /** `everyMs` is the least time between two requests; `now` overrides it. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {
@@ -48,13 +48,13 @@ export class Asker {
       .finally(() => (this.asking = false));
   }
 
-  /** The next question need not wait. */
+  /** Lets the next request start at once. */
   hurry(): void {
     this.askedMs = -Infinity;
   }
 }
 
-/** Asks about what changes: one question at a time, and again where it has changed meanwhile. */
+/** Sends one request at a time, and repeats it if another was wanted in the meantime. */
 export class Follower<A> {
   private wanted = false;
   private asking = false;
@@ -73,7 +73,7 @@ export class Follower<A> {
     while (this.wanted) {
       this.wanted = false;
       const answer = await this.question().catch(() => undefined);
-      if (answer === undefined) break; // between two runs there is nobody to ask
+      if (answer === undefined) break; // no worker answers between two runs
       this.take(answer);
     }
     this.asking = false;

@@ -1,4 +1,4 @@
-// Keys and numbers of what one walks over.
+// Arrow keys and the positions that they select.
 
 export const modified = ({ ctrlKey, altKey, metaKey }: KeyboardEvent): boolean => ctrlKey || altKey || metaKey;
 
@@ -8,10 +8,10 @@ const ARROWS: Record<string, readonly [number, number]> = {
   ArrowUp: [0, -1],
   ArrowDown: [0, 1],
 };
-/** Where an arrow points: across to the right, and down. */
+/** Direction of an arrow key: right and down are positive. */
 export const arrowOf = ({ key }: KeyboardEvent): readonly [number, number] | undefined => ARROWS[key];
 
-/** The next place in a row of so many, by the arrows left and right, home and end. */
+/** The next position in a row of `count`, by the keys left, right, home and end. */
 export const placeOf = ({ key }: KeyboardEvent, at: number, count: number): number | undefined => {
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? undefined : clamp(to, 0, count - 1);

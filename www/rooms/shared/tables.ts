@@ -1,11 +1,11 @@
-// Tables that are built whole.
+// Tables that are built in one call.
 
 import { h, type Child } from "../../parts/dom";
 
 type Cell = Child | { class: string; words: Child };
 const isPlain = (cell: Cell): cell is Child => !cell || typeof cell === "string" || cell instanceof Node;
 
-/** The row of headings; a column with words is of class `text`. */
+/** The row of headings; a column of words has the class `text`. */
 export const headRow = (...titles: Cell[]): HTMLElement =>
   h("thead", [
     h("tr", [
@@ -22,6 +22,6 @@ export const bodyRow = (kind: string | false, heading: Cell, ...cells: Cell[]): 
     ...cells.map((cell) => (isPlain(cell) ? h("td", cell) : h("td", { class: cell.class }, cell.words))),
   ]);
 
-/** Scrolls where it is too wide or too high, by keys too; `named` says by what it is called. */
+/** A region that scrolls when it is too large, also by keys; `named` holds its label attribute. */
 export const scrolling = (named: Record<string, string>, ...children: Child[]): HTMLElement =>
   h("div.scroll.box", { tabindex: 0, role: "region", ...named }, ...children);

@@ -1,4 +1,4 @@
-// Who looks at whom, head by head: asked for window by window, and shown where one looks from.
+// Attention weights of each head, requested per window and shown for one token.
 
 import type { WordsClient } from "./client";
 import { HeadsGrid } from "./heads";
@@ -12,7 +12,7 @@ const MOST_HEADS = 12;
 
 export class Attention {
   readonly heads: HeadsGrid;
-  /** Of each head and window that was looked at. */
+  /** Weights by window, layer and head. */
   private readonly known = new Map<string, Float32Array>();
   private next = 0;
 
@@ -24,7 +24,7 @@ export class Attention {
     this.known.clear();
   }
 
-  /** The chosen head, and another one each time for its picture; those that are missing at once. Tells whether more are missing. */
+  /** Requests the chosen head and missing heads, or one other head in turn. Returns true if more are missing. */
   async ask(client: WordsClient, window: Window, tokens: TokenView[], stale: () => boolean): Promise<boolean> {
     const { heads } = this;
     const all = Array.from({ length: heads.count }, (_, k) => heads.at(k));
@@ -40,13 +40,13 @@ export class Attention {
     return missing.length > MOST_HEADS;
   }
 
-  /** The pictures of the heads, where they are known. */
+  /** Shows the pictures of the heads whose weights are known. */
   show(window: Window | undefined): void {
     const { heads } = this;
     for (let k = 0; k < heads.count; k++) heads.show(k, window && this.known.get(key(window, heads.at(k))));
   }
 
-  /** Fills the tokens by what the chosen head sees from a place, and lists the most; undefined where it is not known yet. */
+  /** Fills the tokens by the attention of the token at `place` and returns the largest weights; undefined if unknown. */
   from(place: number, window: Window, tokens: Tokens, reading: Reading): Likely[] | undefined {
     const weights = this.known.get(key(window, this.heads));
     if (!weights) return undefined;

@@ -1,4 +1,4 @@
-// The attention heads, layer by layer, each as a small picture of who looks at whom; one of them is chosen.
+// Grid of attention heads, one row per layer, each a small picture of its weights; one head is chosen.
 
 import { h, id, write } from "../../parts/dom";
 import { onTheme, rgb } from "../../parts/theme";
@@ -9,7 +9,7 @@ export class HeadsGrid {
   head = 0;
   private inputs: HTMLInputElement[] = [];
   private canvases: HTMLCanvasElement[] = [];
-  /** Of each head, as it was last shown. */
+  /** Last shown weights of each head. */
   private weights: (Float32Array | undefined)[] = [];
   private heads = 0;
   private readonly legend = h("legend.small");
@@ -45,7 +45,7 @@ export class HeadsGrid {
     });
     this.inputs = all.map(({ input }) => input);
     this.canvases = all.map(({ canvas }) => canvas);
-    write(this.legend, "A row for each layer, a column for each head. In a picture, rows look at columns.");
+    write(this.legend, "Rows: layers. Columns: heads. In each picture, row tokens attend to column tokens.");
     this.element.style.setProperty("--heads", String(heads));
     this.element.replaceChildren(this.legend, h("div.heads-grid", ...all.flatMap(({ input, label }) => [input, label])));
   }
@@ -54,7 +54,7 @@ export class HeadsGrid {
     return { layer: Math.floor(k / this.heads), head: k % this.heads };
   }
 
-  /** Of each token a row, as long as there are tokens. */
+  /** Shows the weights of a head: a square matrix, row by row. */
   show(k: number, weights: Float32Array | undefined): void {
     if (this.weights[k] === weights) return;
     this.weights[k] = weights;
@@ -72,7 +72,7 @@ export class HeadsGrid {
     const [red, green, blue] = rgb("accent");
     for (let from = 0; from < side; from++)
       for (let to = 0; to <= from; to++) {
-        // A root, so that what is spread over many is seen too.
+        // The square root keeps small weights visible.
         const alpha = 255 * Math.sqrt(weights[from * side + to]!);
         image.data.set([red, green, blue, alpha], 4 * (from * side + to));
       }

@@ -1,4 +1,4 @@
-// Tokens by probability, as bars one below the other.
+// Bar chart of tokens by probability.
 
 import { h, write } from "../../parts/dom";
 import { label } from "./tokens";

@@ -1,4 +1,4 @@
-// What the model and its text are, in numbers.
+// Figures of the model and its corpus.
 
 import { facts, h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
@@ -15,7 +15,7 @@ export class ModelPane {
   private readonly table: Table;
   private tensors: TensorView[] = [];
   private flops = 0;
-  /** Of a text of one's own nobody knows its entropy. */
+  /** The corpus is the visitor's own text, whose entropy is unknown. */
   private own = false;
   private tokenizer: TokenizerKind = "chars";
 
@@ -23,7 +23,7 @@ export class ModelPane {
     this.table = new Table("Tensors", ["Tensor", "Shape", "Numbers"], () =>
       this.tensors.map(({ name, shape }) => [name, shape.join(" × "), count(shape.reduce((all, side) => all * side, 1))]),
     );
-    this.table.caption.textContent = "As they stand in a saved run, which is a safetensors file. Names and shapes are nanoGPT's.";
+    this.table.caption.textContent = "Tensors of a saved run, which is a safetensors file. Names and shapes follow nanoGPT.";
     this.element = h("div", [
       h("div.facts-parts", [
         h("section", { "aria-label": "Model" }, h("h3", "Transformer"), this.model),
@@ -50,12 +50,12 @@ export class ModelPane {
     this.tokenizer = corpus.tokenizer;
     this.tensors = model.tensors;
     const ofModel = facts([
-      ["Parameters", `${count(model.parameters)}, of them ${count(model.embeddings)} of embeddings`],
+      ["Parameters", `${count(model.parameters)}, including ${count(model.embeddings)} in embeddings`],
       ["Layers, heads", `${model.layers} layers of ${model.heads} attention heads`],
-      ["Width", `${count(model.width)}, ${model.width / model.heads} a head`],
+      ["Width", `${count(model.width)}, ${model.width / model.heads} per head`],
       ["Context", `${count(model.context)} tokens`],
       ["Vocabulary", `${count(model.vocabulary)} tokens`],
-      ["Work of a token", `${short(model.flops_per_token)} FLOP, forward and backward`],
+      ["Work per token", `${short(model.flops_per_token)} FLOP, forward and backward`],
       ["Speed", this.rate],
     ]);
     const ofCorpus = facts([
@@ -63,25 +63,25 @@ export class ModelPane {
       [
         "Tokenizer",
         `${text.tokenizers[corpus.tokenizer]}` +
-          `${corpus.tokenizer === "chars" ? "" : `, ${figure(corpus.characters_per_token)} characters a token`}`,
+          `${corpus.tokenizer === "chars" ? "" : `, ${figure(corpus.characters_per_token)} characters per token`}`,
       ],
       ["Training", `${short(corpus.training_tokens)} tokens`],
-      ["Validation", `${short(corpus.validation_tokens)} tokens, never trained on`],
-      // Of a text that is not drawn from a grammar it is not known.
-      ["Entropy", entropy === null ? "" : `${figure(entropy)} nats a character (${figure(entropy / Math.LN2)} bits), if one remembers all`],
+      ["Validation", `${short(corpus.validation_tokens)} tokens, not used for training`],
+      // Known only for a text that is drawn from a grammar.
+      [
+        "Entropy",
+        entropy === null ? "" : `${figure(entropy)} nats per character (${figure(entropy / Math.LN2)} bits), with unlimited context`,
+      ],
       ["Entropy floor", this.floor],
     ]);
     this.model.replaceChildren(...ofModel);
     this.corpus.replaceChildren(...ofCorpus);
   }
 
-  /** How fast it trains of late, and the floor once it is found. */
+  /** Updates the recent speed and the entropy floor. */
   refresh(tokensPerS: number | undefined, floor: number | undefined): void {
-    const meaning = this.tokenizer === "bpe" ? "an estimate, as tokens are byte pairs" : "the lowest mean loss with this context";
-    write(
-      this.floor,
-      this.own ? "nobody knows it of a text like this" : floor === undefined ? "–" : `${figure(floor)} nats a token: ${meaning}`,
-    );
+    const meaning = this.tokenizer === "bpe" ? "estimated for byte pairs" : "the lowest mean loss with this context";
+    write(this.floor, this.own ? "unknown for your own text" : floor === undefined ? "–" : `${figure(floor)} nats per token: ${meaning}`);
     write(
       this.rate,
       tokensPerS === undefined || !this.flops

@@ -1,4 +1,4 @@
-// What the model wrote after a prompt: token by token, each with how likely the model found it.
+// Generated text, token by token, with the probability of each token.
 
 import { copyButton } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
@@ -10,8 +10,8 @@ import type { Ended, Generated, GenerationView } from "./protocol";
 import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
 
 export const ENDED: Record<Ended, string> = {
-  length: "It has the length that you asked for.",
-  stop: "It came to the text to stop at.",
+  length: "Length limit reached.",
+  stop: "Stop text reached.",
   asked: "Stopped.",
 };
 
@@ -21,7 +21,7 @@ export class Output {
   private readonly given = h("span.given");
   private readonly output: HTMLElement;
   private readonly where = h("p.small");
-  private readonly told = h("p.unseen", { role: "status" });
+  private readonly message = h("p.unseen", { role: "status" });
   private readonly tools: HTMLElement;
   private readonly table = new Table("Tokens", ["Number", "Token", "Probability"], () =>
     this.all.map(({ text, probability }, k) => [count(k + 1), label(text), percent(probability)]),
@@ -31,12 +31,12 @@ export class Output {
   private prompt = "";
   private cursor = -1;
 
-  /** `readIt` has the text looked at where texts are read. */
-  constructor(readIt: (text: string) => void) {
+  /** `inspect` opens a text in the reading pane. */
+  constructor(inspect: (text: string) => void) {
     const { tokens } = this;
     this.output = h(
       "div.output.box",
-      { tabindex: 0, role: "group", "aria-label": "What it wrote; arrows go from token to token", hidden: true },
+      { tabindex: 0, role: "group", "aria-label": "Generated text; arrow keys move between tokens", hidden: true },
       [this.given, tokens.element],
     );
     this.output.addEventListener("pointermove", ({ clientX, clientY }) => this.point(tokens.under(clientX, clientY)));
@@ -44,10 +44,10 @@ export class Output {
     this.output.addEventListener("keydown", (event) => this.key(event));
     this.tools = h("div.row", { hidden: true }, [
       copyButton("Copy", () => this.prompt + this.text, "Copied", "Select the text and copy it"),
-      button("Read it above", () => readIt(this.prompt + this.text), { class: "small" }),
+      button("Inspect", () => inspect(this.prompt + this.text), { class: "small" }),
       this.table.button,
     ]);
-    this.elements = [this.output, this.where, this.told, this.tools, this.table.element];
+    this.elements = [this.output, this.where, this.message, this.tools, this.table.element];
   }
 
   begin(prompt: string): void {
@@ -58,7 +58,7 @@ export class Output {
     this.output.hidden = this.tools.hidden = false;
   }
 
-  /** What came since, after so long; `vocabulary` is the number of tokens that a blind guess is among. */
+  /** Adds new tokens, `ms` after the start. `vocabulary` is the number of tokens of a random guess. */
   take(view: GenerationView, ms: number, vocabulary: number): void {
     const { tokens } = this;
     this.all.push(...view.added);
@@ -68,7 +68,7 @@ export class Output {
     this.table.refresh();
     const rate = ms > 0 && view.tokens > 1 ? `, ${short((1000 * view.tokens) / ms)} a second` : "";
     const ended = view.ended ? ` ${ENDED[view.ended]}` : "";
-    write(this.where, `${count(view.tokens)} tokens${rate}, by the weights after ${count(view.iteration)} iterations.${ended}`);
+    write(this.where, `${count(view.tokens)} tokens${rate}. Iteration ${count(view.iteration)}.${ended}`);
   }
 
   private token({ from }: Piece): Generated {
@@ -81,7 +81,7 @@ export class Output {
     const piece = k === undefined ? undefined : this.tokens.pieces[k];
     if (!piece) return;
     const { probability } = this.token(piece);
-    write(this.where, `${label(piece.text)}: ${percent(probability)}, a surprise of ${figure(-Math.log(probability))} nats.`);
+    write(this.where, `${label(piece.text)}: ${percent(probability)}, surprise ${figure(-Math.log(probability))} nats.`);
   }
 
   private key(event: KeyboardEvent): void {
@@ -91,6 +91,6 @@ export class Output {
     this.cursor = to;
     this.point(to);
     const piece = this.tokens.pieces[to]!;
-    write(this.told, `${spoken(piece.text)}, ${percent(this.token(piece).probability)}`);
+    write(this.message, `${spoken(piece.text)}, ${percent(this.token(piece).probability)}`);
   }
 }

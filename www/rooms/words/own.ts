@@ -1,11 +1,11 @@
-// A text of one's own to learn from: pasted, dropped or chosen, with the tokenizer that cuts it. It is a new run.
+// The visitor's own training text: pasted, dropped or chosen as files, with a tokenizer. Training on it starts a new run.
 
 import type { Knob, Value } from "../../run/protocol";
 import { button, form, h, id, labelled, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
 import { reason } from "../shared/asking";
 
-/** What is longer is not put into the field, which would be slow. */
+/** Longest text that is put into the field; longer ones would make it slow. */
 const MOST_PASTED = 100_000;
 const SHOWN_BYTES = 1200;
 
@@ -18,13 +18,13 @@ export class OwnPane {
   private readonly knobs = h("div.row");
   private readonly error = h("p.error", { role: "alert", id: id("own-error") });
   private readonly go = h("button.strong", { type: "submit" }, "Train on this text");
-  private readonly back = button("Go back to the stories", () => this.begin(undefined), { hidden: true });
-  /** A file that is not read yet, or what was pasted and is too long for the field. */
-  private brought: File | undefined;
+  private readonly back = button("Back to the stories", () => this.begin(undefined), { hidden: true });
+  /** A chosen file, or pasted text that is too long for the field. */
+  private source: File | undefined;
   private inputs: { knob: Knob; field: HTMLElement; input: HTMLInputElement | HTMLSelectElement }[] = [];
 
   constructor(
-    /** What a text has to be. */
+    /** Requirements for a text. */
     help: string,
     private readonly train: (source: File | string | undefined, knobs: Record<string, Value>) => Promise<void>,
   ) {
@@ -37,7 +37,7 @@ export class OwnPane {
       void this.take(new File([text], "pasted text"));
     });
     this.file.addEventListener("change", () => {
-      // Several are one text, in the order of their names.
+      // Several files are joined in the order of their names.
       const files = [...(this.file.files ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
       this.file.value = "";
       const [file] = files;
@@ -53,7 +53,7 @@ export class OwnPane {
     });
     this.held.append(
       this.heldName,
-      button("Leave it", () => this.leave(), { class: "small" }),
+      button("Remove", () => this.removeFile(), { class: "small" }),
     );
     const taking = form("own-text", () => this.submit(), [
       labelled("Text to learn from", this.field),
@@ -65,20 +65,20 @@ export class OwnPane {
     taking.noValidate = true;
     this.element = h("div", [
       h("p.small", [
-        `Paste a text, drop a file anywhere on the page, or choose some; a new run learns it from nothing. ${help} It stays on this ` +
-          `machine, in this page and in the runs that you save.`,
+        `Paste a text, drop a file anywhere on the page, or choose files. Training starts a new run. ${help} The text stays on this ` +
+          `machine, in this page and in saved runs.`,
       ]),
       taking,
     ]);
   }
 
   private submit(): unknown {
-    if (this.brought || this.field.value) return this.begin(this.brought ?? this.field.value);
-    write(this.error, "There is no text yet. Paste one, or choose a file.");
+    if (this.source || this.field.value) return this.begin(this.source ?? this.field.value);
+    write(this.error, "No text. Paste a text or choose a file.");
     return this.field.focus();
   }
 
-  suit(knobs: Knob[], values: Record<string, Value>): void {
+  setKnobs(knobs: Knob[], values: Record<string, Value>): void {
     this.inputs = ["tokenizer", "vocab"].flatMap((name) => {
       const knob = knobs.find((one) => one.name === name);
       if (!knob) return [];
@@ -108,13 +108,13 @@ export class OwnPane {
     this.knobs.replaceChildren(...this.inputs.map(({ field }) => field));
   }
 
-  learns(own: boolean): void {
+  setOwnText(own: boolean): void {
     this.back.hidden = !own;
   }
 
-  /** A file that was chosen or dropped. Of it, only the beginning is read yet. */
+  /** Takes a chosen or dropped file and shows its beginning. */
   async take(file: File): Promise<void> {
-    this.brought = file;
+    this.source = file;
     this.held.hidden = false;
     this.field.disabled = true;
     write(this.error, "");
@@ -127,8 +127,8 @@ export class OwnPane {
     this.go.focus();
   }
 
-  private leave(): void {
-    this.brought = undefined;
+  private removeFile(): void {
+    this.source = undefined;
     this.held.hidden = true;
     this.field.disabled = false;
     this.field.value = "";
@@ -149,7 +149,7 @@ export class OwnPane {
         input.setAttribute("aria-invalid", String(!good));
         if (!good) {
           input.focus();
-          return write(this.error, `${knob.label}: give a whole number from ${exact(kind.min)} to ${exact(kind.max)}.`);
+          return write(this.error, `${knob.label}: enter a whole number from ${exact(kind.min)} to ${exact(kind.max)}.`);
         }
         knobs[knob.name] = number;
       }

@@ -1,5 +1,5 @@
-// A text of any length read by a model that sees so many tokens at once: cut into windows that overlap by half, so that each token is
-// read with what stands before it.
+// Reads a text of any length with a model of limited context. The text is cut into windows that overlap by half, so that each
+// token is read after earlier tokens.
 
 import { floats } from "../../run/floats";
 import type { WordsClient } from "./client";
@@ -8,21 +8,21 @@ import { bytesOf, type Piece } from "./tokens";
 
 const NEXT = 10;
 
-/** Of tokens, and the text that they stand for. */
+/** A range of tokens and its text. */
 export type Window = { from: number; to: number; text: string };
 
 export interface Reading {
   tokens: TokenView[];
-  /** Nats, of each token after those before it; of the first there is none. */
+  /** Surprise of each token in nats; undefined for the first. */
   surprise: (number | undefined)[];
-  /** What is expected at each place, the likeliest first: before the first token nothing, and one more behind the last. */
+  /** Predictions at each place, likeliest first. The first place has none; there is one more after the last token. */
   expected: NextView[][];
   loss: number | undefined;
 }
 
 /**
- * Windows that are read as if they were texts of their own. `opens` says before which pieces a text may be cut, so that its tokens stay
- * the same; where there is none nearby, as in a text without blanks, it is cut before any.
+ * Cuts a text into windows that are read separately. `opens` is true for a piece before which a cut keeps the tokens unchanged. If
+ * there is none nearby, as in a text without blanks, the cut is before any piece.
  */
 export function windowsOf(text: string, pieces: Piece[], context: number, opens: (piece: Piece) => boolean): Window[] {
   const windows: Window[] = [];
@@ -32,7 +32,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
     text: text.slice(pieces[first]!.at, pieces[end]?.at),
   });
   for (let first = 0; first < pieces.length; ) {
-    // Cut within a long word, it may come to some more tokens.
+    // A cut within a long word may add some tokens.
     const spare = first === 0 || opens(pieces[first]!) ? 0 : Math.floor(context / 8);
     const room = pieces[first]!.from + context - spare;
     let end = first + 1;
@@ -51,7 +51,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
   return windows;
 }
 
-/** Which of the tokens that a window was read in are those of the text there: where a word is cut, others may stand, and there is none. */
+/** Index in `read` of each token of the text; undefined if a cut word was tokenized differently. */
 function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] {
   const ends = new Map<number, number>();
   let end = 0;
@@ -63,10 +63,10 @@ function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] 
   });
 }
 
-/** Reads each window, and takes of it what those before did not see. */
+/** Reads all windows. For tokens in several windows, the first result counts. */
 export async function readWindows(client: WordsClient, tokens: TokenView[], windows: Window[]): Promise<Reading> {
   const reading: Reading = { tokens, surprise: tokens.map(() => undefined), expected: [[], ...tokens.map(() => [])], loss: undefined };
-  // All at once: each question waits for the end of a slice of training.
+  // Send all requests at once, because each waits for the end of a training slice.
   const views = await Promise.all(windows.map(({ text }) => client.ask({ ask: "read", text, next: NEXT })));
   windows.forEach(({ from, to }, k) => {
     const view = views[k]!;
@@ -82,7 +82,7 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
   return reading;
 }
 
-/** Who attends to whom among the tokens of a window. */
+/** Attention weights between the tokens of a window, as a square matrix. */
 export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
   const weights = floats(view.weights);
   const at = places(tokens, view.tokens);

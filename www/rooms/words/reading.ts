@@ -1,5 +1,5 @@
-// A text field whose tokens show how surprised the model is by each. At the pointer or the caret one sees what it expects there, or what
-// one of its heads attends to. It is read anew as the model learns.
+// A text field whose tokens show the model's surprise. The pointer or the caret selects a token and shows the predictions there,
+// or the attention of a head. The text is read again as the model learns.
 
 import { button, Choice, h, id, markInvalid, pane, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
@@ -14,11 +14,11 @@ import { readWindows, windowsOf, type Reading, type Window } from "./read";
 import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
 
 const MOST = 2000;
-/** It is read again after so long, and after so many times as long as it took. */
+/** Least pause before the text is read again, also as a multiple of the time that reading took. */
 const AGAIN_MS = 900;
 const AGAIN_TIMES = 16;
 const SETTLE_MS = 120;
-/** Of the corpus to begin with, about. */
+/** Approximate length of the initial excerpt, in characters. */
 const EXCERPT = 420;
 
 type Shows = "surprise" | "attention";
@@ -27,13 +27,13 @@ const SHOWS: { value: Shows; words: string }[] = [
   { value: "attention", words: "Attention heads" },
 ];
 
-/** What is expected at a place, or attended to from there. */
+/** Predictions at a place, or the attention from it. */
 class Expected {
   readonly list = new LikelyList();
   private readonly heading = h("h3");
   private readonly where = h("p.small");
-  readonly told = h("p.unseen", { role: "status" });
-  readonly element = h("div.expected", this.heading, this.where, this.list.element, this.told);
+  readonly message = h("p.unseen", { role: "status" });
+  readonly element = h("div.expected", this.heading, this.where, this.list.element, this.message);
 
   show(heading: string, where: string, rows: Likely[]): void {
     write(this.heading, heading);
@@ -63,10 +63,10 @@ export class ReadingPane {
   private shows: Shows = "surprise";
   private model: ModelView | undefined;
   private excerpt = "";
-  /** Whether a text may be cut before a piece, so that its tokens stay the same. */
+  /** True for a piece before which a cut keeps the tokens unchanged. */
   private opens = (_: Piece): boolean => true;
   private read: { text: string; pieces: Piece[]; windows: Window[]; reading: Reading } | undefined;
-  /** The token under the pointer, until one types or moves the caret. */
+  /** The token under the pointer; cleared by typing or moving the caret. */
   private pointed: number | undefined;
   private dueMs = 0;
   private asking = false;
@@ -86,7 +86,7 @@ export class ReadingPane {
     const shows = new Choice("Tokens show", SHOWS, this.shows, (value) => this.turnTo(value));
     this.element = pane(
       "reading",
-      h("label", { for: field.id }, "What it makes of a text"),
+      h("label", { for: field.id }, "Inspect a text"),
       [this.figures],
       [
         this.about,
@@ -94,7 +94,7 @@ export class ReadingPane {
           h("div.stack", [
             h("div.paper", tokens.element, field),
             this.error,
-            h("div.row", [shows.element, button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" })]),
+            h("div.row", [shows.element, button("Training sample", () => this.put(this.excerpt), { class: "quiet small" })]),
             this.headsPlace,
           ]),
           this.expected.element,
@@ -117,7 +117,7 @@ export class ReadingPane {
     if (!model || !corpus) return;
     const before = this.excerpt;
     this.model = model;
-    // Up to the end of a sentence.
+    // End at the end of a sentence.
     const excerpt = corpus.excerpt.slice(0, EXCERPT);
     this.excerpt = /^.*[.!?]"?(?=\s)/s.exec(excerpt)?.[0] ?? excerpt;
     this.opens = corpus.tokenizer === "bpe" ? ({ text }) => /^\s/.test(text) : () => true;
@@ -138,7 +138,7 @@ export class ReadingPane {
     this.field.dispatchEvent(new Event("input"));
   }
 
-  // ---- asking
+  // ---- requests
 
   private soon(ms = 0): void {
     this.dueMs = performance.now() + ms;
@@ -156,7 +156,7 @@ export class ReadingPane {
       if (!stale() && text === this.field.value) this.refuse(reason(error));
     }
     this.asking = false;
-    // What was typed meanwhile is due already.
+    // A text changed in the meantime is due at once.
     if (this.dueMs === Infinity) this.soon(text === this.field.value ? Math.max(AGAIN_MS, AGAIN_TIMES * (performance.now() - beganMs)) : 0);
   }
 
@@ -193,7 +193,7 @@ export class ReadingPane {
     this.mirror();
   }
 
-  // ---- where one looks
+  // ---- selection
 
   private point(piece: number | undefined): void {
     const token = piece === undefined ? undefined : this.tokens.pieces[piece]?.from;
@@ -202,7 +202,7 @@ export class ReadingPane {
     this.show();
   }
 
-  /** Whoever moves the caret sees and hears what stands there. */
+  /** Shows and announces the token at the caret. */
   private caret(): void {
     if (document.activeElement !== this.field) return;
     this.pointed = undefined;
@@ -213,24 +213,24 @@ export class ReadingPane {
     const own = reading.surprise[place];
     const first = reading.expected[place]?.[0];
     const here = token ? `${spoken(token.text)}${own === undefined ? "" : `, ${percent(Math.exp(-own))}`}` : "The end";
-    write(this.expected.told, `${here}.${first ? ` Expected: ${spoken(first.text)}, ${percent(first.probability)}.` : ""}`);
+    write(this.expected.message, `${here}.${first ? ` Expected: ${spoken(first.text)}, ${percent(first.probability)}.` : ""}`);
   }
 
   private get reading(): Reading | undefined {
     return this.read?.text === this.field.value ? this.read.reading : undefined;
   }
 
-  /** The token that is looked at, or one more: the place behind the last. */
+  /** Index of the selected token; the number of tokens for the end of the text. */
   private get place(): number {
     const { selectionStart: at } = this.field;
     const end = this.read?.reading.tokens.length;
-    // What was pointed at may be gone since.
+    // The pointed token may no longer exist.
     if (this.pointed !== undefined) return Math.min(this.pointed, end ?? this.pointed);
     const piece = this.tokens.pieces.find((one) => at < one.at + one.text.length);
     return piece?.from ?? end ?? 0;
   }
 
-  /** Which window shows a place with most before it. */
+  /** The window with most context before a place. */
   private window(place: number): Window | undefined {
     return this.read?.windows.find(({ to }) => place < to) ?? this.read?.windows.at(-1);
   }
@@ -242,9 +242,9 @@ export class ReadingPane {
     this.show();
   }
 
-  // ---- showing
+  // ---- drawing
 
-  /** The tokens stand exactly below the letters of the field: what was read keeps its fills, what was typed since has none. */
+  /** Mirrors the field's text below its letters. Read tokens keep their fills; new text has none. */
   private mirror(): void {
     const { read, field } = this;
     const text = field.value;
@@ -252,9 +252,9 @@ export class ReadingPane {
     else {
       let same = 0;
       const kept = this.tokens.pieces.filter((piece) => {
-        const stands = piece.at === same && text.startsWith(piece.text, same);
-        if (stands) same += piece.text.length;
-        return stands;
+        const unchanged = piece.at === same && text.startsWith(piece.text, same);
+        if (unchanged) same += piece.text.length;
+        return unchanged;
       });
       const rest = text.slice(same);
       this.tokens.show(rest ? [...kept, { text: rest, from: kept.length, to: kept.length + 1, at: same }] : kept);
@@ -269,10 +269,9 @@ export class ReadingPane {
     write(
       this.about,
       shows === "surprise"
-        ? `the higher a token is filled, the more it surprises the model: to the top as much as a blind guess among all ` +
-            `${model?.vocabulary ?? ""} tokens`
-        : `of the chosen head: the higher a token is filled, the more the one that you look at attends to ` +
-            `it${read && read.windows.length > 1 ? `; it sees ${model?.context} tokens at once` : ""}`,
+        ? `taller = more surprising; full = random guess among ${model?.vocabulary ?? ""} tokens`
+        : `taller = more attention from the selected token, in the chosen ` +
+            `head${read && read.windows.length > 1 ? `; context: ${model?.context} tokens` : ""}`,
     );
     write(
       this.figures,
@@ -283,8 +282,8 @@ export class ReadingPane {
   }
 
   private showExpected(reading: Reading | undefined, place: number): void {
-    const heading = "Expected here";
-    if (!reading) return this.expected.show(heading, this.model ? "" : "It has not begun to read.", []);
+    const heading = "Predictions";
+    if (!reading) return this.expected.show(heading, this.model ? "" : "The model is not ready.", []);
     this.tokens.fill(({ from, to }) => mean(reading.surprise.slice(from, to), this.model!.vocabulary));
     const token = reading.tokens[place];
     const own = reading.surprise[place];
@@ -292,10 +291,10 @@ export class ReadingPane {
     const rows: Likely[] = expected.map(({ id, text, probability }) => ({
       text,
       share: probability,
-      mark: id === token?.id ? "is there" : undefined,
+      mark: id === token?.id ? "actual" : undefined,
     }));
     if (token && own !== undefined && !expected.some(({ id }) => id === token.id))
-      rows.push({ text: token.text, share: Math.exp(-own), mark: "is there" });
+      rows.push({ text: token.text, share: Math.exp(-own), mark: "actual" });
     this.expected.show(heading, whereOf(reading, place), rows);
   }
 
@@ -306,23 +305,23 @@ export class ReadingPane {
     const window = this.window(place);
     this.attention.show(window);
     const rows = reading && window && this.attention.from(from, window, this.tokens, reading);
-    if (rows) return this.expected.show(heading, `Where ${label(reading.tokens[from]!.text)} looks: the share of its attention.`, rows);
+    if (rows) return this.expected.show(heading, `Attention from ${label(reading.tokens[from]!.text)}.`, rows);
     this.tokens.fill(() => 0);
-    this.expected.show(heading, reading ? "Asking." : "", []);
+    this.expected.show(heading, reading ? "Loading." : "", []);
     if (reading) this.soon();
   }
 }
 
 function whereOf({ tokens, surprise }: Reading, place: number): string {
-  if (place === 0) return "Before the first token it has nothing to go by.";
+  if (place === 0) return "No predictions before the first token.";
   const after = label(tokens[place - 1]!.text);
   const token = tokens[place];
   const own = surprise[place];
-  if (!token || own === undefined) return `The next token, after ${after}.`;
-  return `After ${after} comes ${label(token.text)}: ${percent(Math.exp(-own))}, a surprise of ${figure(own)} nats.`;
+  if (!token || own === undefined) return `Next token after ${after}.`;
+  return `${label(token.text)} after ${after}: ${percent(Math.exp(-own))}, surprise ${figure(own)} nats.`;
 }
 
-/** Of the tokens that make a piece, as shares of a guess; nothing where none is known. */
+/** Mean surprise of a piece's tokens as a share of a random guess; undefined if none is known. */
 function mean(surprise: (number | undefined)[], vocabulary: number): number | undefined {
   const known = surprise.filter((nats) => nats !== undefined);
   return known.length ? ofGuess(known.reduce((sum, nats) => sum + nats, 0) / known.length, vocabulary) : undefined;

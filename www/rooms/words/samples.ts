@@ -1,5 +1,4 @@
-// What the model writes after the same prompt at each test, the newest on top: babble becomes sentences. A slider goes back to how it
-// wrote before.
+// Samples after the same prompt at each test, newest first. A slider goes back to earlier samples.
 
 import type { WordsClient } from "./client";
 import type { RoomPage } from "../../parts/room";
@@ -8,13 +7,13 @@ import { figure, short } from "../../parts/format";
 import type { Preparing, Sample } from "./protocol";
 import * as text from "./text";
 
-/** Of a long run every second one goes, as the run itself keeps them. */
+/** Most samples that are kept; beyond it, every second one is dropped, as in the run. */
 const MOST = 400;
 const SHOWN = 24;
 
 export class SamplesPane {
   readonly element: HTMLElement;
-  private readonly list = h("ol.samples-list", { tabindex: 0, "aria-label": "Samples, the newest first" });
+  private readonly list = h("ol.samples-list", { tabindex: 0, "aria-label": "Samples, newest first" });
   private readonly slider = h("input", { type: "range", id: id("sample"), min: 0, max: 0, value: 0, step: 1 });
   private readonly where = h("output.small");
   private readonly preparing = h("div.preparing", { hidden: true });
@@ -32,12 +31,12 @@ export class SamplesPane {
     this.preparing.append(this.part, this.bar);
     this.element = pane(
       "samples stack",
-      "What it writes, as it learns",
+      "Samples",
       [],
       [
-        h("p.about", "after the same prompt at each test, the newest on top"),
+        h("p.about", "text after the same prompt at each test, newest first"),
         this.preparing,
-        h("p.samples-slider", h("label.small", { for: this.slider.id }, "Back and forth"), this.slider, this.where),
+        h("p.samples-slider", h("label.small", { for: this.slider.id }, "History"), this.slider, this.where),
         this.list,
       ],
     );
@@ -50,7 +49,7 @@ export class SamplesPane {
     this.show();
   }
 
-  /** How the text is made ready; undefined once it is. */
+  /** Shows the preparation of the text; undefined hides it. */
   prepare(state: Preparing | undefined): void {
     this.preparing.hidden = !state;
     this.list.hidden = Boolean(state);
@@ -88,11 +87,11 @@ export class SamplesPane {
       shown ? `${shown === this.newest ? "newest" : `sample ${at + 1} of ${samples.length}`}, ${this.after(shown)}` : "none yet",
     );
     write(this.where, !samples.length ? "" : this.following ? "newest" : `${at + 1} of ${samples.length}`);
-    // Whoever reads an older one is left alone.
+    // Keep the list while an older sample is shown.
     if (shown && shown === this.shown) return;
     this.shown = shown;
     this.list.replaceChildren(
-      ...(samples.length ? [] : [h("li.small", "The first comes with the first test.")]),
+      ...(samples.length ? [] : [h("li.small", "The first sample follows the first test.")]),
       ...samples
         .slice(Math.max(0, at + 1 - SHOWN), at + 1)
         .reverse()

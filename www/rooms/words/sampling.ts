@@ -1,11 +1,11 @@
-// How the next token is chosen, as it is set.
+// Settings for sampling the next token.
 
 import { button, h, id, labelled, line } from "../../parts/dom";
 import type { Sampling } from "./protocol";
 
 type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };
 
-/** A number with its name and what it does. */
+/** A number field with a name and a description. */
 function setting(name: string, about: string, range: { min: number; max: number; step: number; value: number }): Setting {
   const inputmode = range.step === 1 ? "numeric" : "decimal";
   const input = h("input", { type: "number", id: id("setting"), ...range, inputmode });
@@ -16,17 +16,17 @@ function setting(name: string, about: string, range: { min: number; max: number;
 export class SamplingFields {
   readonly element: HTMLElement;
   private readonly settings = [
-    setting("Temperature", "Below 1 it keeps to what is likely, above 1 it dares more; 0 always takes the likeliest.", {
+    setting("Temperature", "Below 1: likely tokens. Above 1: more variety. 0: always the likeliest.", {
       ...{ min: 0, max: 5, step: 0.05, value: 0.8 },
     }),
-    setting("Top-k (0: all)", "It chooses among so many of the likeliest tokens.", { min: 0, max: 100_000, step: 1, value: 0 }),
-    setting("Top-p (1: all)", "It chooses among the likeliest tokens that together have this probability.", {
+    setting("Top-k (0: all)", "Samples among this many of the likeliest tokens.", { min: 0, max: 100_000, step: 1, value: 0 }),
+    setting("Top-p (1: all)", "Samples among the likeliest tokens that together have this probability.", {
       ...{ min: 0.01, max: 1, step: 0.01, value: 1 },
     }),
-    setting("Length, tokens", "It ends after so many.", { min: 1, max: 10_000, step: 1, value: 200 }),
-    setting("Seed", "The same seed, prompt and weights write the same text.", { min: 0, max: 4294967295, step: 1, value: 1 }),
+    setting("Length, tokens", "Ends after this many tokens.", { min: 1, max: 10_000, step: 1, value: 200 }),
+    setting("Seed", "The same seed, prompt and weights give the same text.", { min: 0, max: 4294967295, step: 1, value: 1 }),
   ];
-  private readonly stopAt = line("stop", { placeholder: "nothing" });
+  private readonly stopAt = line("stop", { placeholder: "none" });
 
   constructor() {
     const seed = this.settings.at(-1)!;
@@ -41,7 +41,7 @@ export class SamplingFields {
     return this.stopAt.value;
   }
 
-  /** As it is set, or what is wrong with it. */
+  /** The settings, or an error message. */
   read(): { sampling: Sampling; most: number } | string {
     for (const { name, input } of this.settings) {
       const { min, max, step, value } = input;
@@ -51,7 +51,7 @@ export class SamplingFields {
       input.setAttribute("aria-invalid", String(!good));
       if (good) continue;
       input.focus();
-      return `${name.replace(/ ?[(,].*/, "")}: give a ${whole ? "whole " : ""}number from ${min} to ${max}.`;
+      return `${name.replace(/ ?[(,].*/, "")}: enter a ${whole ? "whole " : ""}number from ${min} to ${max}.`;
     }
     const [temperature, top_k, top_p, most, seed] = this.settings.map(({ input }) => Number(input.value)) as [
       number,

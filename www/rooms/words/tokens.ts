@@ -1,30 +1,28 @@
-// Tokens of a text as one sees them: where each stands in it, a fill at its foot that says how much of something it has, and how one
-// points at it.
+// Visible tokens of a text: their positions, a fill that shows a value, and the token under the pointer.
 
 import { h } from "../../parts/dom";
 import type { TokenView } from "./protocol";
 
-/** A token in a text; of tokens that are parts of a character, all that make it. */
+/** A token in a text, or several tokens that make up one character. */
 export type Piece = { text: string; from: number; to: number; at: number };
 
-/** A token that is no text by itself, as it is told: all of its bytes. */
+/** Notation of a token that is not valid text: all of its bytes. */
 const BYTES = /^(?:\\x[0-9A-F]{2})+$/;
-/** One whose first byte only ever goes on with a character. */
-const GOES_ON = /^\\x[89AB]/;
+/** A token whose first byte is a UTF-8 continuation byte. */
+const CONTINUES = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
-/** The bytes that a token is of. */
+/** Bytes of a token. */
 export const bytesOf = ({ text }: TokenView): Uint8Array =>
   BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 
 /**
- * Where tokens stand in the text that they are of, which has U+FFFD for bytes that are none; what has not come to a whole character is
- * left out.
+ * Positions of tokens in their text, in which invalid bytes are U+FFFD. An incomplete character at the end is left out.
  */
 export function pieces(text: string, tokens: TokenView[]): Piece[] {
   const found: Piece[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Of the tokens since `from`: their bytes, and the text that they come to. */
+  /** Bytes and text of the tokens since `from`. */
   let bytes: number[] = [];
   let [from, at, whole, part] = [0, 0, "", ""];
   const close = (to: number): void => {
@@ -33,12 +31,12 @@ export function pieces(text: string, tokens: TokenView[]): Piece[] {
     [from, at, bytes, whole, part] = [to, end, [], "", ""];
   };
   tokens.forEach((token, k) => {
-    if (part && !GOES_ON.test(token.text)) close(k);
+    if (part && !CONTINUES.test(token.text)) close(k);
     if (!part && text.startsWith(token.text, at)) whole = token.text;
     else {
       bytes.push(...bytesOf(token));
       whole = decoder.decode(Uint8Array.from(bytes), { stream: true });
-      part = decoder.decode(); // U+FFFD where a character is still to be whole
+      part = decoder.decode(); // U+FFFD for an incomplete character
     }
     if (!part) close(k + 1);
   });
@@ -46,7 +44,7 @@ export function pieces(text: string, tokens: TokenView[]): Piece[] {
   return found;
 }
 
-/** A token by itself: spaces at its ends and line breaks are seen. */
+/** Visible form of a token, with marks for spaces at its ends, tabs and line breaks. */
 export const label = (text: string): string =>
   text
     .replaceAll("\n", "↵")
@@ -62,10 +60,10 @@ const NAMES: Record<string, string> = {
   '"': "quotation mark",
   "'": "apostrophe",
 };
-/** The same for a screen reader. */
+/** Form of a token for screen readers. */
 export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `“${text.trim()}”` : "white space");
 
-/** How surprising a token is as a share of a blind guess among all: 1 is no better than that. */
+/** Surprise as a share of that of a random guess among all tokens, at most 1. */
 export const ofGuess = (nats: number, vocabulary: number): number => Math.min(1, nats / Math.log(Math.max(2, vocabulary)));
 
 export class Tokens {
@@ -75,7 +73,7 @@ export class Tokens {
   private fills: string[] = [];
   private chosen: number | undefined;
 
-  /** Keeps what stands where it stood, with its fills. */
+  /** Shows new pieces; keeps equal leading ones with their fills. */
   show(pieces: Piece[]): void {
     let same = 0;
     while (same < pieces.length && same < this.pieces.length && pieces[same]!.text === this.pieces[same]!.text) same++;
@@ -108,13 +106,13 @@ export class Tokens {
     if (k !== undefined) this.spans[k]?.classList.add("here");
   }
 
-  /** The piece that has a token. */
+  /** Index of the piece that contains a token. */
   pieceOf(token: number): number | undefined {
     const k = this.pieces.findIndex(({ from, to }) => token >= from && token < to);
     return k < 0 ? undefined : k;
   }
 
-  /** The piece at a place of the screen, also where something transparent lies over it. */
+  /** Index of the piece at a point of the screen, also below transparent elements. */
   under(x: number, y: number): number | undefined {
     const span = document.elementsFromPoint(x, y).find((element) => element.parentElement === this.element);
     const k = span ? this.spans.indexOf(span as HTMLElement) : -1;

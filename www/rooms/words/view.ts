@@ -1,5 +1,5 @@
-// What the room of words shows beside what every room has: what the model writes as it learns, what it makes of a text, its attention
-// heads, a prompt to go on with, a text of one's own, and what the model is.
+// The words room's view: samples, inspection of a text with predictions and attention, generation from a prompt, training on
+// the visitor's own text, and figures of the model.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { h } from "../../parts/dom";
@@ -20,11 +20,11 @@ import { WritingPane } from "./writing";
 export class WordsView implements View {
   readonly bands: Band[];
   readonly drops = {
-    words: "Drop a text to learn from, or a saved run to go on from",
+    words: "Drop a text to train on, or a saved run to continue",
     take: (file: File): void => void this.own.take(file),
   };
   readonly keys: Shortcut[];
-  readonly otherKeys = [{ shown: "← →", does: "on what it wrote: from token to token; home and end go to the first and the last" }];
+  readonly otherKeys = [{ shown: "← →", does: "on generated text: move between tokens; home and end go to the first and the last" }];
   private readonly samples: SamplesPane;
   private readonly reading: ReadingPane;
   private readonly writing: WritingPane;
@@ -43,11 +43,11 @@ export class WordsView implements View {
     });
     this.own = new OwnPane(client.room.data?.help ?? "", (source, knobs) => page.learnFrom(source, knobs));
     this.bands = [
-      { name: "writing-band", heading: "Write with it", element: this.writing.element, place: "before knobs" },
-      { name: "own-band", heading: "A text of your own", element: this.own.element, place: "before knobs" },
+      { name: "writing-band", heading: "Generate text", element: this.writing.element, place: "before knobs" },
+      { name: "own-band", heading: "Your own text", element: this.own.element, place: "before knobs" },
       { name: "model-band", heading: "The model", element: this.model.element, place: "before knobs" },
     ];
-    this.keys = [{ key: "c", shown: "c", does: "go to the text that it reads", run: () => this.reading.focus() }];
+    this.keys = [{ key: "c", shown: "c", does: "go to the inspected text", run: () => this.reading.focus() }];
   }
 
   first(curves: HTMLElement): HTMLElement {
@@ -64,17 +64,17 @@ export class WordsView implements View {
 
   status(present: History): string {
     const { progress } = this.page;
-    if (this.preparing) return "It prepares the text before it begins to learn.";
-    const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} ${this.page.unit}`;
-    const [loss, above] = [present.test("val_loss"), present.test("above")];
-    if (loss === undefined) return `A transformer with random weights begins to learn the next token, ${after}.`;
-    const floor = above === undefined ? "" : `, ${figure(100 * above)}% above the entropy floor`;
-    return `Validation loss ${figure(loss)} nats a token (perplexity ${figure(Math.exp(loss))})${floor}, ${after}.`;
+    if (this.preparing) return "Preparing the text.";
+    const after = `After ${seconds(progress.train_s)} of training (${words(progress.counts[0] ?? 0)} ${this.page.unit})`;
+    const [loss, floor] = [present.test("val_loss"), present.test("floor")];
+    if (loss === undefined) return `${after}: no test yet.`;
+    const best = floor === undefined ? "" : ` (best possible: ${figure(Math.exp(floor))})`;
+    return `${after}: as uncertain as a guess among ${figure(Math.exp(loss))} tokens${best}. Validation loss ${figure(loss)}.`;
   }
 
   spoken(present: History): string {
     const { newest } = this.samples;
-    return `${this.status(present)}${newest ? ` It writes: ${newest.prompt}${newest.text}` : ""}`;
+    return `${this.status(present)}${newest ? ` Newest sample: ${newest.prompt}${newest.text}` : ""}`;
   }
 
   refresh(): void {
@@ -89,14 +89,14 @@ export class WordsView implements View {
     this.samples.prepare(undefined);
     for (const part of [this.reading, this.writing, this.model]) part.begin();
     const { client } = this.page;
-    this.own.suit(client.knobs, knobs);
+    this.own.setKnobs(client.knobs, knobs);
     void client
       .ask({ ask: "about" })
       .then(async (about) => {
         if (stale()) return;
         if (about.preparing) this.take({ kind: "room", event: { kind: "preparing", ...about.preparing } satisfies RoomEvent, text: "" });
         else this.ready(about);
-        // A run that was saved brings its samples along.
+        // A saved run contains its samples.
         const samples = await client.ask({ ask: "samples" });
         if (stale()) return;
         this.samples.begin(samples);
@@ -107,14 +107,14 @@ export class WordsView implements View {
 
   take(event: RunEvent): void {
     if (event.kind !== "room") return;
-    const told = event.event as RoomEvent;
-    if (told.kind === "ready") return this.ready(told);
-    if (told.kind === "preparing") {
+    const received = event.event as RoomEvent;
+    if (received.kind === "ready") return this.ready(received);
+    if (received.kind === "preparing") {
       this.preparing = true;
-      return this.samples.prepare(told);
+      return this.samples.prepare(received);
     }
-    this.samples.take(told);
-    this.writing.suggest(told.prompt);
+    this.samples.take(received);
+    this.writing.suggest(received.prompt);
   }
 
   private ready(about: AboutView): void {
@@ -122,7 +122,7 @@ export class WordsView implements View {
     this.samples.prepare(undefined);
     this.reading.ready(about);
     this.model.ready(about);
-    this.own.learns(about.corpus?.own ?? false);
+    this.own.setOwnText(about.corpus?.own ?? false);
     if (about.model) this.writing.ready(about.model);
   }
 }

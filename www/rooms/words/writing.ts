@@ -1,4 +1,4 @@
-// The model goes on with a prompt of one's own: how the next token is chosen is set beside it, and the text streams in.
+// Generation from the visitor's prompt, with sampling settings; the text streams in.
 
 import type { Announcer } from "../../parts/announce";
 import { button, either, form, h, id, labelled, write } from "../../parts/dom";
@@ -9,7 +9,7 @@ import type { ModelView } from "./protocol";
 import { SamplingFields } from "./sampling";
 
 const MOST_PROMPT = 2000;
-/** One call writes for about so long, so that training and the page go on between. */
+/** Target duration of one generation request, so that training and the page continue between requests. */
 const CALL_MS = 60;
 const MOST_TOKENS = 32;
 
@@ -29,15 +29,15 @@ export class WritingPane {
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
   private readonly output: Output;
   private model: ModelView | undefined;
-  /** The texts that were begun: one that was ended goes on no more. */
+  /** Started generations; a new one stops the previous one. */
   private readonly turns = new Turns();
 
   constructor(
     private readonly client: WordsClient,
     private readonly announcer: Announcer,
-    readIt: (text: string) => void,
+    inspect: (text: string) => void,
   ) {
-    this.output = new Output(readIt);
+    this.output = new Output(inspect);
     const writing = form("", () => this.write(), [
       labelled("Prompt", this.prompt, "field grow"),
       this.fields.element,
@@ -47,19 +47,18 @@ export class WritingPane {
     writing.noValidate = true;
     this.element = h("div.writing", [
       h("p.small", [
-        "It writes token by token, each drawn from the probabilities of what comes next. The more a token is filled, the less likely " +
-          "the model found it. Training goes on meanwhile.",
+        "The model writes token by token, sampling from its predictions. Taller fill = less likely token. Training continues.",
       ]),
       writing,
       ...this.output.elements,
     ]);
   }
 
-  /** A run has begun; what the one before wrote stays to be read. */
+  /** A run has begun; text of the previous run stays visible. */
   begin(): void {
     this.turns.take();
     this.model = undefined;
-    this.writes(false);
+    this.setWriting(false);
     this.go.disabled = true;
     write(this.error, "");
   }
@@ -79,7 +78,7 @@ export class WritingPane {
     if (typeof settings === "string") return;
     const stale = this.turns.take();
     const prompt = this.prompt.value;
-    this.writes(true);
+    this.setWriting(true);
     try {
       let view = await this.client.ask({ ask: "generate", prompt, ...settings, stop: this.fields.stop });
       if (stale()) return;
@@ -95,21 +94,21 @@ export class WritingPane {
         const ms = performance.now() - askedMs;
         tokens = Math.max(1, Math.min(MOST_TOKENS, Math.round((tokens * CALL_MS) / Math.max(1, ms)), 2 * tokens));
       }
-      this.announcer.say(`${ENDED[view.ended]} It wrote: ${view.text}`, "writing");
+      this.announcer.say(`${ENDED[view.ended]} Generated text: ${view.text}`, "writing");
     } catch (error) {
       if (stale()) return;
       write(this.error, reason(error));
     }
-    this.writes(false);
+    this.setWriting(false);
   }
 
   private cancel(): void {
     this.go.focus();
-    // Whoever waits for the next tokens takes the end as they come.
-    void this.client.ask({ ask: "stop" }).catch(() => {}); // it has ended by itself
+    // The pending request for tokens reports the end.
+    void this.client.ask({ ask: "stop" }).catch(() => {}); // generation has already ended
   }
 
-  private writes(writing: boolean): void {
+  private setWriting(writing: boolean): void {
     either(writing, this.end, this.go);
   }
 }

@@ -1,6 +1,5 @@
-//! Backgammon's published network in batches, on the device with the way there and back, and on all threads of the processor
-//! beside it: from how many leaves on the device is worth asking, and for which minibatches. And rounds of the published learner
-//! with each of the arrangements that a run has to choose from.
+//! The published backgammon network in batches, on the GPU (with transfers) and on all CPU threads: the batch size from which the GPU is
+//! faster, and the fastest device per minibatch size. Also rounds of the published learner with each offloading option of a run.
 
 use super::RandomGame;
 use crate::device::{Device, calls_s, refused};
@@ -16,7 +15,7 @@ use math::rounds::{FEW, Quartiles};
 use math::{Isa, PANEL, Rng, par};
 use worlds::backgammon::Results;
 
-/// Rows of a batch on the processor, more of which bring nothing.
+/// Maximum rows of a batch on the CPU; larger batches are not faster.
 const PROCESSOR_ROWS: usize = 128;
 /// Words of a packed sample before its legal actions.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
@@ -27,8 +26,8 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     runs(device, bench)
 }
 
-/// Decisions as random play meets them.
-fn met(count: usize) -> Vec<Decision> {
+/// Decisions from random play.
+fn random_decisions(count: usize) -> Vec<Decision> {
     let (mut game, mut results) = (RandomGame::new(Rng::new(1, 5).sequence(0)), Results::new());
     (0..count).map(|_| game.decide(&mut results)).map(|(board, roll)| Decision::new(board, roll)).collect()
 }
@@ -37,11 +36,11 @@ fn first_weights(isa: Isa) -> Result<Params, Fault> {
     Ok(Params::new(plan_search(Shape::PUBLISHED, PANEL, isa).map_err(refused)?.table(), 1))
 }
 
-/// From how many leaves on the device is faster.
+/// Measures the batch size from which the GPU is faster.
 fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let most = if device.is_software() { 1024 } else { 65_536 };
-    let decisions = met(most);
+    let decisions = random_decisions(most);
     let params = first_weights(isa)?;
     let mut measured = Vec::new();
     let sizes = std::iter::successors(Some(64), |size| Some(size * 4)).take_while(|&size| size <= most);
@@ -51,27 +50,28 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
         let device = rates(size as f64, &device_s(device, decisions, &params, isa, now)?);
         let unit = format!("states/s, {size} a batch");
         let name = "backgammon.published.leaves";
-        bench.give(format!("gpu.{name}.{size}.states_per_s"), &device, format!("{unit}, up and back"));
-        let beside = format!("{unit}, all threads beside it");
+        bench.give(format!("gpu.{name}.{size}.states_per_s"), &device, format!("{unit}, with transfers"));
+        let beside = format!("{unit}, all CPU threads");
         bench.give(format!("gpu.beside.{name}.{size}.states_per_s"), &processor, beside);
         measured.push((size, Quartiles::of(&processor).median, Quartiles::of(&device).median));
     }
     let (from, unit) = match break_even(&measured) {
-        Some(size) => (size, "states a batch, from which on the device is taken"),
-        None => (0, "the processor is taken for all of these batches"),
+        Some(size) => (size, "states per batch, from which the GPU is faster"),
+        None => (0, "the CPU is faster for all of these batches"),
     };
     bench.count("gpu.backgammon.published.leaves.worth_from", from as f64, unit);
     Ok(())
 }
 
-/// From which of these batches on the device is faster, of (states, processor's states/s, device's states/s) in rising order:
-/// no larger batch may be slower there. Smaller batches stay on the processor.
+/// Smallest batch from which the GPU is faster for all larger ones. `rates` contains (states, CPU states/s, GPU states/s) in ascending
+/// order.
 fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }
 
-/// Seconds that a batch of leaves takes on all threads. A small one is cut for them; a large one goes on in batches of their own size.
+/// Seconds per batch of leaves on all threads. Small batches are split among threads; large ones are processed in blocks of
+/// `PROCESSOR_ROWS`.
 fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let size = decisions.len();
     let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
@@ -93,7 +93,7 @@ fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) ->
     })
 }
 
-/// Seconds that it takes there and back.
+/// Seconds per batch on the GPU, including transfers.
 fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let work = Work { leaves: true, learning: false };
     let spec = OffloadSpec { work, isa, shape: Shape::PUBLISHED, lane_rows: decisions.len(), minibatch: 0, replay: 0 };
@@ -108,27 +108,27 @@ fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, 
     })
 }
 
-/// The learner's steps a second, for the minibatch of its settings and for larger ones.
+/// Learner steps per second, for the default minibatch and larger ones.
 fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let (sizes, steps): (&[usize], usize) = if device.is_software() { (&[256], 2) } else { (&[256, 1024, 4096], 64) };
     for &rows in sizes {
-        let samples = packed_samples(&met(rows));
+        let samples = packed_samples(&random_decisions(rows));
         let spec = OffloadSpec { work: Work::LEARNING, isa, shape: Shape::PUBLISHED, lane_rows: 0, minibatch: rows, replay: rows };
         let processor = updates_per_s(&mut LocalAccelerator::new(&spec)?, &samples, None, isa, now)?;
         let device = updates_per_s(&mut *offload::request(device.gpu, &spec)?, &samples, Some(steps), isa, now)?;
         let name = format!("backgammon.published.updates.{rows}.per_s");
-        let unit = format!("minibatches of {rows} a second");
+        let unit = format!("minibatches of {rows} per second");
         let faster = Quartiles::of(&device).median > Quartiles::of(&processor).median;
-        let taken = if faster { "the device is taken" } else { "the processor is taken" };
-        let back = format!("lessons on the device, weights back after {steps}");
+        let taken = if faster { "GPU faster" } else { "CPU faster" };
+        let back = format!("samples on the GPU, weights returned after {steps} steps");
         bench.give(format!("gpu.{name}"), &device, format!("{unit}, {back}; {taken}"));
-        bench.give(format!("gpu.beside.{name}"), &processor, format!("{unit}, all threads beside it"));
+        bench.give(format!("gpu.beside.{name}"), &processor, format!("{unit}, all CPU threads"));
     }
     Ok(())
 }
 
-/// Steps a second on all of these samples. Weights that are computed elsewhere come back after `back_after` steps.
+/// Steps per second, each on all of these samples. On another machine, weights are returned after `back_after` steps.
 fn updates_per_s(
     accelerator: &mut dyn Accelerator,
     samples: &[PackedSample],
@@ -155,11 +155,11 @@ fn updates_per_s(
     Ok(rates(steps as f64, &rounds_s))
 }
 
-/// Rounds on the processor, with learning offloaded, and with leaves and learning offloaded: for the learner's own settings, whose batches
-/// are small, and for thousands of games at once.
+/// Rounds on the CPU, with learning offloaded, and with leaves and learning offloaded. Measured for the default settings, whose batches are
+/// small, and for thousands of parallel games.
 fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let now = bench.now;
-    // Without duels, which come after some rounds and not after others.
+    // Duels occur after some rounds only, so they are disabled.
     let own = PublishedConfig { duel_pairs: 0, ..PublishedConfig::default() };
     let many = PublishedConfig { actors: 32, games: 128, batch: 512, round_batches: 25, ..own.clone() };
     let less = PublishedConfig { evals: 8, replay: 4096, minibatch: 64, passes: 1, ..own.clone() };
@@ -182,7 +182,7 @@ fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
                 learner.offload_work(device.gpu, work)?;
             }
             let mut rates = Vec::new();
-            // The first makes what the others find made.
+            // The first round includes one-time preparation.
             for _ in 0..=FEW {
                 let (began_s, before) = (now(), learner.progress().evaluations);
                 iterate(&mut learner)?;
@@ -190,25 +190,25 @@ fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
             }
             Ok(rates.split_off(1))
         };
-        let (at_home, learning) = (rounds(None)?, rounds(Some(Work::LEARNING))?);
+        let (on_cpu, learning) = (rounds(None)?, rounds(Some(Work::LEARNING))?);
         let all = rounds(Some(Work::ALL))?;
         let median = |rounds: &[f64]| Quartiles::of(rounds).median;
-        let most = median(&at_home).max(median(&learning)).max(median(&all));
+        let most = median(&on_cpu).max(median(&learning)).max(median(&all));
         let name = format!("backgammon.published.run.{name}");
         for (name, what, rounds) in [
-            (format!("gpu.beside.{name}"), "all on all threads of the processor", &at_home),
-            (format!("gpu.{name}.learning"), "learning lent", &learning),
-            (format!("gpu.{name}.all"), "leaves and learning lent", &all),
+            (format!("gpu.beside.{name}"), "all on CPU threads", &on_cpu),
+            (format!("gpu.{name}.learning"), "learning offloaded", &learning),
+            (format!("gpu.{name}.all"), "leaves and learning offloaded", &all),
         ] {
-            let fastest = if median(rounds) >= most { "; the fastest of the three" } else { "" };
-            let unit = format!("boards valued/s in whole rounds, {games} games at once, {what}{fastest}");
+            let fastest = if median(rounds) >= most { "; fastest of the three" } else { "" };
+            let unit = format!("evaluations/s in whole rounds, {games} parallel games, {what}{fastest}");
             bench.give(format!("{name}.evaluations_per_s"), rounds, unit);
         }
     }
     Ok(())
 }
 
-/// Lessons of these decisions: visits and ends by chance.
+/// Training samples of these decisions, with random visits and outcomes.
 fn packed_samples(decisions: &[Decision]) -> Vec<PackedSample> {
     let (mut numbers, mut scratch) = (Rng::new(2, 5).sequence(0), Results::new());
     let mut one = |decision: &Decision| {
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_faster_for_good_is_taken() {
+    fn break_even_ignores_batches_before_a_slower_one() {
         let from = |rates: &[(f64, f64)]| {
             let rates: Vec<_> = rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect();
             break_even(&rates)

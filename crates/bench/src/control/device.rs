@@ -1,4 +1,4 @@
-//! How fast environments step on the device and PPO learns there whole, and the same by the processor beside it.
+//! Benchmarks of environments and PPO on the GPU, and of the same work on the CPU.
 
 use super::{TURNS, actions, cart_pole, iteration_s, played, samples, small, stepped};
 use crate::device::{Device, iterations, refused, run_once};
@@ -16,14 +16,14 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     solve(device, bench)
 }
 
-/// CartPole stepped by itself: many steps a dispatch, and one step a dispatch with everything written out.
+/// CartPole without a learner: many steps per dispatch, and one step per dispatch with all values written.
 fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const FUSED_STEPS: u32 = 1000;
     let (isa, now, gpu) = (bench.isa, bench.now, device.gpu);
     let envs = if device.is_software() { 1 << 14 } else { 1 << 20 };
     let Some((kind, world)) = kind("CartPole-v1").and_then(|kind| Some((kind, world(kind)?))) else { return Ok(()) };
     let shown_len = envs * world.observation;
-    // State and clocks are read and written; action, observation, reward and flag are one or the other.
+    // State and clocks are read and written; action, observation, reward and flag are either read or written.
     let step_bytes = 4 * (2 * world.state + 2 * 2 + world.observation + 3);
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let worlds = Worlds::new(world, envs, &mut space);
@@ -55,7 +55,7 @@ fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let shares: Vec<f64> = steps_per_s.iter().map(|rate| rate * step_bytes as f64 / bandwidth).collect();
     let unit = format!("of the median bandwidth, {step_bytes} bytes a step");
     bench.give("gpu.cartpole.steps_per_s.share", &shares, unit);
-    let unit = "steps/s of a core beside it";
+    let unit = "steps/s per CPU core";
     bench.give("gpu.beside.cartpole.fused_steps_per_s_core", &played(isa, now), unit);
     let single = stepped((kind.many)(isa, 1, 0, super::ENVS), kind.spec, now);
     bench.give("gpu.beside.cartpole.steps_per_s_core", &single, unit);
@@ -83,26 +83,26 @@ fn ppo(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
         iteration_s(&mut ppo, now)?;
         let after = gpu.counts();
         bench.give(format!("gpu.{name}.steps_per_s"), &steps_per_s(&mut ppo, now)?, of.clone());
-        bench.count(format!("gpu.{name}.submits"), (after[0] - before[0]) as f64, "an iteration");
-        bench.count(format!("gpu.{name}.readbacks"), (after[1] - before[1]) as f64, "an iteration");
-        bench.count(format!("gpu.{name}.dispatches"), dispatches as f64, "an iteration");
+        bench.count(format!("gpu.{name}.submits"), (after[0] - before[0]) as f64, "per iteration");
+        bench.count(format!("gpu.{name}.readbacks"), (after[1] - before[1]) as f64, "per iteration");
+        bench.count(format!("gpu.{name}.dispatches"), dispatches as f64, "per iteration");
         let beside = steps_per_s(&mut cart_pole(config, 1, isa), now)?;
-        bench.give(format!("gpu.beside.{name}.steps_per_s"), &beside, format!("{of}, all threads beside it"));
+        bench.give(format!("gpu.beside.{name}.steps_per_s"), &beside, format!("{of}, all CPU threads"));
     }
     Ok(())
 }
 
-/// Environment steps a second in rounds that are iterations.
+/// Environment steps per second; each round is an iteration.
 fn steps_per_s(ppo: &mut Ppo, now: Clock) -> Result<Vec<f64>, Fault> {
     let samples = samples(ppo);
     iterations(now, || Ok(samples / iteration_s(ppo, now)?))
 }
 
-/// From opening the device to a solved task: an evaluation reaches the goal, and a second one on other episodes confirms it. An
-/// evaluation that is not confirmed counts as an attempt, and training goes on.
+/// Seconds from opening the device to a solved task: an evaluation reaches the goal, and a second one on other episodes confirms it. After
+/// a failed confirmation, training continues.
 fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const SEEDS: u32 = 5;
-    /// No preset was tuned on it or on those after it.
+    /// No preset was tuned on this seed or the following ones.
     const FIRST_SEED: u32 = 101;
     let envs = if device.is_software() { 1024 } else { 4096 };
     let seeds = if device.is_software() { 1 } else { SEEDS };
@@ -123,11 +123,11 @@ fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
 
 const GIVE_UP_S: f64 = 60.0;
 
-/// Infinite where it is given up.
+/// Returns infinity after the time limit.
 fn solved_s(ppo: &mut Ppo, began_s: f64, now: Clock) -> Result<f64, Fault> {
     const EPISODES: u32 = 100;
     const ITERATIONS_BETWEEN: u32 = 2;
-    /// Seeds of confirmations lie apart from those of evaluations.
+    /// Seeds of confirmations differ from those of evaluations.
     const CONFIRMATIONS: u32 = 1 << 31;
     let goal = ppo.kind().spec.solved_at as f32;
     let mut evaluations = 0;

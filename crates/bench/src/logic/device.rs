@@ -1,4 +1,4 @@
-//! A population of published checkerboards, all members in one step, and the same by the processor beside it.
+//! Training of a population of published checkerboards on the GPU, all members per step, and of the same population on the CPU.
 
 use super::trainer;
 use crate::device::{Device, iterations, refused};
@@ -24,7 +24,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
         members,
     };
     let trainers: Vec<Trainer> = (0..members as u32).map(|seed| trainer(&config, &experiment, seed, isa)).collect();
-    let of = format!("a step of {members} published checkerboards at once");
+    let of = format!("a step of {members} published checkerboards");
     let there = GpuPopulation::new(device.gpu, &spec)?;
     bench.count("gpu.logic.checkerboards.dispatches", there.dispatches() as f64, of.clone());
     bench.count("gpu.logic.checkerboards.mb", 1e-6 * there.bytes() as f64, "MB on the device");
@@ -32,11 +32,11 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let there_ms = steps_ms(device.gpu, &spec, &experiment, &trainers, now)?;
     bench.give("gpu.logic.checkerboards.step_ms", &there_ms, format!("ms, {of}"));
     let beside_ms = steps_ms(&Local(isa), &spec, &experiment, &trainers, now)?;
-    bench.give("gpu.beside.logic.checkerboards.step_ms", &beside_ms, format!("ms, {of}, all threads beside it"));
+    bench.give("gpu.beside.logic.checkerboards.step_ms", &beside_ms, format!("ms, {of}, all CPU threads"));
     Ok(())
 }
 
-/// Milliseconds of a step in rounds that are iterations as a run has them, each with a few steps and one answer.
+/// Milliseconds per step. Rounds are iterations as in a run, each with a few steps and one result.
 fn steps_ms(
     machine: &dyn Machine,
     spec: &OffloadSpec,

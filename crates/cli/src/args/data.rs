@@ -1,4 +1,4 @@
-//! What `--data` and `--vocab` name: a file, standard input, or all texts of a folder; and a vocabulary that they are read with.
+//! User data from `--data` (a file, standard input, or all texts of a folder), and its vocabulary from `--vocab`.
 
 use crate::args::DataArgs;
 use crate::error::Usage;
@@ -8,12 +8,13 @@ use run::protocol::Dataset;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files and folders that a folder may have, and folders within each other.
+/// Largest number of files in a `--data` folder, with its subfolders.
 const MOST_FILES: usize = 100_000;
+/// Deepest nesting of subfolders in a `--data` folder.
 const DEEPEST: usize = 32;
 
 impl DataArgs {
-    /// Its length alone, where that is known before it is read.
+    /// Returns a data set without content whose length is known before it is read. A folder's length is an upper bound.
     pub fn measured(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
         if !path.is_dir() {
@@ -23,7 +24,7 @@ impl DataArgs {
         Ok(Some(Dataset { name: folder_name(path), bytes, hash: String::new(), content: None }))
     }
 
-    /// The length of a single text that is measured before it is read: neither a pipe nor a folder.
+    /// Length in bytes of a regular file; None for a pipe or a folder.
     pub fn length(&self) -> Result<Option<u64>> {
         let file = self.path()?.filter(|path| path.is_file());
         file.map(|path| Ok(files::measured_data(path)?.bytes)).transpose()
@@ -31,21 +32,21 @@ impl DataArgs {
 
     pub fn read(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
-        let data = if path.is_dir() { read_folder(path, files::most_data())? } else { files::read_data(path)? };
+        let data = if path.is_dir() { read_folder(path, files::max_data_bytes())? } else { files::read_data(path)? };
         let Some(vocab) = &self.vocab else { return Ok(Some(data)) };
         let line = files::read_any(vocab)?;
         if !is_vocabulary(&line) {
-            let next = "Name a file that `hothouse export words` wrote";
-            bail!(Usage(format!("{} is no vocabulary. {next}", vocab.display())));
+            let next = "Name a file written by `hothouse export words`";
+            bail!(Usage(format!("{} is not a vocabulary. {next}", vocab.display())));
         }
-        // It stands before the text, as a line of its own, so that it goes wherever the text does.
+        // The vocabulary is the first line of the text, so that it is saved with the text.
         let text = data.content.unwrap_or_default();
         Ok(Some(Dataset::new(data.name, [&line[..], &text[..]].concat())))
     }
 
     fn path(&self) -> Result<Option<&Path>> {
         match (&self.data, &self.vocab) {
-            (None, Some(_)) => bail!(Usage("--vocab is of a text. Name that with --data".into())),
+            (None, Some(_)) => bail!(Usage("--vocab requires a text. Name one with --data".into())),
             (data, _) => Ok(data.as_deref()),
         }
     }
@@ -56,7 +57,7 @@ fn folder_name(path: &Path) -> String {
     name.unwrap_or_else(|| path.display().to_string())
 }
 
-/// All regular files below a folder with their lengths, by their names in order; links are not followed.
+/// Lists all regular files below a folder with their lengths, sorted by path; links are not followed.
 fn texts(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
     let mut all = Vec::new();
     gather(folder, 0, &mut all)?;
@@ -67,7 +68,7 @@ fn texts(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
 fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<()> {
     let shown = folder.display();
     if depth > DEEPEST {
-        bail!("{shown} is a folder in {DEEPEST} others. Name one further in");
+        bail!("{shown} is nested more than {DEEPEST} folders deep. Name a folder further in");
     }
     for entry in fs::read_dir(folder).map_err(|e| anyhow!("cannot read the folder {shown} ({e})"))? {
         let entry = entry.with_context(|| format!("cannot read the folder {shown}"))?;
@@ -84,7 +85,7 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
     Ok(())
 }
 
-/// The texts among them, one behind the other, each ended by a line break: `most` bytes in all. What is no UTF-8 is left out.
+/// Concatenates the UTF-8 texts below a folder, up to `most` bytes; each ends with a line break. Other files are skipped.
 fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
     for (path, length) in texts(folder)? {
@@ -100,20 +101,21 @@ fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
         }
     }
     if found == 0 {
-        let why = format!("none of its {others} files has a text in UTF-8");
-        bail!("there is nothing to learn from in {}: {why}. Name another folder, or a file", folder.display());
+        let reason = format!("none of its {others} files is UTF-8 text");
+        bail!("there is nothing to learn from in {}: {reason}. Name another folder, or a file", folder.display());
     }
     Ok(Dataset::new(folder_name(folder), content))
 }
 
-/// None where a file is no text. What says that it has no bytes is not opened: files of the system say so and may have no end.
+/// Reads a text of at most `left` bytes; returns None for a file that is not text. A file of length 0 is not opened: system files
+/// report length 0 and may be endless.
 fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Option<Vec<u8>>> {
     if length == 0 {
         return Ok(None);
     }
     let shown = path.display();
     if length > left {
-        bail!("{shown} has {length} bytes, and of all texts in {} no more than {left} more fit. Name a smaller folder", folder.display());
+        bail!("{shown} has {length} bytes, but {} may have only {left} more. Name a smaller folder", folder.display());
     }
     let file = files::open(path)?;
     let about = file.metadata().with_context(|| format!("cannot read {shown}"))?;
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_texts_of_a_folder_are_read_in_their_order_and_nothing_else() {
+    fn folder_texts_are_read_in_path_order_and_other_files_skipped() {
         let scratch = testkit::Scratch::new("folder");
         let folder = scratch.path("texts");
         fs::create_dir_all(folder.join("b")).unwrap();
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn all_texts_of_a_folder_share_a_limit() {
+    fn folder_texts_share_one_size_limit() {
         let scratch = testkit::Scratch::new("budget");
         let folder = scratch.path("texts");
         fs::create_dir_all(&folder).unwrap();
@@ -166,13 +168,13 @@ mod tests {
         }
         assert_eq!(read_folder(&folder, 17).unwrap().bytes, 17);
         let error = read_folder(&folder, 15).unwrap_err().to_string();
-        assert!(error.contains("b has 8 bytes") && error.contains("no more than 7 more fit"), "{error}");
+        assert!(error.contains("b has 8 bytes") && error.contains("may have only 7 more"), "{error}");
     }
 
-    /// They say that they have no bytes, and some have no end.
+    /// System files report length 0, and some are endless.
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_folder_of_the_systems_own_files_is_no_text() {
+    fn system_files_are_not_read_as_text() {
         let folder = PathBuf::from("/proc/sys/kernel/random");
         let error = read_folder(&folder, 1 << 20).unwrap_err().to_string();
         assert!(error.contains("there is nothing to learn from"), "{error}");

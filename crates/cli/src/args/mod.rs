@@ -1,5 +1,4 @@
-//! The grammar of the command line, one for every room. It refuses to do anything: it turns words
-//! into plain data, or into an error that says what would do.
+//! Command-line grammar that all rooms share. It only parses arguments into plain data, or returns an error that names valid values.
 
 mod data;
 pub mod values;
@@ -15,20 +14,20 @@ Examples:
   hothouse                                   train CartPole and watch it learn (q saves and quits)
   hothouse --seed 7 --until-solved           stop as soon as the task is solved
   hothouse resume run.safetensors --steps 4e6
-  hothouse resume                            choose from the runs that saved themselves; in a script, the newest
+  hothouse resume                            choose a saved run from a list (in a script: the newest)
   hothouse eval run.safetensors              test a saved agent
-  hothouse train --seconds 10 --json         one JSON object a line, the last one sums up
-  hothouse watch                             in a second terminal: the newest run, live; --list names all
-  hothouse train --events run.jsonl          every event as a line; hothouse watch run.jsonl reads it
+  hothouse train --seconds 10 --json         print one JSON object per line; the last is the summary
+  hothouse watch                             follow the newest run from a second terminal; --list shows all
+  hothouse train --events run.jsonl          write every event as a line; hothouse watch run.jsonl reads it
   hothouse train --csv run.csv --tensorboard runs/one
-  hothouse train --device gpu --set envs=65536 --set rollout_steps=32   the whole iteration on the GPU
+  hothouse train --device gpu --set envs=65536 --set rollout_steps=32   run whole iterations on the GPU
   hothouse bench core --json";
 
 pub const BUDGETS: &str = "\
-A budget is any of --steps, --seconds, --cpu-seconds and --until-solved; training ends at the end of the iteration in
-which the first of them is reached. Without one it goes on until you stop it: Ctrl-C ends the iteration, saves a
-checkpoint and prints the command that continues it; a second Ctrl-C quits at once. Every 30 seconds (--save-every), and
-when it ends, a run saves itself: where --save says, or else in the user's cache, where the newest 20 stay.
+Limits are --steps, --seconds, --cpu-seconds and --until-solved. Training ends with the iteration that reaches the first
+of them. Without a limit it runs until Ctrl-C, which finishes the iteration, saves a checkpoint and prints the command
+that resumes the run. A second Ctrl-C quits at once. A run also saves itself every 30 seconds (--save-every) and at its
+end: to the file of --save, or else to the user's cache, which keeps the newest 20.
 
 Exit status: 0 done (also when stopped and saved), 1 failed, 2 the command line is wrong.";
 
@@ -46,33 +45,33 @@ pub struct Cli {
     pub train: TrainArgs,
 }
 
-/// The verbs that every room has; a room's own are in its folder of `rooms`.
+/// Commands that every room has. Commands of a single room are in its folder of `rooms`.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Train an agent (also what happens without a command)
+    /// Train an agent (the default command)
     Train {
-        /// The room to train in [default: the first]
+        /// Room to train in [default: the first]
         room: Option<String>,
         #[command(flatten)]
         args: TrainArgs,
     },
-    /// Continue a saved run exactly where it stopped
+    /// Resume training from a checkpoint
     Resume {
-        /// A checkpoint, saved here or in the page; the continued run is saved back to it, unless --save says otherwise
-        /// [default: one of those that runs saved by themselves, asked for in a terminal, and else the newest]
+        /// Checkpoint, saved here or in the page; the resumed run saves to it unless --save names another file [default: choose
+        /// from the saved runs; in a script, the newest]
         file: Option<PathBuf>,
         #[command(flatten)]
         common: CommonArgs,
     },
-    /// Test a saved agent on what does not train it
+    /// Test a saved agent
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Eval {
         #[command(flatten)]
         args: EvalArgs,
     },
-    /// Tell what this machine has and this program can use: processor, instruction sets, threads, memory, GPU, rooms
+    /// Show the processor, instruction sets, threads, memory, GPU and rooms
     Info {
-        /// Print it as one JSON object
+        /// Print one JSON object
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -80,37 +79,37 @@ pub enum Verb {
     },
     /// Measure this machine
     Bench {
-        /// What to measure: core (everything), gpu, or a room
+        /// Suite to measure: core (all kernels), gpu, or a room
         #[arg(default_value = "core")]
         suite: String,
-        /// Also measure other people's software: pytorch, of the room words
+        /// Also measure other software: pytorch, in the room words
         #[arg(long, value_name = "NAME")]
         versus: Option<String>,
-        /// Say where the time of a training step goes instead, call by call: of core, or of the room words
+        /// Show the time of each call in a training step instead: for core or the room words
         #[arg(long, conflicts_with = "versus")]
         profile: bool,
-        /// One {"name":…,"value":…,"unit":…} a line
+        /// Print one {"name":…,"value":…,"unit":…} per line
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         machine: MachineArgs,
     },
-    /// Follow a run from another terminal, or look at one that has ended
+    /// Follow a run from another terminal, or show one that has ended
     Watch {
-        /// What the training process writes with --monitor or --events; the newest run of this user where none is named
+        /// File that a training process writes with --monitor or --events [default: the newest run of this user]
         file: Option<PathBuf>,
-        /// List the runs that can be watched, the newest first
+        /// List the runs that can be watched, newest first
         #[arg(long, conflicts_with_all = ["file", "plain"])]
         list: bool,
         #[command(flatten)]
         show: ShowArgs,
     },
-    /// Print what completes this command line in a shell, as in: hothouse completions bash >
+    /// Print a shell completion script, as in: hothouse completions bash >
     /// ~/.local/share/bash-completion/completions/hothouse
     Completions { shell: clap_complete::Shell },
-    /// Train under many settings and seeds, as many runs at once as there are processors
+    /// Train with many settings and seeds, one run per processor at a time
     Sweep {
-        /// The room to train in [default: the first]
+        /// Room to train in [default: the first]
         room: Option<String>,
         #[command(flatten)]
         args: SweepArgs,
@@ -119,13 +118,13 @@ pub enum Verb {
 
 #[derive(Debug, Args)]
 pub struct EvalArgs {
-    /// A checkpoint, saved here or in the page
+    /// Checkpoint, saved here or in the page
     #[arg(required = true)]
     pub file: Option<PathBuf>,
-    /// Episodes of the test, in rooms that have episodes [default: the room's]
+    /// Number of test episodes, in rooms that have episodes [default: the room's]
     #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     pub episodes: Option<u32>,
-    /// Seed of those episodes [default: 1]
+    /// Seed of the test episodes [default: 1]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u32>,
     /// Print the result as one JSON object
@@ -139,77 +138,76 @@ pub struct EvalArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct TrainArgs {
-    /// Which of the room's environments, learners or presets [default: the room's first]
+    /// Environment, learner or preset of the room [default: the room's first]
     #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
     pub variant: Option<String>,
-    /// Same seed, knobs and kind of arithmetic: the same run, whatever the number of threads [default: 1]
+    /// Seed; the same seed, knobs and arithmetic give the same run with any number of threads [default: 1]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u32>,
-    /// Change a live knob once so many iterations are done, as in --at 320:lr=1e-4; repeat for more
+    /// Change a live knob after N iterations, as in --at 320:lr=1e-4; repeat for more
     #[arg(long = "at", value_name = "N:KNOB=VALUE", value_parser = change)]
     pub at: Vec<(u32, String, String)>,
-    /// Begin the run that this file says, in TOML or JSON; flags beside it go before it
+    /// Read the run's settings from this TOML or JSON file; flags take precedence over it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print the whole run as such a file, and train nothing
+    /// Print all settings of the run as such a file, without training
     #[arg(long)]
     pub print_config: bool,
     #[command(flatten)]
     pub common: CommonArgs,
 }
 
-/// What rooms that learn from data are given.
+/// User data of rooms that learn from data.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataArgs {
-    /// Learn from this file or all texts of this folder, in a room that takes one; - is standard input. A run on more than 16 MB is
-    /// resumed and tested with it again
+    /// Learn from this file or all texts of this folder, in a room that accepts data; - is standard input. Data over 16 MB is not
+    /// saved: name it again to resume or test
     #[arg(long, visible_alias = "text", value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Read it in the tokens of this vocabulary, which `hothouse export words` wrote, instead of learning some from it
+    /// Use this vocabulary, written by `hothouse export words`, instead of learning one from the data
     #[arg(long, value_name = "FILE")]
     pub vocab: Option<PathBuf>,
 }
 
-/// What training and resuming have in common.
+/// Arguments that `train` and `resume` share.
 #[derive(Clone, Debug, Args)]
 pub struct CommonArgs {
     #[command(flatten)]
     pub data: DataArgs,
-    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). `hothouse train --help` lists them
+    /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run accepts live knobs only). `hothouse train --help` lists them
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Stop when the run has come this far, its saved part included: in what the room counts first (environment steps, games), as in 2e6 or
-    /// 2_000_000
+    /// Stop at this total of the room's first counter (environment steps, games), earlier sessions included, as in 2e6 or 2_000_000
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after this many seconds
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
-    /// Stop after this many seconds of processor time, all threads together
+    /// Stop after this many seconds of processor time, summed over all threads
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub cpu_seconds: Option<f64>,
-    /// Stop as soon as the task is solved: a test reaches the variant's goal, and a second one on other draws confirms it
+    /// Stop as soon as the task is solved: a test reaches the variant's goal, and a second test with other seeds confirms it
     #[arg(long)]
     pub until_solved: bool,
-    /// What trains: auto (what turns out to be faster, once the run has lasted two seconds), cpu or gpu [default: auto]
+    /// Device: auto (the faster one, chosen after two seconds of training), cpu or gpu [default: auto]
     #[arg(long, value_parser = device, value_name = "DEVICE")]
     pub device: Option<DeviceWish>,
-    /// Where the checkpoint goes [default: the user's cache]
+    /// Checkpoint file to write [default: one in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Seconds of training after which the run saves itself [default: 30]
+    /// Seconds of training between two automatic saves [default: 30]
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub save_every: Option<f64>,
-    /// The file that `hothouse watch` looks at while the run goes on and afterwards [default: one in the user's cache]
+    /// File for `hothouse watch`, during the run and afterwards [default: one in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
-    /// Also write every event to this file, one JSON object a line
+    /// Also write every event to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// Also write metrics as a table, one row an iteration; a resumed run goes on where its rows end
+    /// Also write metrics to this CSV file, one row per iteration; a resumed run appends its rows
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Also write metrics as an event file for TensorBoard into this folder
+    /// Also write metrics to a TensorBoard event file in this folder
     #[arg(long, value_name = "DIR")]
     pub tensorboard: Option<PathBuf>,
     #[command(flatten)]
@@ -220,29 +218,29 @@ pub struct CommonArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct SweepArgs {
-    /// A knob to vary: FROM..TO, FROM..TO:log, or a list A,B,C. Repeat it for a grid of several knobs
+    /// Vary a knob: FROM..TO, FROM..TO:log, or a list A,B,C. Repeat it for a grid of several knobs
     #[arg(long = "knob", value_name = "KNOB=VALUES", value_parser = axis)]
     pub knobs: Vec<Axis>,
-    /// Points of a range, its two ends among them
+    /// Number of points in a range, both ends included
     #[arg(
         long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000),
         allow_negative_numbers = true, value_name = "N",
     )]
     pub points: u32,
-    /// Runs of every setting, with the seeds 1 to N. The same command with more seeds adds to what there is
+    /// Number of runs per setting, with seeds 1 to N. Repeat the command with a larger N to add runs
     #[arg(
         long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000),
         allow_negative_numbers = true, value_name = "N",
     )]
     pub seeds: u32,
-    /// Which of the room's environments, learners or presets [default: the room's first]
+    /// Environment, learner or preset of the room [default: the room's first]
     #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
     pub variant: Option<String>,
     /// Set a knob for all runs, as in --set lr=0.003; repeat for more
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// End each run after this many of what the room counts first: environment steps, games [default: what the variant declares, unless
-    /// --seconds is given]
+    /// End each run at this total of the room's first counter (environment steps, games) [default: the variant's, unless --seconds is
+    /// given]
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// End each run after this many seconds; its results then depend on the machine
@@ -251,10 +249,10 @@ pub struct SweepArgs {
     /// End each run as soon as it is solved: a test reaches the variant's goal and is confirmed
     #[arg(long)]
     pub until_solved: bool,
-    /// Where finished runs are kept, one JSON object a line [default: sweep-ROOM-VARIANT-HASH.jsonl]
+    /// File for finished runs, one JSON object per line [default: sweep-ROOM-VARIANT-HASH.jsonl]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print finished runs as JSON, one object a line; the last one sums up
+    /// Print finished runs as JSON, one object per line; the last is the summary
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -265,7 +263,7 @@ pub struct SweepArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct ShowArgs {
-    /// Print events as JSON, one object a line; the last one sums up the run
+    /// Print events as JSON, one object per line; the last is the summary
     #[arg(long, conflicts_with = "plain")]
     pub json: bool,
     /// Print plain lines, also in a terminal
@@ -275,10 +273,10 @@ pub struct ShowArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
-    /// Threads to use; all processors by default
+    /// Number of threads [default: one per processor]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<u32>,
-    /// Instruction set to use; the best one by default
+    /// Instruction set [default: the fastest available]
     #[arg(long, value_name = "NAME")]
     pub isa: Option<String>,
 }

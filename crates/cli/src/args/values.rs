@@ -1,4 +1,4 @@
-//! Values as people write them.
+//! Parsers of argument values, such as `2e6` or `lr=0.003`.
 
 use run::protocol::DeviceWish;
 pub use run::typed::{number, set, set_one};
@@ -44,11 +44,11 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn change(text: &str) -> Result<(u32, String, String), String> {
-    let wrong = "write it as ITERATION:KNOB=VALUE, as in 320:lr=1e-4";
-    let (iteration, assigned) = text.split_once(':').ok_or(wrong)?;
-    let count = if iteration == "0" { 0 } else { count(iteration).map_err(|_| wrong)? };
-    let (knob, value) = assignment(assigned).map_err(|_| wrong)?;
-    Ok((count.try_into().map_err(|_| wrong)?, knob, value))
+    let expected = "write it as ITERATION:KNOB=VALUE, as in 320:lr=1e-4";
+    let (iteration, assigned) = text.split_once(':').ok_or(expected)?;
+    let count = if iteration == "0" { 0 } else { count(iteration).map_err(|_| expected)? };
+    let (knob, value) = assignment(assigned).map_err(|_| expected)?;
+    Ok((count.try_into().map_err(|_| expected)?, knob, value))
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_people_write_them() {
+    fn numbers_accept_exponents_and_underscores() {
         assert_eq!(count("2e6"), Ok(2_000_000));
         assert_eq!(count("1_000_000"), Ok(1_000_000));
         assert_eq!(count("2.5e3"), Ok(2500));

@@ -1,4 +1,4 @@
-//! The file that has every event as a line, which `watch` reads along.
+//! The events file, one record per line. `watch` can follow it.
 
 use crate::session::record::Record;
 use anyhow::Result;
@@ -13,13 +13,13 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// Begins the file anew where it is one of these, and refuses where it is some other file.
+    /// Creates the file. An existing events file is overwritten; any other file is an error.
     pub fn create(path: &Path, schema: &'static Schema) -> Result<EventLog> {
-        let file = files::begin_lines(path, files::EVENTS)?;
+        let file = files::create_lines(path, files::EVENTS)?;
         Ok(EventLog { file: BufWriter::new(file), schema })
     }
 
-    /// At once, since others read along.
+    /// Writes a record and flushes it, since other processes may follow the file.
     pub fn record(&mut self, record: &Record) -> std::io::Result<()> {
         writeln!(self.file, "{}", record.line(self.schema))?;
         self.file.flush()

@@ -1,9 +1,9 @@
-//! Records as lines: plain ones for people, JSON ones for scripts. The same records always give the
-//! same lines, whether the run is live or long over.
+//! Prints records as plain lines or as JSON lines. The output depends only on the records, so a finished run prints the same lines as
+//! a live one.
 
 use crate::format::{self, briefs, clock, counted, counts, short};
 use crate::plain::Plain;
-use crate::session::budget::Left;
+use crate::session::budget::Remaining;
 use crate::session::record::{EndedBy, Record, Summary};
 use run::protocol::{Event, Level, Row};
 use run::room::Schema;
@@ -15,19 +15,19 @@ const PLAIN_EVERY_S: f64 = 1.0;
 pub struct Printer<W: Write = Stdout> {
     out: Plain<BufWriter<W>>,
     json: bool,
-    /// Of the run that began last.
+    /// Schema of the current run.
     schema: &'static Schema,
-    /// Training time of the last plain line of metrics, and of a test.
+    /// Training time of the last plain line of metrics and of the last one of a test, in seconds.
     last_s: [f64; 2],
-    /// Of its budget.
-    left: Option<Left>,
+    /// Newest progress towards the limits.
+    remaining: Option<Remaining>,
 }
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
-        // Before a run has begun there is nothing to tell that is of a room.
+        // A placeholder: records that depend on the schema follow `Began`.
         let schema = run::rooms()[0].schema();
-        Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2], left: None }
+        Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2], remaining: None }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
@@ -44,9 +44,9 @@ impl<W: Write> Printer<W> {
                 writeln!(self.out, "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}", o.version, o.threads)
             }
             Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
-            // It stands in the next line of metrics.
-            Record::Left(left) => {
-                self.left = Some(*left);
+            // Printed with the next line of metrics.
+            Record::Remaining(remaining) => {
+                self.remaining = Some(*remaining);
                 Ok(())
             }
             Record::Summary(summary) => self.summary(summary),
@@ -59,7 +59,7 @@ impl<W: Write> Printer<W> {
         match event {
             Event::Began(began) => {
                 self.last_s = [f64::NEG_INFINITY; 2];
-                self.left = None;
+                self.remaining = None;
                 let config = &began.config;
                 write!(self.out, "{} / {}, seed {}", config.room, config.variant, config.seed)?;
                 for (name, value) in &config.knobs {
@@ -72,8 +72,8 @@ impl<W: Write> Printer<W> {
             }
             Event::Metrics(row) if self.is_due(0, row) => {
                 let count = counted(&schema.counters[0], row.progress.counts[0]);
-                let left = self.left.as_ref().map(format::left).unwrap_or_default();
-                self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values), &left)
+                let remaining = self.remaining.as_ref().map(format::remaining).unwrap_or_default();
+                self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values), &remaining)
             }
             Event::Test(row) if self.is_due(1, row) => self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values), ""),
             Event::Mark(m) => {
@@ -117,28 +117,28 @@ impl<W: Write> Printer<W> {
         due
     }
 
-    fn timed(&mut self, row: &Row, what: &str, pairs: Vec<(String, String)>, left: &str) -> Result<()> {
-        let mut line = format!("{:>8}  {what}", clock(row.progress.train_s));
+    fn timed(&mut self, row: &Row, label: &str, pairs: Vec<(String, String)>, remaining: &str) -> Result<()> {
+        let mut line = format!("{:>8}  {label}", clock(row.progress.train_s));
         for (name, value) in pairs {
             line += &format!("  {name} {value:<7}");
         }
-        line += &format!("  {left}");
+        line += &format!("  {remaining}");
         writeln!(self.out, "{}", line.trim_end())
     }
 
     fn summary(&mut self, s: &Summary) -> Result<()> {
         let schema = self.schema;
         let first = &schema.counters[0];
-        let why = match s.ended_by {
-            EndedBy::Steps => format!("the {} asked for are done", first.unit),
-            EndedBy::Seconds => "the time is up".into(),
-            EndedBy::CpuSeconds => "the processor time is up".into(),
-            EndedBy::Solved => "the task is solved".into(),
+        let reason = match s.ended_by {
+            EndedBy::Steps => format!("{} limit reached", first.unit),
+            EndedBy::Seconds => "time limit reached".into(),
+            EndedBy::CpuSeconds => "processor time limit reached".into(),
+            EndedBy::Solved => "task solved".into(),
             EndedBy::Interrupt => "stopped".into(),
-            EndedBy::ClosedOutput => "nobody reads the output".into(),
+            EndedBy::ClosedOutput => "output closed".into(),
             EndedBy::Diverged => "training diverged".into(),
         };
-        writeln!(self.out, "\n{} / {}, seed {}: {why}.", s.room, s.variant, s.seed)?;
+        writeln!(self.out, "\n{} / {}, seed {}: {reason}.", s.room, s.variant, s.seed)?;
         let mut line = |name: &str, text: &str| writeln!(self.out, "  {name:<11} {text}");
         if let Some(test) = &s.test {
             line("test", &format::test(schema, test))?;
@@ -146,22 +146,22 @@ impl<W: Write> Printer<W> {
         if let Some(metrics) = &s.metrics {
             let pairs = briefs(schema.metrics, &metrics.values);
             let words: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
-            line("at the end", &words.join(", "))?;
+            line("metrics", &words.join(", "))?;
         }
         if let Some(solved) = &s.solved {
             let after = clock(solved.train_s);
             line("solved", &format!("after {}, {after} of training", counted(first, solved.counts[0])))?;
         }
         if s.attempts > 0 {
-            line("attempts", &format!("{} that reached the goal and were not confirmed", s.attempts))?;
+            line("attempts", &format!("{} reached the goal without confirmation", s.attempts))?;
         }
         let iterations = format::grouped(s.progress.iteration.into());
         let unit = schema.iteration_word;
-        line("did", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
+        line("progress", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
         let (took, cpu, rate) = (clock(s.seconds), clock(s.cpu_seconds), short(s.per_second));
-        line("took", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
+        line("time", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
         if let Some(breakdown) = format::breakdown(schema, &s.parts_s.0) {
-            line("time", &breakdown)?;
+            line("breakdown", &breakdown)?;
         }
         let machine = &s.machine;
         if let Some(device) = &machine.device {
@@ -172,7 +172,7 @@ impl<W: Write> Printer<W> {
             line("saved", file)?;
         }
         if let Some(resume) = &machine.resume {
-            line("continue", resume)?;
+            line("resume", resume)?;
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ mod tests {
     use run::protocol::Progress;
 
     #[test]
-    fn plain_lines_follow_the_time_of_training() {
+    fn plain_lines_are_printed_once_per_second_of_training() {
         let schema = run::rooms()[0].schema();
         let mut printer = Printer::new(Vec::new(), false);
         for i in 0..50u32 {
@@ -196,26 +196,26 @@ mod tests {
                 Progress { iteration: i, counts: vec![f64::from(i) * 1000.0; schema.counters.len()], train_s: f64::from(i) / 10.0 };
             let values = vec![Some(20.0); schema.row_len()];
             if i == 15 {
-                printer.record(&Record::Left(Left { done: 0.3, seconds: 70.0 })).unwrap();
+                printer.record(&Record::Remaining(Remaining { done: 0.3, seconds: 70.0 })).unwrap();
             }
             printer.record(&Record::Event(Event::Metrics(Row { progress, values }))).unwrap();
         }
         let text = String::from_utf8(printer.out.into_inner().into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains(" 10,000 steps  return 20.0"), "{text}");
-        let told = text.lines().map(|line| line.ends_with("  30% done, about 1:10 left"));
-        assert_eq!(told.collect::<Vec<_>>(), [false, false, true, true, true], "{text}");
+        let has_remaining = text.lines().map(|line| line.ends_with("  30% done, about 1:10 left"));
+        assert_eq!(has_remaining.collect::<Vec<_>>(), [false, false, true, true, true], "{text}");
     }
 
     #[test]
-    fn what_only_one_room_tells_is_a_line_in_its_words() {
+    fn room_event_is_printed_as_its_text() {
         let event = serde_json::json!({ "kind": "frozen", "minutes": 3 });
-        let told = Record::Event(Event::Room { event, text: "It is kept.".into() });
+        let record = Record::Event(Event::Room { event, text: "It is kept.".into() });
         let mut printer = Printer::new(Vec::new(), false);
-        printer.record(&told).unwrap();
+        printer.record(&record).unwrap();
         assert_eq!(printer.out.into_inner().into_inner().unwrap(), b"It is kept.\n");
         let mut view = crate::outputs::view::View::default();
-        view.apply(told);
+        view.apply(record);
         assert_eq!(view.notice, Some((Level::Info, "It is kept.".into())));
     }
 

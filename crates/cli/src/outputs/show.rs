@@ -1,50 +1,50 @@
-//! How a run is shown: on the full screen or in lines, while it trains here or in another process.
+//! Shows a run on the full screen or as lines. The run may train in this process or in another one.
 
 use crate::outputs::lines::Printer;
 use crate::outputs::screen::{Screen, terminal};
 use crate::session::record::Record;
-use crate::session::training::{BACKLOG, Update, Wish};
+use crate::session::training::{BACKLOG, Request, Update};
 use crate::signals::SIGNALS;
 use anyhow::{Result, anyhow};
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
-pub struct Shown<'a> {
+pub struct RunDisplay<'a> {
     pub json: bool,
-    /// Lines where there is none.
+    /// Full screen; None for lines.
     pub screen: Option<Screen>,
-    /// Of a run of this process, which takes wishes; none of another's.
-    pub wishes: Option<&'a Sender<Wish>>,
-    /// What is said where the work panics.
-    pub broken: &'static str,
+    /// Requests to a run of this process; None for a run of another process.
+    pub requests: Option<&'a Sender<Request>>,
+    /// Error message if the work panics.
+    pub panic_message: &'static str,
 }
 
-impl Shown<'_> {
-    /// Does the work on a thread of its own and shows what it tells, until both have ended.
-    pub fn beside(self, work: impl FnOnce(SyncSender<Update>) -> Result<()> + Send, log: &mut dyn FnMut(&Record)) -> Result<()> {
+impl RunDisplay<'_> {
+    /// Runs `work` on its own thread and shows its updates until both have ended.
+    pub fn show(self, work: impl FnOnce(SyncSender<Update>) -> Result<()> + Send, log: &mut dyn FnMut(&Record)) -> Result<()> {
         let (update, updates) = sync_channel(BACKLOG);
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || work(update));
             let shown = match self.screen {
-                Some(screen) => on_screen(screen, self.wishes, &updates, log),
+                Some(screen) => on_screen(screen, self.requests, &updates, log),
                 None => in_lines(self.json, &updates, log),
             };
-            // Whatever became of the showing, a run ends well.
-            if shown.is_err() || self.wishes.is_none() {
+            // After a display error, the run still ends and saves.
+            if shown.is_err() || self.requests.is_none() {
                 SIGNALS.output_closed.store(true, Relaxed);
             }
             updates.iter().for_each(drop);
-            let ended = worker.join().map_err(|_| anyhow!(self.broken))?;
+            let ended = worker.join().map_err(|_| anyhow!(self.panic_message))?;
             shown.and(ended)
         })
     }
 }
 
-/// Draws until the run ends, then tells in lines what is worth keeping in the scrollback.
-fn on_screen(screen: Screen, wishes: Option<&Sender<Wish>>, updates: &Receiver<Update>, log: &mut dyn FnMut(&Record)) -> Result<()> {
+/// Draws until the run ends, then prints the summary as lines.
+fn on_screen(screen: Screen, requests: Option<&Sender<Request>>, updates: &Receiver<Update>, log: &mut dyn FnMut(&Record)) -> Result<()> {
     let mut summary = None;
-    let drawn = terminal::show(screen, wishes, &SIGNALS, updates, &mut |record| {
+    let drawn = terminal::show(screen, requests, &SIGNALS, updates, &mut |record| {
         log(record);
         if matches!(record, Record::Summary(_)) {
             summary = Some(record.clone());

@@ -1,44 +1,45 @@
-//! A run as its records have told it so far: what the terminal draws. It folds records and refuses to know where they come
-//! from, so training and watching look the same. Its size is bounded however long the run.
+//! State of a run for the terminal display, accumulated from its records. It does not depend on the source of the records, so
+//! training and watching look the same. Its size is bounded.
 
 use crate::format;
-use crate::session::budget::Left;
+use crate::session::budget::Remaining;
 use crate::session::record::{Record, Summary};
 use run::History;
 use run::protocol::{Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant};
 use run::room::Schema;
 
 const MARKS: usize = 256;
-/// Of one iteration in the breakdown of time: calm to look at, and soon true again after a change.
+/// Weight of one iteration in the moving average of the time breakdown.
 const SHARE_WEIGHT: f64 = 0.05;
 
 #[derive(Default)]
 pub struct View {
     pub machine: Backend,
-    pub told: Option<Told>,
+    pub run: Option<RunView>,
     pub running: bool,
     pub device: Option<Device>,
     pub notice: Option<(Level, String)>,
-    /// Of its budget, where it has one.
-    pub left: Option<Left>,
+    /// Progress towards the limits, if the run has any.
+    pub remaining: Option<Remaining>,
     pub summary: Option<Box<Summary>>,
 }
 
-/// What is told of a run, once one has begun.
-pub struct Told {
+/// State of a run that has begun.
+pub struct RunView {
     pub schema: &'static Schema,
     pub variant: Option<Variant>,
     pub config: Config,
-    /// What the knobs are; their values are in `values`.
+    /// Declarations of the knobs; their values are in `values`.
     pub knobs: Vec<Knob>,
     pub values: Knobs,
     pub progress: Progress,
     pub metrics: Option<Row>,
     pub test: Option<Row>,
-    /// Shares of the parts of the last iterations' time, each iteration counting a little.
+    /// Moving average of each part's share of time.
     pub shares: Vec<f64>,
-    /// Rows of metrics and of tests, the newest of which may not be kept.
+    /// Rows of metrics. The newest row may be absent.
     pub history: History,
+    /// Rows of tests. The newest row may be absent.
     pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,
@@ -50,7 +51,7 @@ impl View {
         match record {
             Record::Opened(machine) => self.machine = machine,
             Record::FileSaved { file, .. } => self.notice = Some((Level::Info, format!("saved {file}"))),
-            Record::Left(left) => self.left = Some(left),
+            Record::Remaining(remaining) => self.remaining = Some(remaining),
             Record::Summary(summary) => {
                 self.running = false;
                 self.summary = Some(summary);
@@ -60,12 +61,12 @@ impl View {
     }
 
     fn event(&mut self, event: Event) {
-        match (event, &mut self.told) {
+        match (event, &mut self.run) {
             (Event::Began(began), _) => {
-                // A run of a room that this program does not have cannot be drawn.
+                // The program may not have this room.
                 let Ok(room) = run::room(&began.config.room) else { return };
                 let schema = room.schema();
-                let mut told = Told {
+                let mut run = RunView {
                     schema,
                     variant: room.variants().into_iter().find(|v| v.id == began.config.variant),
                     knobs: room.knobs(&began.config.variant),
@@ -81,12 +82,12 @@ impl View {
                     solved: began.solved,
                     digest: None,
                 };
-                began.history.into_iter().for_each(|row| told.metrics(row));
-                began.tests.into_iter().for_each(|row| told.test(row));
-                began.marks.into_iter().for_each(|mark| told.mark(mark));
-                self.told = Some(told);
+                began.history.into_iter().for_each(|row| run.metrics(row));
+                began.tests.into_iter().for_each(|row| run.test(row));
+                began.marks.into_iter().for_each(|mark| run.mark(mark));
+                self.run = Some(run);
                 self.notice = None;
-                self.left = None;
+                self.remaining = None;
                 self.summary = None;
             }
             (Event::Running { running }, _) => self.running = running,
@@ -101,21 +102,21 @@ impl View {
                 self.notice = Some((Level::Info, format::attempt(&confirmation)));
             }
             (Event::Room { text, .. }, _) => self.notice = Some((Level::Info, text)),
-            (Event::Metrics(row), Some(told)) => told.metrics(row),
-            (Event::Mark(mark), Some(told)) => {
-                told.values.insert(mark.knob.clone(), mark.to.clone());
-                told.mark(mark);
+            (Event::Metrics(row), Some(run)) => run.metrics(row),
+            (Event::Mark(mark), Some(run)) => {
+                run.values.insert(mark.knob.clone(), mark.to.clone());
+                run.mark(mark);
             }
-            (Event::Test(row), Some(told)) => told.test(row),
-            (Event::Solved { progress, .. }, Some(told)) => told.solved = Some(progress),
-            (Event::Digest(digest), Some(told)) => told.digest = Some(digest),
-            // The bytes are the trainer's business, which tells of the file.
+            (Event::Test(row), Some(run)) => run.test(row),
+            (Event::Solved { progress, .. }, Some(run)) => run.solved = Some(progress),
+            (Event::Digest(digest), Some(run)) => run.digest = Some(digest),
+            // The session reports saved files in its own records.
             _ => {}
         }
     }
 }
 
-impl Told {
+impl RunView {
     fn metrics(&mut self, row: Row) {
         self.progress = row.progress.clone();
         self.history.add(row.clone());
@@ -139,11 +140,11 @@ impl Told {
         self.marks.push(mark);
     }
 
-    /// Names of the charts, what the run is about first: its goal's, or where lines leave the goal's column out, that of the number
-    /// they begin with; then those of tests, then those of metrics.
+    /// Names of the charts. The first is that of the goal's column, or of the first metric in the printed lines if they omit the
+    /// goal's column. Charts of tests follow, then charts of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
-        let told = |column: &&Column| !column.brief.is_empty();
-        let first = self.goal_column().filter(told).or(self.schema.metrics.iter().find(told));
+        let is_printed = |column: &&Column| !column.brief.is_empty();
+        let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));
         let all = first.into_iter().chain(self.schema.tests).chain(self.schema.metrics).map(|column| column.chart);
         let mut names: Vec<&str> = Vec::new();
         for name in all.filter(|name| !name.is_empty()) {
@@ -154,13 +155,13 @@ impl Told {
         names
     }
 
-    /// The columns of a chart with their points against the first counter: those of metrics, then those of tests.
+    /// Columns of a chart with their points over the first counter: metrics, then tests.
     pub fn chart(&self, name: &str) -> [Vec<(&'static Column, Points)>; 2] {
-        let of = |columns: &'static [Column], history: &History, newest: &Option<Row>| {
+        let curves = |columns: &'static [Column], history: &History, newest: &Option<Row>| {
             let all = columns.iter().enumerate().filter(|(_, column)| column.chart == name);
             all.map(|(at, column)| (column, points(history, newest, at))).collect()
         };
-        [of(self.schema.metrics, &self.history, &self.metrics), of(self.schema.tests, &self.tests, &self.test)]
+        [curves(self.schema.metrics, &self.history, &self.metrics), curves(self.schema.tests, &self.tests, &self.test)]
     }
 
     pub fn goal_column(&self) -> Option<&'static Column> {
@@ -171,7 +172,7 @@ impl Told {
 
 pub type Points = Vec<(f64, f64)>;
 
-/// What is known of a column, the newest always.
+/// Finite points of a column, including the newest row.
 fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
     let newest = newest.iter().filter(|row| history.rows().last() != Some(row));
     let value = |row: &Row| row.values.get(at).copied().flatten().filter(|y| y.is_finite());
@@ -185,7 +186,7 @@ mod tests {
     use crate::outputs::screen::tests::began;
 
     #[test]
-    fn a_new_beginning_forgets_the_old_run() {
+    fn a_new_run_replaces_the_old_one() {
         for room in &run::rooms() {
             let schema = room.schema();
             let row = |count: f64, value| {
@@ -197,17 +198,17 @@ mod tests {
             view.apply(began(*room, Vec::new()));
             view.apply(Record::Event(Event::Metrics(row(10.0, 20.0))));
             view.apply(began(*room, vec![row(5.0, 1.0), row(6.0, 2.0)]));
-            let told = view.told.unwrap();
-            assert_eq!(points(&told.history, &told.metrics, 0), [(5.0, 1.0), (6.0, 2.0)]);
+            let run = view.run.unwrap();
+            assert_eq!(points(&run.history, &run.metrics, 0), [(5.0, 1.0), (6.0, 2.0)]);
             let newest = Some(row(7.0, f64::NAN));
-            assert_eq!(points(&told.history, &newest, 0).len(), 2, "what is no number is no point");
-            assert_eq!(points(&told.history, &Some(row(7.0, 3.0)), 0).last(), Some(&(7.0, 3.0)), "the newest always");
-            assert_eq!((told.values.len(), told.progress.counts[0]), (told.knobs.len(), 6.0));
-            let charts = told.charts();
-            let first = told.goal_column().filter(|column| !column.brief.is_empty());
+            assert_eq!(points(&run.history, &newest, 0).len(), 2, "NaN is not a point");
+            assert_eq!(points(&run.history, &Some(row(7.0, 3.0)), 0).last(), Some(&(7.0, 3.0)), "the newest row is included");
+            assert_eq!((run.values.len(), run.progress.counts[0]), (run.knobs.len(), 6.0));
+            let charts = run.charts();
+            let first = run.goal_column().filter(|column| !column.brief.is_empty());
             assert_eq!(charts[0], first.map_or(charts[0], |column| column.chart));
-            assert!(told.goal_column().is_none_or(|column| charts.contains(&column.chart)));
-            let [metrics, tests] = told.chart(charts[0]);
+            assert!(run.goal_column().is_none_or(|column| charts.contains(&column.chart)));
+            let [metrics, tests] = run.chart(charts[0]);
             assert!(!metrics.is_empty() || !tests.is_empty());
         }
     }

@@ -1,4 +1,4 @@
-//! The rooms that have something of their own in the terminal, each with a folder, in the order of the help.
+//! Rooms with their own terminal commands or pictures, one folder each, in the order of the help.
 
 mod backgammon;
 mod control;
@@ -15,19 +15,19 @@ use run::protocol::Variant;
 
 static SHELLS: [&dyn RoomShell; 5] = [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
 
-/// What that room has of its own, where it has anything.
+/// Returns the room's terminal extension, if it has one.
 pub fn shell(room: &str) -> Option<&'static dyn RoomShell> {
     SHELLS.into_iter().find(|shell| shell.id() == room)
 }
 
-/// The picture of a run of that room, where it has one.
+/// Returns the room's picture of a run, if it has one.
 pub fn picture(room: &str, variant: &Variant) -> Option<Box<dyn Picture>> {
     shell(room)?.picture(variant)
 }
 
-/// Their lines among the examples of `hothouse --help`, and among those of `hothouse sweep --help`.
+/// Returns the rooms' example lines for `hothouse --help` and for `hothouse sweep --help`.
 pub fn examples() -> [String; 2] {
-    let lines = |which: usize| SHELLS.map(|shell| shell.examples()[which]).concat();
+    let lines = |index: usize| SHELLS.map(|shell| shell.examples()[index]).concat();
     [lines(0), lines(1)]
 }
 
@@ -35,7 +35,7 @@ fn verbs() -> Vec<RoomVerb> {
     SHELLS.iter().flat_map(|shell| shell.verbs()).collect()
 }
 
-/// The grammar with their verbs.
+/// Adds the rooms' commands to the grammar.
 pub fn extend(grammar: Command) -> Command {
     verbs().into_iter().fold(grammar, |grammar, verb| {
         let name = verb.path[verb.path.len() - 1];
@@ -43,7 +43,7 @@ pub fn extend(grammar: Command) -> Command {
         match verb.path {
             [parent, _] => {
                 let known = grammar.find_subcommand(*parent).is_some();
-                let grammar = if known { grammar } else { grammar.subcommand(of_rooms(parent)) };
+                let grammar = if known { grammar } else { grammar.subcommand(parent_command(parent)) };
                 grammar.mut_subcommand(*parent, |parent| parent.subcommand(verb_grammar))
             }
             _ => grammar.subcommand(verb_grammar),
@@ -51,36 +51,36 @@ pub fn extend(grammar: Command) -> Command {
     })
 }
 
-/// A verb that is nothing without the name of a room that has it.
-fn of_rooms(verb: &'static str) -> Command {
+/// A command that requires a room's subcommand.
+fn parent_command(verb: &'static str) -> Command {
     let about = match verb {
-        "run" => "Run what was learned",
-        "export" => "Write what was learned for other programs",
-        "generate" => "Write as what was learned goes on",
+        "run" => "Run a trained model",
+        "export" => "Export a trained model for other programs",
+        "generate" => "Generate text with a trained model",
         _ => "",
     };
     Command::new(verb).about(about).subcommand_required(true).arg_required_else_help(true)
 }
 
-/// Does what is asked where it is one of their verbs.
-pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
-    // Those behind others come after them.
+/// Runs the command if it belongs to a room; returns None otherwise.
+pub fn dispatch(matches: &ArgMatches) -> Option<Result<()>> {
+    // Subcommands follow their parents in the list and are matched first.
     verbs().iter().rev().find_map(|verb| {
         let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
-        Some((verb.obey)(found))
+        Some((verb.run)(found))
     })
 }
 
-/// Refuses a comparison that cannot be made, before anything is measured.
+/// Returns an error for an unavailable comparison before anything is measured.
 pub fn check_versus(suite: &str, versus: Option<&str>) -> Result<()> {
     let Some(name) = versus else { return Ok(()) };
     match shell(suite).and_then(RoomShell::rival).filter(|rival| rival.name == name) {
         Some(rival) => (rival.check)(),
         None => {
             let rivals = SHELLS.iter().filter_map(|shell| Some((shell.rival()?.name, shell.id())));
-            let known: Vec<_> = rivals.map(|(name, room)| format!("--versus {name}, of the room {room}")).collect();
+            let known: Vec<_> = rivals.map(|(name, room)| format!("--versus {name} (room {room})")).collect();
             let known = known.join(", ");
-            Err(Usage(format!("{suite} is not compared with '{name}'. Choose {known}, or leave it out")).into())
+            Err(Usage(format!("{suite} cannot be compared with '{name}'. Choose {known}, or omit --versus")).into())
         }
     }
 }

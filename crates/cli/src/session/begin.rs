@@ -1,33 +1,33 @@
-//! From what was typed to a run: a new one, or that of a checkpoint.
+//! Creates a run from the command line, or restores one from a checkpoint.
 
 use crate::args::DataArgs;
 use crate::args::values::set;
-use crate::error::{Usage, refusal};
+use crate::error::{Usage, usage_error};
 use anyhow::{Context, Result, bail};
 use run::protocol::Config;
 use run::{AnyRoom, AnyRun};
 use std::path::Path;
 
-/// The room of that name, or the first.
+/// Returns the room with this id, or the first room.
 pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
-    id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(refusal))
+    id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }
 
-/// A config of a room with what was set, which no run need be able to start from yet.
+/// Returns a config with the given variant and knobs. A run may still be unable to start from it, for lack of data or memory.
 pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, String)], host: run::Host) -> Result<Config> {
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);
-    // A variant that there is not has no knobs to set.
-    room.check(&config, run::Host { memory_bytes: u64::MAX, ..host }).map_err(refusal)?;
-    config.knobs = set(given, &room.knobs(&config.variant)).map_err(refusal)?;
+    // Checks the variant first: an unknown variant has no knobs.
+    room.check(&config, run::Host { memory_bytes: u64::MAX, ..host }).map_err(usage_error)?;
+    config.knobs = set(given, &room.knobs(&config.variant)).map_err(usage_error)?;
     Ok(config)
 }
 
-/// Reads what the run is to learn from, unless a run on so much could not begin.
+/// Reads the user data into the config. Its length is validated before it is read.
 pub fn give_data(config: &mut Config, args: &DataArgs, host: run::Host) -> Result<()> {
     if let Some(data) = args.measured()? {
         config.data = Some(data);
-        run::validate(config, host).map_err(refusal)?;
+        run::validate(config, host).map_err(usage_error)?;
         config.data = args.read()?;
     }
     Ok(())
@@ -37,7 +37,7 @@ pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn
     restored_from(&files::read_checkpoint(file)?, file, data, host)
 }
 
-/// A run from a checkpoint's bytes, and the data beside it.
+/// Restores a run from a checkpoint's bytes and the user data.
 pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
     check_length(bytes, file, data)?;
     let data = data.read()?;
@@ -50,22 +50,23 @@ pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host
 }
 
 fn foreign_data(file: &Path) -> Usage {
-    Usage(format!("the run in {} does not learn from the file of --data. Leave it out", file.display()))
+    Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Refuses, before it is read, a text that is longer than what the run learns from: the run's memory was reckoned for that.
+/// Returns an error for a text that is longer than the run's training data, before it is read: the run's memory limit was computed
+/// for its own data.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
-    // A damaged checkpoint is refused with its own reason.
+    // The restore reports a damaged checkpoint.
     let Ok(wanted) = run::data_wanted(checkpoint) else { return Ok(()) };
     match wanted {
         Some(wanted) if found > wanted.bytes => bail!(Usage(format!(
-            "the run in {} learns from {}, {} bytes, and the file of --data has {found}. Name that text with --data",
+            "the run in {} was trained on {} of {} bytes, but the file of --data has {found}. Name the original text with --data",
             file.display(),
             wanted.name,
             wanted.bytes
         ))),
-        // What lies in the checkpoint is no longer than that.
+        // Data saved inside the checkpoint is shorter than the checkpoint.
         None if found > checkpoint.len() as u64 => bail!(foreign_data(file)),
         _ => Ok(()),
     }

@@ -1,5 +1,5 @@
-//! The GPU of a training process: opened on a thread of its own, so that training need not wait for it, and offered
-//! to the run, which decides.
+//! The GPU of a training process. It is opened on its own thread, so that training does not wait, and offered to the run, which
+//! decides whether to use it.
 
 use gpu::{Gpu, OpenOptions};
 use run::protocol::DeviceWish;
@@ -7,44 +7,43 @@ use run::{AnyRun, Fault, Machine};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// A run that nobody chose a device for looks for a GPU once it has lasted this long: a shorter one would have ended
-/// before it was worth it.
-const PATIENCE_S: f64 = 2.0;
+/// Seconds before a run with device `auto` opens a GPU. A shorter run would end before the GPU saves time.
+const AUTO_DELAY_S: f64 = 2.0;
 
 type Opened = Result<Box<dyn Machine>, Fault>;
 
 #[derive(Default)]
-pub struct Opener {
+pub struct GpuOpener {
     opening: Option<JoinHandle<Opened>>,
 }
 
-impl Opener {
-    /// One that has opened the GPU already where the run was told to use it.
-    pub fn begin(run: &mut dyn AnyRun) -> Opener {
-        let mut opener = Opener::default();
+impl GpuOpener {
+    /// Creates an opener; if the run requires a GPU, opens it before returning.
+    pub fn begin(run: &mut dyn AnyRun) -> GpuOpener {
+        let mut opener = GpuOpener::default();
         if run.device_wish() == DeviceWish::Gpu {
-            opener.look(run, 0.0);
-            opener.hand_over(run);
+            opener.poll(run, 0.0);
+            opener.finish(run);
         }
         opener
     }
 
-    /// Opens a GPU where the run wants one, and hands it over once it is there.
-    pub fn look(&mut self, run: &mut dyn AnyRun, lasted_s: f64) {
+    /// Starts to open a GPU if the run wants one, and offers it to the run once it is open.
+    pub fn poll(&mut self, run: &mut dyn AnyRun, elapsed_s: f64) {
         if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
-            self.hand_over(run);
+            self.finish(run);
         }
-        let soon = run.device_wish() == DeviceWish::Gpu || lasted_s >= PATIENCE_S;
-        if soon && self.opening.is_none() && run.wants_machine() {
+        let is_due = run.device_wish() == DeviceWish::Gpu || elapsed_s >= AUTO_DELAY_S;
+        if is_due && self.opening.is_none() && run.wants_machine() {
             self.opening = Some(std::thread::spawn(open));
         }
     }
 
-    /// Waits for a GPU that is being opened.
-    pub fn hand_over(&mut self, run: &mut dyn AnyRun) {
+    /// Waits for a GPU that is being opened and offers it to the run.
+    pub fn finish(&mut self, run: &mut dyn AnyRun) {
         if let Some(opening) = self.opening.take() {
-            let broken = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });
-            run.offer(opening.join().unwrap_or_else(broken));
+            let panicked = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });
+            run.offer(opening.join().unwrap_or_else(panicked));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs of this process, and what they leave: nothing here knows how a run is shown.
+//! Runs of this process and their files. Nothing here depends on how a run is displayed.
 
 pub mod begin;
 pub mod budget;

@@ -1,9 +1,8 @@
-//! Monitors as files. What a run tells goes into memory of its process, and a thread writes the blocks that changed into the
-//! file a few times a second; `watch` reads the file. So the training never waits for a disk, and nothing that is done to the
-//! file can end it. Every run keeps one in the user's cache, under a name that begins with its start, and the oldest of them
-//! go. This file refuses to know what the words mean; that is `run::monitor`.
+//! Monitors as files. A run writes its events into memory. A thread copies the changed blocks to the file five times a second, and
+//! `watch` reads the file. Training therefore never waits for a disk, and no damage to the file can stop it. By default, the file is
+//! in the user's cache. Its name begins with the start time, and the oldest files are removed. `run::monitor` defines the content.
 //!
-//! The file has the words of the monitor, and behind them one that counts how often it was written, odd while it is.
+//! The file contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
 
 use crate::session::saves::{self, KEPT};
 use anyhow::{Context, Result, anyhow, bail};
@@ -21,27 +20,27 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const EXTENSION: &str = "ring";
-/// How often the file is brought up to date.
+/// Interval between two updates of the file.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Words written at once.
+/// Number of words per block. A block is the unit of writing.
 const BLOCK: usize = 512;
-/// Looks at a file that is just being written before it is taken as it is.
-const LOOKS: usize = 200;
-/// Bytes of a monitor at most; those of the rooms have some 10 MB.
+/// Attempts to read a file between two writes before the last state is used.
+const READ_ATTEMPTS: usize = 200;
+/// Largest size of a monitor in bytes. The rooms' monitors have about 10 MB.
 const LARGEST: u64 = 256 << 20;
 
-/// A monitor in a file, for the process that trains.
+/// Writer of a monitor file, for the training process.
 pub struct MonitorFile {
-    /// The lock keeps a record whole while the memory is copied.
+    /// The lock prevents the memory from being copied in the middle of a record.
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// Why the file could not be brought up to date; nothing once it could be again. Each is told once.
-    news: Receiver<Option<String>>,
+    /// Changes of the write status: `Some` with the error when writing fails, `None` when it succeeds again.
+    status_changes: Receiver<Option<String>>,
 }
 
 impl MonitorFile {
-    /// Makes the file, which appears under its name when it can be read.
+    /// Creates the file. It appears under its name when it is readable.
     pub fn create(path: &Path, schema: &Schema, about: &str) -> Result<MonitorFile> {
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, about)?;
@@ -51,7 +50,7 @@ impl MonitorFile {
     fn begin(path: &Path, memory: Arc<[AtomicU64]>, writer: Writer) -> Result<MonitorFile> {
         let mut copy = Copy::default();
         let file = files::replace(path, MONITOR, |file| {
-            // Where locks are unknown, readers go by the heartbeat.
+            // Without file locks, readers use the heartbeat.
             let _ = file.try_lock();
             copy.write(file, &snapshot(&memory))
         });
@@ -62,38 +61,38 @@ impl MonitorFile {
     fn keep(mut file: File, mut copy: Copy, memory: Arc<[AtomicU64]>, writer: Writer) -> MonitorFile {
         let writer = Arc::new(Mutex::new(Some(writer)));
         let (stop, stopped) = channel();
-        let (told, news) = channel();
-        let held = writer.clone();
+        let (changes, status_changes) = channel();
+        let shared = writer.clone();
         let thread = std::thread::spawn(move || {
-            let mut trouble = None;
+            let mut failure = None;
             loop {
                 let last = stopped.recv_timeout(WRITE_EVERY) != Err(RecvTimeoutError::Timeout);
                 let words = {
-                    let mut writer = lock(&held);
+                    let mut writer = lock(&shared);
                     if last {
-                        // Its end tells readers that the run is over.
+                        // Dropping the writer marks the run as finished.
                         drop(writer.take());
                     }
                     snapshot(&memory)
                 };
-                // A disk that is full now may have room at the next turn; and training does not depend on it.
+                // A failed write is retried at the next interval; training continues.
                 let now = copy.write(&mut file, &words).err().map(|error| error.to_string());
-                if now != trouble {
-                    // When the run has ended, no receiver is left.
-                    let _ = told.send(now.clone());
-                    trouble = now;
+                if now != failure {
+                    // The receiver may be gone after the run has ended.
+                    let _ = changes.send(now.clone());
+                    failure = now;
                 }
                 if last {
                     return;
                 }
             }
         });
-        MonitorFile { writer, stop: Some(stop), thread: Some(thread), news }
+        MonitorFile { writer, stop: Some(stop), thread: Some(thread), status_changes }
     }
 
-    /// What has become of the file since this was last asked: why it cannot be written, or nothing where it can be again.
-    pub fn news(&self) -> Option<Option<String>> {
-        self.news.try_iter().last()
+    /// Returns the newest status change since the last call: the write error, or `Some(None)` if writing succeeds again.
+    pub fn status_change(&self) -> Option<Option<String>> {
+        self.status_changes.try_iter().last()
     }
 
     pub fn event(&self, event: &Event) {
@@ -102,7 +101,7 @@ impl MonitorFile {
 
     pub fn say(&self, text: &str) {
         self.with(|writer| {
-            // What is too long for it is for other shells to do without.
+            // A text that is too long is dropped; other shells do not depend on it.
             writer.say(text);
         });
     }
@@ -111,9 +110,9 @@ impl MonitorFile {
         self.with(|writer| writer.beat(progress));
     }
 
-    fn with(&self, tell: impl FnOnce(&mut Writer)) {
+    fn with(&self, write: impl FnOnce(&mut Writer)) {
         if let Some(writer) = lock(&self.writer).as_mut() {
-            tell(writer);
+            write(writer);
         }
     }
 }
@@ -135,7 +134,7 @@ fn snapshot(memory: &[AtomicU64]) -> Vec<u64> {
     memory.iter().map(|word| word.load(Relaxed)).collect()
 }
 
-/// What of the memory the file has.
+/// State of the file: the words written last and the write counter.
 #[derive(Default)]
 struct Copy {
     written: Vec<u64>,
@@ -144,9 +143,9 @@ struct Copy {
 
 impl Copy {
     fn write(&mut self, file: &mut File, words: &[u64]) -> std::io::Result<()> {
-        let whole = 8 * (words.len() as u64 + 1);
-        // Cut short by somebody, it is written anew.
-        if file.metadata()?.len() < whole {
+        let full_size = 8 * (words.len() as u64 + 1);
+        // A truncated file is rewritten.
+        if file.metadata()?.len() < full_size {
             self.written.clear();
         }
         let old = |block: usize| self.written.get(block * BLOCK..).map(|rest| &rest[..rest.len().min(BLOCK)]);
@@ -173,7 +172,7 @@ fn put(file: &mut File, at: usize, words: &[u64]) -> std::io::Result<()> {
     file.write_all(&bytes)
 }
 
-/// A monitor in a file that is read ten times a second for as long as it is written, for a measurement.
+/// Creates a monitor file for a benchmark; a thread reads it ten times a second until the writer is dropped.
 pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     let memory = monitor::heap(schema);
     let writer = Writer::new(Box::new(memory.clone()), schema, "")?;
@@ -195,12 +194,12 @@ pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     Ok(writer)
 }
 
-/// The file begins as a monitor does. What is no file is left alone: what comes through a pipe comes once.
+/// Returns true if the file begins as a monitor does. Only regular files are opened: reading a pipe would consume its bytes.
 pub fn is_monitor(path: &Path) -> bool {
-    path.is_file() && File::open(path).is_ok_and(|mut file| (MONITOR.is_one)(&mut file))
+    path.is_file() && File::open(path).is_ok_and(|mut file| (MONITOR.is_kind)(&mut file))
 }
 
-/// A monitor that is read.
+/// An open monitor file of another process.
 pub struct Watched {
     pub reader: Reader,
     memory: Arc<[AtomicU64]>,
@@ -211,7 +210,7 @@ pub struct Watched {
 pub fn open(path: &Path) -> Result<Watched> {
     let shown = path.display();
     let mut file = File::open(path).map_err(|e| anyhow!("cannot open {shown} ({e}). Check its permissions"))?;
-    let words = settled(&mut file).with_context(|| format!("cannot read {shown}"))?;
+    let words = read_between_writes(&mut file).with_context(|| format!("cannot read {shown}"))?;
     let times = words.last().copied().unwrap_or_default();
     let count = words.len().saturating_sub(1);
     let memory: Arc<[AtomicU64]> = words[..count].iter().map(|&word| AtomicU64::new(word)).collect();
@@ -219,10 +218,10 @@ pub fn open(path: &Path) -> Result<Watched> {
     Ok(Watched { reader, memory, file, times })
 }
 
-/// All words of the file, between two times that it is written.
-fn settled(file: &mut File) -> std::io::Result<Vec<u64>> {
+/// Reads all words of the file between two writes.
+fn read_between_writes(file: &mut File) -> std::io::Result<Vec<u64>> {
     let mut words = Vec::new();
-    for _ in 0..LOOKS {
+    for _ in 0..READ_ATTEMPTS {
         words = read(file)?;
         let Some(&times) = words.last() else { return Ok(words) };
         if times % 2 == 0 && read_word(file, words.len() - 1)? == Some(times) {
@@ -230,7 +229,7 @@ fn settled(file: &mut File) -> std::io::Result<Vec<u64>> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    // Whoever wrote it was stopped in the middle.
+    // The writer was stopped in the middle of a write.
     Ok(words)
 }
 
@@ -239,7 +238,7 @@ fn read(file: &mut File) -> std::io::Result<Vec<u64>> {
     file.seek(SeekFrom::Start(0))?;
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        let text = format!("it has more than {} MB, and no monitor has", LARGEST >> 20);
+        let text = format!("it is larger than a monitor, which has at most {} MB", LARGEST >> 20);
         return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text));
     }
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
@@ -257,14 +256,14 @@ fn read_word(file: &mut File, at: usize) -> std::io::Result<Option<u64>> {
 }
 
 impl Watched {
-    /// Takes in what was written meanwhile. A file that was cut short is shown as it last was.
+    /// Reads changes from the file. If the file was truncated, the last state stays.
     pub fn refresh(&mut self) -> std::io::Result<()> {
         let count = self.memory.len();
         match read_word(&mut self.file, count)? {
             Some(times) if times != self.times => {}
             _ => return Ok(()),
         }
-        let words = settled(&mut self.file)?;
+        let words = read_between_writes(&mut self.file)?;
         if words.len() == count + 1 && words[0] == MAGIC {
             self.memory.iter().zip(&words).for_each(|(word, &new)| word.store(new, Relaxed));
             self.times = words[count];
@@ -272,11 +271,10 @@ impl Watched {
         Ok(())
     }
 
-    /// Whether the process that writes is there; unknown where the file system has no locks.
+    /// Returns whether the writing process still exists; None if the file system has no locks.
     pub fn is_written(&self) -> Option<bool> {
         match self.file.try_lock_shared() {
             Ok(()) => {
-                // Closing would give it back as well.
                 let _ = self.file.unlock();
                 Some(false)
             }
@@ -286,19 +284,19 @@ impl Watched {
     }
 }
 
-/// A name in the cache for a run that starts now, after the oldest have been removed.
+/// Removes the oldest monitors from the cache and returns a path there for a new run.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     let folder = saves::folder()?;
     for old in kept()?.into_iter().skip(KEPT - 1) {
         if open(&old).map_or(true, |watched| watched.is_written() == Some(false)) {
-            // Whoever cannot remove it now can later.
+            // A failed removal is retried by the next run.
             let _ = fs::remove_file(old);
         }
     }
     Ok(folder.join(format!("{}.{EXTENSION}", saves::stem(variant, seed))))
 }
 
-/// All monitors in the cache, the newest first.
+/// Lists all monitors in the cache, newest first.
 pub fn kept() -> Result<Vec<PathBuf>> {
     let mut rings = saves::cached(EXTENSION)?;
     // Names begin with the time of the start, in milliseconds.
@@ -306,14 +304,14 @@ pub fn kept() -> Result<Vec<PathBuf>> {
     Ok(rings)
 }
 
-/// Seconds since the run of that name was started.
+/// Seconds since the run started, from the file name.
 pub fn age_s(path: &Path) -> Option<f64> {
     let started_ms: f64 = path.file_name()?.to_str()?.split('-').next()?.parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     Some((now.as_secs_f64() - started_ms / 1e3).max(0.0))
 }
 
-/// The newest of them, for whoever names none.
+/// Returns the newest monitor in the cache.
 pub fn newest() -> Result<PathBuf> {
     match kept()?.into_iter().next() {
         Some(path) => Ok(path),
@@ -330,13 +328,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_whether_its_writer_is_there() {
+    fn monitor_file_shows_whether_its_writer_exists() {
         let folder = testkit::Scratch::new("ring");
         let path = folder.path("run.ring");
         assert!(!is_monitor(&path));
         let writer = create(&path, "{}").unwrap();
         assert!(is_monitor(&path));
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file remains");
         let (one, mut other) = (open(&path).unwrap(), open(&path).unwrap());
         assert_eq!((one.is_written(), other.is_written()), (Some(true), Some(true)));
         assert_eq!((one.reader.about(), one.reader.state()), ("{}".into(), State::Paused));
@@ -344,7 +342,7 @@ mod tests {
         assert_eq!((one.is_written(), other.is_written()), (Some(false), Some(false)));
         other.refresh().unwrap();
         assert_eq!(other.reader.state(), State::Finished);
-        // A new run of the same name leaves those who watch the old one alone.
+        // A new run of the same name does not change an open reader of the old one.
         let again = create(&path, "again").unwrap();
         assert_eq!((one.reader.about(), one.is_written()), ("{}".into(), Some(false)));
         assert_eq!(open(&path).unwrap().reader.about(), "again");
@@ -353,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_short_is_mended() {
+    fn a_truncated_file_is_rewritten() {
         let folder = testkit::Scratch::new("ring-cut");
         let path = folder.path("run.ring");
         let writer = create(&path, "{}").unwrap();
@@ -363,18 +361,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_any_more_is_told_of_once_and_so_is_its_end() {
+    fn a_write_failure_is_reported_once() {
         let folder = testkit::Scratch::new("ring-full");
         let path = folder.path("run.ring");
         fs::write(&path, "").unwrap();
         let schema = run::rooms()[0].schema();
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, "").unwrap();
-        // A file that is open for reading takes nothing, like one on a full disk.
+        // Writing to a file that is open for reading fails, as on a full disk.
         let file = MonitorFile::keep(File::open(&path).unwrap(), Copy::default(), memory, writer);
-        let news = || file.news.recv_timeout(Duration::from_secs(10)).unwrap();
-        assert!(news().is_some_and(|why| !why.is_empty()));
+        let status_change = || file.status_changes.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert!(status_change().is_some_and(|reason| !reason.is_empty()));
         std::thread::sleep(3 * WRITE_EVERY);
-        assert_eq!(file.news(), None, "it is told once");
+        assert_eq!(file.status_change(), None, "the failure is reported once");
     }
 }

@@ -1,12 +1,12 @@
-//! What a training process tells: the events of its run, and what only the shell knows, as one JSON object a line. `--json`,
-//! `--events` and `watch` all speak it; nothing else is printed there.
+//! Records of a training process: the events of its run and the shell's own records, one JSON object per line. `--json`,
+//! `--events` and `watch` use this format; they print nothing else.
 //!
-//! How its fields stand there is `named.rs`'s.
+//! `named.rs` defines the names of the fields.
 
 mod named;
 mod summary;
 
-use crate::session::budget::Left;
+use crate::session::budget::Remaining;
 pub use named::{By, Names};
 use named::{Fields, Named, Solved};
 use run::protocol::{Backend, Began, Confirmation, Event, Mark, Row};
@@ -25,21 +25,21 @@ pub enum Record {
         file: String,
         bytes: u64,
     },
-    /// Of the budget, where there is one: each second.
-    Left(Left),
+    /// Progress towards the run's limits, once a second. Absent without a limit.
+    Remaining(Remaining),
     /// The last line.
     Summary(Box<Summary>),
     Event(Event),
 }
 
 impl Record {
-    /// One line, for a run of the room with this schema.
+    /// Formats the record as one line, for a run of the room with this schema.
     pub fn line(&self, schema: &Schema) -> String {
-        // Plain data with string keys: there is nothing in it that JSON cannot hold.
+        // Cannot fail: the record is plain data with string keys.
         serde_json::to_string(&Line { record: self, schema }).unwrap_or_default()
     }
 
-    /// The room that a beginning or a summary is of.
+    /// Room id of a `Began` event or a summary.
     pub fn room(&self) -> Option<&str> {
         match self {
             Record::Event(Event::Began(began)) => Some(&began.config.room),
@@ -48,7 +48,7 @@ impl Record {
         }
     }
 
-    /// What a line says; `schema` is that of the run that began last, and changes with a beginning.
+    /// Parses a line. `schema` is that of the current run; a record with a config updates it.
     pub fn read(line: &[u8], schema: &mut Option<&'static Schema>) -> Option<Record> {
         let value: Value = serde_json::from_slice(line).ok()?;
         if let Some(room) = value.get("config").and_then(|config| config.get("room")) {
@@ -59,7 +59,7 @@ impl Record {
             ("file_saved", _) => {
                 Some(Record::FileSaved { file: value.get("file")?.as_str()?.into(), bytes: value.get("bytes")?.as_u64()? })
             }
-            ("left", _) => Some(Record::Left(serde_json::from_value(value).ok()?)),
+            ("left", _) => Some(Record::Remaining(serde_json::from_value(value).ok()?)),
             ("running" | "device" | "digest" | "saved" | "room" | "notice", _) => Some(Record::Event(serde_json::from_value(value).ok()?)),
             (kind, Some(schema)) => read_named(kind, &value, Names::of(schema)),
             _ => None,
@@ -67,7 +67,7 @@ impl Record {
     }
 }
 
-/// What has names of the room's columns in it.
+/// Parses a record that contains names of the room's columns.
 fn read_named(kind: &str, value: &Value, names: Names) -> Option<Record> {
     Some(Record::Event(match kind {
         "began" => Event::Began(Box::new(Began::read(value, names)?)),
@@ -106,7 +106,7 @@ impl Serialize for Line<'_> {
         match self.record {
             Record::Opened(backend) => Kind { kind: "opened", rest: backend }.serialize(out),
             Record::FileSaved { file, bytes } => Kind { kind: "file_saved", rest: Saved { file, bytes: *bytes } }.serialize(out),
-            Record::Left(left) => Kind { kind: "left", rest: left }.serialize(out),
+            Record::Remaining(remaining) => Kind { kind: "left", rest: remaining }.serialize(out),
             Record::Summary(summary) => put_named(out, "summary", &**summary, names),
             Record::Event(Event::Began(began)) => put_named(out, "began", &**began, names),
             Record::Event(Event::Metrics(row)) => put_named(out, "metrics", row, names),
@@ -160,7 +160,7 @@ mod tests {
                     room: Value::Null,
                 }))),
                 Record::FileSaved { file: "run.safetensors".into(), bytes: 7 },
-                Record::Left(Left { done: 0.5, seconds: 90.25 }),
+                Record::Remaining(Remaining { done: 0.5, seconds: 90.25 }),
                 Record::Event(Event::Metrics(row(schema.row_len()))),
                 Record::Event(Event::Test(row(schema.tests.len()))),
                 Record::Event(Event::Mark(mark)),
@@ -202,7 +202,7 @@ mod tests {
             for (record, line) in records.into_iter().zip(&lines) {
                 assert_eq!(Record::read(line.as_bytes(), &mut known), Some(record), "{line}");
             }
-            // Whoever watches a file reads what anybody may have written, and shows what could be read.
+            // `watch` shows all valid lines of an untrusted file.
             let mut printer = crate::outputs::lines::Printer::new(Vec::new(), false);
             testkit::fuzz(&format!("record of {}", schema.id), testkit::cases(100), |mutator| {
                 let line = mutator.one_of(&lines).clone();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_can_be_read_alone() {
+    fn a_line_contains_the_names_of_all_its_values() {
         let schema = run::rooms()[0].schema();
         let progress = Progress { iteration: 1, counts: vec![32768.0, 9.0], train_s: 0.5 };
         let mut values = vec![None; schema.row_len()];

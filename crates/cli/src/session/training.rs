@@ -1,9 +1,9 @@
-//! Training on a thread of its own: it owns the run, keeps the budget, saves, and sums up. Whoever shows the run gets records
-//! and sends wishes; the training never waits for a screen.
+//! The training thread. It owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives
+//! records and sends requests; training does not wait for it, except when the record queue is full.
 
 use crate::format::{counted, quoted};
-use crate::session::budget::{Budget, Look, Pace};
-use crate::session::device::Opener;
+use crate::session::budget::{Budget, Pace, PaceSample};
+use crate::session::device::GpuOpener;
 use crate::session::monitor_file::MonitorFile;
 use crate::session::record::{Ended, EndedBy, Parts, Record, Summary};
 use crate::session::saves;
@@ -19,55 +19,56 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-/// Records that may wait to be shown before training waits for them.
+/// Capacity of the queue of records to the display. Training waits while it is full.
 pub const BACKLOG: usize = 8192;
-/// How long a paused run sleeps between looks at its budget.
+/// Longest sleep of a paused run before it checks its limits again.
 const IDLE: Duration = Duration::from_millis(50);
-/// How long a run that is to end has to reach a boundary, after which it ends wherever it can be saved; and where somebody waits for the
-/// end, how long its last test may take.
+/// Time for a stopping run to reach the end of an iteration; then it ends at the next point where it can be saved. After an
+/// interrupt, also the time limit of the last test.
 const GRACE: Duration = Duration::from_millis(500);
-/// How often a run that has ended tries to save itself where nothing can be written.
-const TRY_EVERY: Duration = Duration::from_millis(500);
+/// Interval between attempts to save a run at its end.
+const RETRY_EVERY: Duration = Duration::from_millis(500);
 
-/// What a person asks of a run in progress.
-pub enum Wish {
+/// A request from the display to a run in progress.
+pub enum Request {
     Command(Command),
-    /// Save to the file the session has.
+    /// Save the run to its file.
     Save,
-    /// A question of the room's, for a picture of it.
+    /// Ask the room's question, for a picture.
     Ask(serde_json::Value),
 }
 
 pub enum Update {
     Record(Box<Record>),
-    /// An answer as JSON; empty where the question could not be answered.
+    /// Answer as JSON; empty if the question failed.
     Answer(Vec<u8>),
 }
 
-/// Where a run is saved.
-pub struct Place {
-    /// Where `--save` says, or the file that was resumed; else one in the cache.
-    asked: Option<PathBuf>,
+/// Checkpoint file of a run and the schedule of its saves.
+pub struct SaveTarget {
+    /// File of `--save`, or the resumed checkpoint.
+    named: Option<PathBuf>,
+    /// File in the cache, if none is named.
     cached: Option<PathBuf>,
-    /// Where it goes when it cannot go there.
-    refuges: Vec<PathBuf>,
-    /// What was told of it last.
-    trouble: Option<String>,
-    /// The training time that the newest save has.
+    /// Alternative files if the first cannot be written.
+    fallbacks: Vec<PathBuf>,
+    /// The last warning that was shown.
+    warning: Option<String>,
+    /// Training time at the newest save, in seconds.
     saved_s: f64,
-    /// Seconds of training after which the run saves itself.
+    /// Seconds of training between two automatic saves.
     every_s: f64,
 }
 
-impl Place {
-    pub fn new(asked: Option<PathBuf>, every_s: f64) -> Place {
-        Place { asked, cached: None, refuges: Vec::new(), trouble: None, saved_s: 0.0, every_s }
+impl SaveTarget {
+    pub fn new(named: Option<PathBuf>, every_s: f64) -> SaveTarget {
+        SaveTarget { named, cached: None, fallbacks: Vec::new(), warning: None, saved_s: 0.0, every_s }
     }
 
     fn path(&mut self, run: &dyn AnyRun) -> Result<PathBuf> {
-        let known = self.asked.clone().or_else(|| self.cached.clone());
+        let known = self.named.clone().or_else(|| self.cached.clone());
         let path = known.map_or_else(|| saves::fresh(&run.config().variant, run.config().seed), Ok)?;
-        if self.asked.is_none() {
+        if self.named.is_none() {
             self.cached = Some(path.clone());
         }
         Ok(path)
@@ -77,20 +78,20 @@ impl Place {
         let wanted = self.path(run);
         let name = wanted.as_ref().ok().and_then(|path| Some(PathBuf::from(path.file_name()?)));
         let name = name.unwrap_or_else(|| default_name(run));
-        if self.refuges.is_empty() {
+        if self.fallbacks.is_empty() {
             let cache = saves::folder().ok().filter(|_| wanted.is_ok());
             let folders = cache.into_iter().chain([std::env::temp_dir(), PathBuf::from(".")]);
-            self.refuges = folders.map(|folder| files::free_name(&folder.join(&name))).collect();
+            self.fallbacks = folders.map(|folder| files::free_name(&folder.join(&name))).collect();
         }
-        // Where there is no cache, the other places are asked for first of all.
-        let wanted = wanted.unwrap_or_else(|_| self.refuges[0].clone());
-        let kept = files::keep(&wanted, &self.refuges, bytes)?;
+        // Without a cache folder, the first fallback becomes the target.
+        let wanted = wanted.unwrap_or_else(|_| self.fallbacks[0].clone());
+        let kept = files::keep(&wanted, &self.fallbacks, bytes)?;
         saves::prune(&kept.path);
         Ok(kept)
     }
 }
 
-/// A name in the current folder, for a person who asks for a save and said nothing of a place.
+/// A file name in the current folder, for a save request without a named file.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))
@@ -99,33 +100,34 @@ fn default_name(run: &dyn AnyRun) -> PathBuf {
 pub struct Session<'a> {
     pub run: Box<dyn AnyRun>,
     pub budget: Budget,
-    /// Why no test can reach the goal, where that is so.
+    /// Reason why no test can reach the goal; None if a test can.
     pub out_of_reach: Option<&'static str>,
-    pub place: Place,
-    /// Somebody can go on after a pause.
+    pub target: SaveTarget,
+    /// A user can resume the run after a pause or a divergence.
     pub interactive: bool,
-    /// The words before and after the file in the command that resumes.
+    /// Program name in the resume command.
     pub program: String,
+    /// Flags after the file name in the resume command.
     pub resume_flags: String,
     /// Seconds since the program began.
     pub clock: &'a (dyn Fn() -> f64 + Sync),
     pub signals: &'a Signals,
-    pub wishes: Receiver<Wish>,
+    pub requests: Receiver<Request>,
     pub updates: SyncSender<Update>,
-    /// Where `watch` looks; or why it cannot.
+    /// Monitor for `watch`, or the reason why there is none.
     pub monitor: std::result::Result<MonitorFile, String>,
 }
 
-/// What the summary tells that the run does not know.
+/// Measurements of this process for the summary.
 #[derive(Default)]
 struct Measured {
-    /// Where this process took the run up.
+    /// Progress when this process started the run.
     first: Progress,
     metrics: Option<Row>,
     spent: TimeByPart,
-    /// The GPU that trained last, where one did.
+    /// GPU in use, if any.
     device: Option<String>,
-    /// Of what is told of the budget meanwhile.
+    /// Pace towards the limits.
     pace: Pace,
     seconds: f64,
     cpu_seconds: f64,
@@ -133,17 +135,17 @@ struct Measured {
 
 impl Session<'_> {
     pub fn train(mut self) -> Result<()> {
-        self.tell(Record::Opened(self.run.backend()));
-        // What is told before a run begins is off the screen once it does.
+        self.report(Record::Opened(self.run.backend()));
+        // `Began` clears the screen's notice, so notices follow it.
         let mut measured = Measured::default();
-        self.tell_events(&mut measured);
-        self.say_beforehand();
+        self.report_events(&mut measured);
+        self.report_initial_notices();
         self.run.set_clock(now_s);
-        let mut opener = Opener::begin(self.run.as_mut());
+        let mut opener = GpuOpener::begin(self.run.as_mut());
         self.run.command(Command::Start)?;
-        let mut asked_s = None;
+        let mut stop_requested_s = None;
         let ended_by = loop {
-            self.tell_events(&mut measured);
+            self.report_events(&mut measured);
             if self.run.diverged() && !self.interactive {
                 break EndedBy::Diverged;
             }
@@ -152,7 +154,7 @@ impl Session<'_> {
                 let stopped = is_stop(reason);
                 let by_time = stopped || matches!(reason, EndedBy::Seconds | EndedBy::CpuSeconds);
                 let now_s = (self.clock)();
-                let late = now_s - *asked_s.get_or_insert(now_s) > GRACE.as_secs_f64();
+                let late = now_s - *stop_requested_s.get_or_insert(now_s) > GRACE.as_secs_f64();
                 if self.run.at_boundary() || stopped && self.run.is_preparing() || by_time && late && self.run.saves().is_some() {
                     break reason;
                 }
@@ -160,54 +162,54 @@ impl Session<'_> {
                     self.run.command(Command::Step)?;
                 }
             }
-            self.look_at_monitor();
-            self.save_by_itself(&progress);
-            while let Ok(wish) = self.wishes.try_recv() {
-                self.grant(wish);
+            self.report_monitor_status();
+            self.autosave(&progress);
+            while let Ok(request) = self.requests.try_recv() {
+                self.handle(request);
             }
             let now_s = (self.clock)();
             measured.seconds = now_s;
-            opener.look(self.run.as_mut(), now_s);
+            opener.poll(self.run.as_mut(), now_s);
             let worked = self.run.advance(now_s);
             if let Ok(monitor) = &self.monitor {
                 monitor.beat(&progress);
             }
-            if !worked && let Ok(wish) = self.wishes.recv_timeout(IDLE) {
-                self.grant(wish);
+            if !worked && let Ok(request) = self.requests.recv_timeout(IDLE) {
+                self.handle(request);
             }
         };
-        opener.hand_over(self.run.as_mut());
+        opener.finish(self.run.as_mut());
         measured.seconds = (self.clock)();
         measured.cpu_seconds = cpu_seconds();
         self.conclude(ended_by, measured)
     }
 
-    fn say_beforehand(&mut self) {
-        if let Err(why) = &self.monitor {
-            let text = format!("This run cannot be watched: {why}.");
-            self.notice(Level::Warning, &text, "Training goes on; name a file elsewhere with --monitor.");
+    fn report_initial_notices(&mut self) {
+        if let Err(reason) = &self.monitor {
+            let text = format!("This run cannot be watched: {reason}.");
+            self.notice(Level::Warning, &text, "Training continues; name another file with --monitor.");
         }
         if self.budget.is_endless() && !self.interactive {
-            let text = "No budget was given, so training goes on until Ctrl-C, which saves it.";
+            let text = "No limit was given: training runs until Ctrl-C, which saves it.";
             self.notice(Level::Info, text, "");
         }
         let (first, done) = (&self.run.schema().counters[0], self.run.progress().counts[0]);
         if done > 0.0 && self.budget.steps.is_some_and(|steps| steps as f64 <= done) {
             let done = counted(first, done);
-            let text = format!("This run has {done} already, and --steps counts from its beginning.");
-            self.notice(Level::Warning, &text, "Ask for more than that, or use --seconds.");
+            let text = format!("This run already has {done}, and --steps counts from its beginning.");
+            self.notice(Level::Warning, &text, "Use a larger --steps, or --seconds.");
         }
         let endless = match self.run.variant() {
-            Variant { goal: None, name, .. } => Some(format!("{name} has no goal that would end this run.")),
+            Variant { goal: None, name, .. } => Some(format!("{name} has no goal, so --until-solved cannot end this run.")),
             _ => self.out_of_reach.map(String::from),
         };
         if let Some(text) = endless.filter(|_| self.budget.until_solved) {
-            self.notice(Level::Warning, &text, "End it with Ctrl-C, or give --steps or --seconds.");
+            self.notice(Level::Warning, &text, "Stop it with Ctrl-C, or use --steps or --seconds.");
         }
-        self.place.saved_s = self.run.progress().train_s;
+        self.target.saved_s = self.run.progress().train_s;
     }
 
-    fn tell_events(&mut self, measured: &mut Measured) {
+    fn report_events(&mut self, measured: &mut Measured) {
         for event in self.run.events() {
             match &event {
                 Event::Began(began) => {
@@ -215,30 +217,30 @@ impl Session<'_> {
                     measured.first = began.progress.clone();
                     measured.spent = TimeByPart::since(&began.progress, self.run.schema().all_parts().count());
                     measured.metrics = began.history.last().cloned();
-                    self.place.saved_s = began.progress.train_s;
+                    self.target.saved_s = began.progress.train_s;
                 }
                 Event::Metrics(row) => {
                     measured.spent.add(row);
                     measured.metrics = Some(row.clone());
                     let (at_s, count) = (measured.seconds, row.progress.counts[0]);
-                    let now = Look { at_s, cpu_s: cpu_seconds(), count };
-                    if let Some(left) = measured.pace.look(&self.budget, now) {
-                        self.tell(Record::Left(left));
+                    let now = PaceSample { at_s, cpu_s: cpu_seconds(), count };
+                    if let Some(remaining) = measured.pace.sample(&self.budget, now) {
+                        self.report(Record::Remaining(remaining));
                     }
                 }
                 Event::Device(device) => {
                     measured.pace = Pace::default();
                     measured.device = device.gpu.clone().filter(|_| device.on_gpu);
                 }
-                // While it pauses, it has no pace.
+                // A pause would distort the pace.
                 Event::Running { .. } => measured.pace = Pace::default(),
                 _ => {}
             }
-            self.tell(Record::Event(event));
+            self.report(Record::Event(event));
         }
     }
 
-    /// Why the run should end, if it should.
+    /// Returns the reason to end the run, if there is one.
     fn reason(&self, progress: &Progress) -> Option<EndedBy> {
         let budget = &self.budget;
         let spent = |limit: Option<f64>, used: fn(&Self) -> f64| limit.is_some_and(|l| used(self) >= l);
@@ -259,94 +261,95 @@ impl Session<'_> {
         }
     }
 
-    fn grant(&mut self, wish: Wish) {
-        let granted = match wish {
-            Wish::Command(command) => self.run.command(command).map_err(anyhow::Error::from),
-            Wish::Save => {
-                // Who asks for a file finds it in the current folder, and the run is saved there from now on.
-                let path = self.place.asked.clone().unwrap_or_else(|| default_name(self.run.as_ref()));
-                self.place.asked = Some(path);
+    fn handle(&mut self, request: Request) {
+        let result = match request {
+            Request::Command(command) => self.run.command(command).map_err(anyhow::Error::from),
+            Request::Save => {
+                // A requested save goes to the current folder, and so do all later saves.
+                let path = self.target.named.clone().unwrap_or_else(|| default_name(self.run.as_ref()));
+                self.target.named = Some(path);
                 self.save().map(|_| ())
             }
-            Wish::Ask(question) => {
+            Request::Ask(question) => {
                 let answer = self.run.ask(question).ok();
                 let json = answer.and_then(|answer| serde_json::to_vec(&*answer).ok());
                 self.send(Update::Answer(json.unwrap_or_default()));
                 Ok(())
             }
         };
-        if let Err(refusal) = granted {
-            self.notice(Level::Warning, &format!("{refusal:#}."), "");
+        if let Err(error) = result {
+            self.notice(Level::Warning, &format!("{error:#}."), "");
         }
     }
 
-    /// A disk that is full is told of, and so is that it has room again.
-    fn look_at_monitor(&mut self) {
-        match self.monitor.as_ref().ok().and_then(MonitorFile::news) {
-            Some(Some(why)) => {
-                let text = format!("The monitor cannot be written ({why}): who watches this run sees nothing new.");
-                self.notice(Level::Warning, &text, "Make room; training goes on, and it is tried again.");
+    /// Reports when the monitor file cannot be written, and when it can be written again.
+    fn report_monitor_status(&mut self) {
+        match self.monitor.as_ref().ok().and_then(MonitorFile::status_change) {
+            Some(Some(reason)) => {
+                let text = format!("The monitor cannot be written ({reason}): `hothouse watch` shows nothing new.");
+                self.notice(Level::Warning, &text, "Free disk space; training continues and retries.");
             }
             Some(None) => self.notice(Level::Info, "The monitor is written again.", ""),
             None => {}
         }
     }
 
-    /// Every so often, so that little is lost whatever happens.
-    fn save_by_itself(&mut self, progress: &Progress) {
-        let due_s = self.place.saved_s + self.place.every_s;
+    /// Saves the run if the interval since the last save has passed.
+    fn autosave(&mut self, progress: &Progress) {
+        let due_s = self.target.saved_s + self.target.every_s;
         let due = progress.train_s >= due_s && self.run.saves().is_some_and(|at| at.train_s >= due_s);
         if !due || self.run.diverged() {
             return;
         }
-        // What cannot be saved now is tried again at the next turn.
-        self.place.saved_s = progress.train_s;
+        // A failed save is retried after the next interval.
+        self.target.saved_s = progress.train_s;
         match self.save() {
             Ok(_) => {}
             Err(error) if error.is::<RunError>() => {}
-            Err(error) => self.trouble(&format!("{error:#}"), "Training goes on; make room, or it is lost."),
+            Err(error) => self.warn_once(&format!("{error:#}"), "Training continues; free disk space, or the run is lost."),
         }
     }
 
-    /// Writes the file and says where it is.
+    /// Writes the checkpoint and reports its path.
     fn save(&mut self) -> Result<Kept> {
         let bytes = self.run.save()?;
         self.write(&bytes)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<Kept> {
-        let kept = self.place.write(self.run.as_ref(), bytes)?;
+        let kept = self.target.write(self.run.as_ref(), bytes)?;
         match &kept.trouble {
             Some(trouble) => {
-                self.trouble(&trouble.clone(), "Make room, or name another file with --save.");
+                self.warn_once(&trouble.clone(), "Free disk space, or name another file with --save.");
             }
-            None => self.place.trouble = None,
+            None => self.target.warning = None,
         }
-        self.place.saved_s = self.run.progress().train_s;
+        self.target.saved_s = self.run.progress().train_s;
         let file = kept.path.display().to_string();
-        self.tell(Record::FileSaved { file, bytes: bytes.len() as u64 });
+        self.report(Record::FileSaved { file, bytes: bytes.len() as u64 });
         Ok(kept)
     }
 
-    /// Said once, and again when it is another.
-    fn trouble(&mut self, text: &str, next_step: &str) {
-        if self.place.trouble.as_deref() != Some(text) {
-            self.place.trouble = Some(text.into());
+    /// Shows a warning unless it repeats the last one.
+    fn warn_once(&mut self, text: &str, next_step: &str) {
+        if self.target.warning.as_deref() != Some(text) {
+            self.target.warning = Some(text.into());
             self.notice(Level::Warning, &format!("{text}."), next_step);
         }
     }
 
-    /// Saves the run that has ended, and waits where there is no room for it anywhere; none where it diverged.
-    fn save_at_last(&mut self) -> Result<Option<Kept>> {
+    /// Saves a run that has ended. Waits for disk space if no file can be written. Returns None if there is nothing to save or the
+    /// run diverged.
+    fn save_at_end(&mut self) -> Result<Option<Kept>> {
         if self.run.is_preparing() {
-            let text = "The run was still being prepared: nothing is learned yet, and nothing was saved.";
-            self.notice(Level::Info, text, "Begin it again with the same command.");
+            let text = "The run stopped during preparation, before training began; nothing was saved.";
+            self.notice(Level::Info, text, "Start it again with the same command.");
             return Ok(None);
         }
         let (now, saved) = (self.run.progress(), self.run.saves());
         let begun = saved.is_some_and(|at| at.iteration > 0 || at == now && !self.run.at_boundary());
-        let nothing_yet = !begun && self.place.asked.is_none();
-        // Weights that are no numbers must not replace an earlier save.
+        let nothing_yet = !begun && self.target.named.is_none();
+        // Diverged weights must not replace an earlier save.
         if self.run.diverged() || nothing_yet {
             return Ok(None);
         }
@@ -358,25 +361,25 @@ impl Session<'_> {
             match self.write(&bytes) {
                 Ok(kept) => return Ok(Some(kept)),
                 Err(error) => {
-                    let next = "The run waits for room there, and then ends. Ctrl-C gives it up.";
-                    self.trouble(&format!("{error:#}"), next);
+                    let next = "Free disk space: the run waits for it, then ends. Ctrl-C quits without saving.";
+                    self.warn_once(&format!("{error:#}"), next);
                     if let Ok(monitor) = &self.monitor {
                         monitor.beat(&self.run.progress());
                     }
-                    std::thread::sleep(TRY_EVERY);
+                    std::thread::sleep(RETRY_EVERY);
                 }
             }
         }
     }
 
     fn conclude(mut self, ended_by: EndedBy, mut measured: Measured) -> Result<()> {
-        let kept = self.save_at_last()?;
+        let kept = self.save_at_end()?;
         let diverged = self.run.diverged() || kept.is_none() && self.run.progress().iteration > 0;
         let (clock, end_s) = (self.clock, (self.clock)() + GRACE.as_secs_f64());
-        let mut goes_on = || !is_stop(ended_by) || clock() < end_s;
+        let mut has_time = || !is_stop(ended_by) || clock() < end_s;
         let untested = diverged || self.run.is_preparing();
-        let test = if untested { None } else { self.run.test_while(&mut goes_on)? };
-        self.tell_events(&mut measured);
+        let test = if untested { None } else { self.run.test_while(&mut has_time)? };
+        self.report_events(&mut measured);
         let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
         let (progress, config) = (self.run.progress(), self.run.config());
         let (backend, digest) = (self.run.backend(), self.run.digest());
@@ -406,10 +409,10 @@ impl Session<'_> {
             metrics: measured.metrics,
             parts_s: Parts(measured.spent.parts_s),
         };
-        self.tell(Record::Summary(Box::new(summary)));
+        self.report(Record::Summary(Box::new(summary)));
         if diverged {
             bail!(
-                "training diverged: the weights are no longer numbers, so they were not saved. Start a new run with a lower learning \
+                "training diverged: the weights contain NaN or infinity, so they were not saved. Start a new run with a lower learning \
                  rate, as in --set lr=0.0005"
             );
         }
@@ -419,7 +422,7 @@ impl Session<'_> {
         }
     }
 
-    /// What is left of the budget goes with it, so that pasting it ends where the run would have.
+    /// Command that resumes the run. After a stop it includes the remaining limits.
     fn resume_command(&self, file: &Path, ended_by: EndedBy, measured: &Measured) -> String {
         let mut command = format!("{} resume {}", quoted(&self.program), quoted(&file.to_string_lossy()));
         if is_stop(ended_by) {
@@ -441,17 +444,17 @@ impl Session<'_> {
     }
 
     fn notice(&mut self, level: Level, text: &str, next_step: &str) {
-        self.tell(Record::Event(Event::Notice { level, text: text.into(), next_step: next_step.into() }));
+        self.report(Record::Event(Event::Notice { level, text: text.into(), next_step: next_step.into() }));
     }
 
-    fn tell(&mut self, record: Record) {
+    fn report(&mut self, record: Record) {
         if let Ok(monitor) = &self.monitor {
             match &record {
                 Record::Event(event) => monitor.event(event),
-                // It stands in the monitor from the start.
+                // The monitor contains it from the start.
                 Record::Opened(_) => {}
-                // There is room for few words of the shell's, and this is told each second.
-                Record::Left(_) => {}
+                // Too frequent for the monitor's small space for shell records.
+                Record::Remaining(_) => {}
                 Record::FileSaved { .. } | Record::Summary(_) => monitor.say(&record.line(self.run.schema())),
             }
         }
@@ -460,18 +463,18 @@ impl Session<'_> {
 
     fn send(&self, update: Update) {
         if self.updates.send(update).is_err() {
-            // Nobody shows the run any more.
+            // The display has ended.
             self.signals.output_closed.store(true, Relaxed);
         }
     }
 }
 
-/// Somebody waits for the end.
+/// Returns true if the user or a closed output stopped the run, rather than a limit.
 fn is_stop(reason: EndedBy) -> bool {
     matches!(reason, EndedBy::Interrupt | EndedBy::ClosedOutput)
 }
 
-/// Seconds since it was first asked.
+/// Seconds since the first call.
 pub fn now_s() -> f64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
@@ -489,9 +492,9 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::{channel, sync_channel};
 
-    /// Whatever ends a process at any moment, its run is in the file as it was 30 seconds of training ago at most, and one iteration.
+    /// A killed process loses at most 30 seconds of training and one iteration.
     #[test]
-    fn a_run_saves_itself_every_30_seconds_and_what_it_left_goes_on() {
+    fn autosaves_every_30_seconds_can_be_resumed() {
         const SLICE_S: f64 = 0.25;
         const SAVE_EVERY_S: f64 = 30.0;
         let folder = testkit::Scratch::new("autosave");
@@ -505,26 +508,26 @@ mod tests {
         let schema = run.schema();
         let monitor = MonitorFile::create(&folder.path("run.ring"), schema, "about").unwrap();
 
-        let (looks, signals) = (AtomicU64::new(0), Signals::new());
-        let clock = || looks.fetch_add(1, Relaxed) as f64 * SLICE_S;
-        let (_wish, wishes) = channel();
-        // Nothing waits to be told: what is told of a save has just happened.
+        let (calls, signals) = (AtomicU64::new(0), Signals::new());
+        let clock = || calls.fetch_add(1, Relaxed) as f64 * SLICE_S;
+        let (_request, requests) = channel();
+        // Without a queue, each record arrives before training continues.
         let (update, updates) = sync_channel(0);
         let session = Session {
             run,
             budget: Budget { seconds: Some(200.0), ..Budget::default() },
             out_of_reach: None,
-            place: Place::new(Some(file.clone()), SAVE_EVERY_S),
+            target: SaveTarget::new(Some(file.clone()), SAVE_EVERY_S),
             interactive: false,
             program: "hothouse".into(),
             resume_flags: String::new(),
             clock: &clock,
             signals: &signals,
-            wishes,
+            requests,
             updates: update,
             monitor: Ok(monitor),
         };
-        // The training time of each iteration, and of each save with what was in the file then.
+        // Training time of each iteration; number of iterations and file content at each save.
         let (mut trained_s, mut saves) = (vec![0.0], Vec::new());
         std::thread::scope(|scope| {
             let trainer = scope.spawn(|| session.train());
@@ -542,22 +545,22 @@ mod tests {
             }
             trainer.join().unwrap().unwrap();
         });
-        // The last of them is the end's.
+        // The last save is the one at the end.
         let (_, ended) = saves.pop().unwrap();
         let last_s = trained_s[trained_s.len() - 1];
         assert_eq!(saves.len(), (last_s / SAVE_EVERY_S) as usize, "{last_s} s");
         let mut before_s = 0.0;
-        for (at, left) in &saves {
+        for (at, saved) in &saves {
             let (due_s, now_s) = (before_s + SAVE_EVERY_S, trained_s[*at]);
             assert!(now_s >= due_s && trained_s[at - 1] < due_s, "saved at {now_s} s, due at {due_s} s");
             before_s = now_s;
-            let mut run = run::restore(left, host).unwrap();
+            let mut run = run::restore(saved, host).unwrap();
             assert_eq!((run.progress().iteration as usize, run.progress().train_s), (*at, now_s));
             run.command(Command::Start).unwrap();
             while run.progress().iteration as usize + 1 < trained_s.len() {
                 run.advance(0.0);
             }
-            assert_eq!(run.digest(), run::restore(&ended, host).unwrap().digest(), "it goes on as if nothing had been");
+            assert_eq!(run.digest(), run::restore(&ended, host).unwrap().digest(), "the resumed run ends with the same weights");
         }
     }
 }

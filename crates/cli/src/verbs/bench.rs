@@ -1,5 +1,5 @@
-//! `hothouse bench`: the figures of the compute core, of the GPU, or of a room, and with `--profile` where the time of a training step
-//! goes. Every figure is printed as soon as it is known.
+//! `hothouse bench`: measures the compute core, the GPU or a room; with `--profile`, the time of each call in a training step. Prints
+//! each figure as soon as it is measured.
 
 use crate::args::MachineArgs;
 use crate::error::Usage;
@@ -30,27 +30,27 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
     };
     let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
     let mut attach = |schema: &_| monitor_file::measured(&file, schema).ok();
-    let mut lacking = Vec::new();
-    let lacks = &mut |what| lacking.push(what);
-    let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks };
+    let mut unavailable = Vec::new();
+    let report_missing = &mut |name| unavailable.push(name);
+    let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, report_missing };
     match bench::suite(suite) {
         Some(suite) if profile => suite.profile.map_or((), |profile| profile(&mut bench)),
         Some(suite) => (suite.measure)(&mut bench),
         None if suite == "gpu" && profile => {}
         None if suite == "gpu" => bench::measure_device(&gpu::Gpu::open_blocking(gpu::OpenOptions::default())?, &mut bench)?,
-        // A room that a program adds has none.
+        // A room that another program added has no benchmark.
         None if run::room(suite).is_ok() => {}
         None => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
-            bail!(Usage(format!("there is nothing called '{suite}' to measure. Choose core, gpu, {}", rooms.join(", "))))
+            bail!(Usage(format!("there is no suite '{suite}'. Choose core, gpu, {}", rooms.join(", "))))
         }
     }
-    // Where none was made, there is none to remove.
+    // The file may not exist.
     let _ = std::fs::remove_file(&file);
     if !json {
-        lacking.iter().try_for_each(|what| writeln!(std::io::stdout(), "not here: {what}"))?;
+        unavailable.iter().try_for_each(|name| writeln!(std::io::stdout(), "not available: {name}"))?;
     }
-    // Where nobody reads on, the long part is not begun.
+    // If the output is closed, the longer benchmarks are skipped.
     printed?;
     if !profile {
         return rooms::shell(suite)
@@ -58,7 +58,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
     }
     if measured.is_empty() {
         bail!(Usage(format!(
-            "--profile measures core and words, not {suite}. Choose core or words; the page shows the same for other rooms"
+            "--profile measures core and words, not {suite}. Choose core or words; the page shows the times of other rooms"
         )));
     }
     Ok(())

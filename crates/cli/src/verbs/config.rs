@@ -1,10 +1,10 @@
-//! A run as a file: what `--config FILE` reads and `--print-config` writes. What the file says is what the flags of the same names
-//! say, and flags that are given beside it go before it.
+//! Config files of a run, which `--config FILE` reads and `--print-config` writes. The keys have the names and meanings of the flags;
+//! flags on the command line take precedence.
 
 use crate::args::values::{device, device_name, number, seconds, set_one};
 use crate::args::{CommonArgs, TrainArgs};
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::session::begin;
 use anyhow::{Result, anyhow};
 use run::protocol::{Config, DeviceWish, Value as Setting};
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use strsim::levenshtein;
 
-/// Bytes of such a file at most.
+/// Largest size of a config file in bytes.
 const LARGEST: u64 = 1 << 20;
-/// The version of the file's keys.
+/// Version of the file's keys.
 const VERSION: u64 = 1;
 
-/// In the order in which it is written. What is left out is as without a flag.
+/// Content of a config file, in the order of writing. A missing key means that the flag is not set.
 #[derive(Serialize)]
 struct Written<'a> {
     version: u64,
@@ -41,7 +41,7 @@ struct Change<'a> {
     value: toml::Value,
 }
 
-/// A flag that a file may have.
+/// A flag that a config file can set.
 enum Flag<'a> {
     Path(&'a mut Option<PathBuf>),
     Text(&'a mut Option<String>),
@@ -52,29 +52,29 @@ enum Flag<'a> {
     Switch(&'a mut bool),
 }
 
-/// All of them, under their names there.
-fn flags(of: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
+/// All such flags with their keys.
+fn flags(args: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
     [
-        ("data", Flag::Path(&mut of.data.data)),
-        ("vocab", Flag::Path(&mut of.data.vocab)),
-        ("device", Flag::Device(&mut of.device)),
-        ("threads", Flag::Threads(&mut of.machine.threads)),
-        ("isa", Flag::Text(&mut of.machine.isa)),
-        ("steps", Flag::Count(&mut of.steps)),
-        ("seconds", Flag::Seconds(&mut of.seconds)),
-        ("cpu_seconds", Flag::Seconds(&mut of.cpu_seconds)),
-        ("until_solved", Flag::Switch(&mut of.until_solved)),
-        ("save", Flag::Path(&mut of.save)),
-        ("save_every", Flag::Seconds(&mut of.save_every)),
-        ("monitor", Flag::Path(&mut of.monitor)),
-        ("events", Flag::Path(&mut of.events)),
-        ("csv", Flag::Path(&mut of.csv)),
-        ("tensorboard", Flag::Path(&mut of.tensorboard)),
+        ("data", Flag::Path(&mut args.data.data)),
+        ("vocab", Flag::Path(&mut args.data.vocab)),
+        ("device", Flag::Device(&mut args.device)),
+        ("threads", Flag::Threads(&mut args.machine.threads)),
+        ("isa", Flag::Text(&mut args.machine.isa)),
+        ("steps", Flag::Count(&mut args.steps)),
+        ("seconds", Flag::Seconds(&mut args.seconds)),
+        ("cpu_seconds", Flag::Seconds(&mut args.cpu_seconds)),
+        ("until_solved", Flag::Switch(&mut args.until_solved)),
+        ("save", Flag::Path(&mut args.save)),
+        ("save_every", Flag::Seconds(&mut args.save_every)),
+        ("monitor", Flag::Path(&mut args.monitor)),
+        ("events", Flag::Path(&mut args.events)),
+        ("csv", Flag::Path(&mut args.csv)),
+        ("tensorboard", Flag::Path(&mut args.tensorboard)),
     ]
 }
 
 impl Flag<'_> {
-    /// As a file has it; none where it is not given.
+    /// Value of the flag for a file; None if the flag is not set.
     fn value(self) -> Option<toml::Value> {
         match self {
             Flag::Path(path) => path.as_ref().map(|path| path.to_string_lossy().into_owned().into()),
@@ -87,21 +87,21 @@ impl Flag<'_> {
         }
     }
 
-    /// Takes what the file says where nothing was given.
-    fn fill(self, said: &mut Said, name: &'static str) -> Result<()> {
-        fn or<T>(flag: &mut Option<T>, said: Option<T>) {
-            *flag = flag.take().or(said);
+    /// Sets the flag from the file's keys, unless the command line set it.
+    fn fill(self, keys: &mut Keys, name: &'static str) -> Result<()> {
+        fn or<T>(flag: &mut Option<T>, value: Option<T>) {
+            *flag = flag.take().or(value);
         }
         match self {
-            Flag::Path(path) => or(path, said.take(name, |value| text_of(value).map(PathBuf::from))?),
-            Flag::Text(text) => or(text, said.take(name, text_of)?),
-            Flag::Seconds(flag) => or(flag, said.take(name, |value| seconds(&value.to_string()))?),
-            Flag::Count(count) => or(count, said.take(name, whole)?),
-            Flag::Threads(threads) => or(threads, said.take(name, threads_of)?),
-            Flag::Device(wish) => or(wish, said.take(name, |value| device(&text_of(value)?))?),
+            Flag::Path(path) => or(path, keys.take(name, |value| text_of(value).map(PathBuf::from))?),
+            Flag::Text(text) => or(text, keys.take(name, text_of)?),
+            Flag::Seconds(flag) => or(flag, keys.take(name, |value| seconds(&value.to_string()))?),
+            Flag::Count(count) => or(count, keys.take(name, whole)?),
+            Flag::Threads(threads) => or(threads, keys.take(name, threads_of)?),
+            Flag::Device(wish) => or(wish, keys.take(name, |value| device(&text_of(value)?))?),
             Flag::Switch(on) => {
                 let read = |value: &Value| value.as_bool().ok_or("write true or false".into());
-                *on |= said.take(name, read)?.unwrap_or(false);
+                *on |= keys.take(name, read)?.unwrap_or(false);
             }
         }
         Ok(())
@@ -115,7 +115,7 @@ fn threads_of(value: &Value) -> Result<u32, String> {
     }
 }
 
-/// The file of a run that begins with this config and these flags, every knob with its value.
+/// Formats the config file of a run with this config and these flags; it contains every knob.
 pub fn text(room: &dyn AnyRoom, config: &Config, args: &TrainArgs) -> Result<String> {
     let known = room.knobs(&config.variant);
     let value = |knob: &run::protocol::Knob| {
@@ -145,34 +145,34 @@ fn setting(value: &Setting) -> toml::Value {
     }
 }
 
-/// The room, and the flags with what the file says where they say nothing.
+/// Reads a config file; returns the room and the flags, completed from the file.
 pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result<(Option<String>, TrainArgs)> {
     let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
     let shown = file.display();
     let wrong = |why: String| anyhow!(Usage(format!("{shown}: {why}")));
-    let said = parse(&bytes).map_err(&wrong)?;
-    let mut said = Said { said, known: Vec::new(), wrong: &wrong };
-    if let Some(version) = said.take("version", whole)?.filter(|&version| version != VERSION) {
-        return Err(wrong(format!("it has version {version}, and this program reads {VERSION}. Write version = {VERSION}")));
+    let values = parse(&bytes).map_err(&wrong)?;
+    let mut keys = Keys { values, known: Vec::new(), wrong: &wrong };
+    if let Some(version) = keys.take("version", whole)?.filter(|&version| version != VERSION) {
+        return Err(wrong(format!("expected version {VERSION}, found {version}. Write version = {VERSION}")));
     }
-    let room = said.take("room", text_of)?;
+    let room = keys.take("room", text_of)?;
     let id = id.or(room);
-    let variant = said.take("variant", text_of)?;
+    let variant = keys.take("variant", text_of)?;
     args.variant = args.variant.or(variant);
-    let seed = said.take("seed", |value| u32::try_from(whole(value)?).map_err(|_| "write 0 to 4294967295".into()))?;
+    let seed = keys.take("seed", |value| u32::try_from(whole(value)?).map_err(|_| "write 0 to 4294967295".into()))?;
     args.seed = args.seed.or(seed);
     for (name, flag) in flags(&mut args.common) {
-        flag.fill(&mut said, name)?;
+        flag.fill(&mut keys, name)?;
     }
 
-    let knobs = said.take("knobs", |value| match value {
+    let knobs = keys.take("knobs", |value| match value {
         Value::Object(knobs) => {
             let word = |(name, value): (&String, &Value)| Ok((name.clone(), word(value)?));
             knobs.iter().map(word).collect::<Result<Vec<_>, String>>()
         }
         _ => Err("write a table of knobs, as in [knobs] and lr = 0.003".into()),
     })?;
-    let changes = said.take("changes", |value| {
+    let changes = keys.take("changes", |value| {
         let one = |change: &Value| -> Option<(u32, String, String)> {
             let fields = change.as_object().filter(|fields| fields.len() == 3)?;
             let iteration = fields.get("iteration")?.as_u64()?.try_into().ok()?;
@@ -181,7 +181,7 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
         let all = value.as_array().and_then(|all| all.iter().map(one).collect::<Option<Vec<_>>>());
         all.ok_or("write each as iteration, knob and value, under [[changes]]".into())
     })?;
-    said.end()?;
+    keys.end()?;
 
     let (knobs, changes) = (knobs.unwrap_or_default(), changes.unwrap_or_default());
     if !(knobs.is_empty() && changes.is_empty()) {
@@ -194,10 +194,10 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
             if !names.contains(&name.as_str()) {
                 return Err(wrong(unknown("knob", name, &names)));
             }
-            set_one(name, value, &known).map_err(refusal)?;
+            set_one(name, value, &known).map_err(usage_error)?;
         }
     }
-    // What comes later counts.
+    // Later values override earlier ones, so flags follow the file's knobs.
     args.common.set.splice(0..0, knobs);
     let given = std::mem::take(&mut args.at);
     let is_same = |(at, name, _): &(u32, String, String)| given.iter().any(|(i, knob, _)| (i, knob) == (at, name));
@@ -205,37 +205,38 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
     Ok((id, args))
 }
 
-/// TOML, or JSON where it begins with a brace.
+/// Parses TOML, or JSON if the text begins with a brace.
 fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    let text = str::from_utf8(bytes).map_err(|_| "it is no text. Write TOML or JSON")?;
+    let text = str::from_utf8(bytes).map_err(|_| "it is not text. Write TOML or JSON")?;
     let parsed = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?,
-        false => toml::from_str(text).map_err(|error| format!("it is no TOML ({error})"))?,
+        true => serde_json::from_str(text).map_err(|error| format!("it is not valid JSON ({error})"))?,
+        false => toml::from_str(text).map_err(|error| format!("it is not valid TOML ({error})"))?,
     };
     match parsed {
-        Value::Object(said) => Ok(said),
+        Value::Object(values) => Ok(values),
         _ => Err("it has no keys. Write room = \"…\" and seed = 1, as --print-config does".into()),
     }
 }
 
-/// The keys of the file that are not read yet.
-struct Said<'a> {
-    said: Map<String, Value>,
-    /// All that were asked for.
+/// Keys of a file. Keys that stay unread at the end are unknown.
+struct Keys<'a> {
+    /// Values that are not read yet.
+    values: Map<String, Value>,
+    /// Names of all keys that the program read.
     known: Vec<&'static str>,
     wrong: &'a dyn Fn(String) -> anyhow::Error,
 }
 
-impl Said<'_> {
+impl Keys<'_> {
     fn take<T>(&mut self, name: &'static str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>> {
         self.known.push(name);
-        let value = self.said.remove(name);
+        let value = self.values.remove(name);
         let read = |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {value}: {why}")));
         value.map(read).transpose()
     }
 
     fn end(&self) -> Result<()> {
-        match self.said.keys().next() {
+        match self.values.keys().next() {
             Some(name) => Err((self.wrong)(unknown("key", name, &self.known))),
             None => Ok(()),
         }
@@ -251,7 +252,7 @@ fn whole(value: &Value) -> Result<u64, String> {
     given.map(|number| number as u64).ok_or("write a whole number".into())
 }
 
-/// The value of a knob, as it is written behind `--set`.
+/// Formats a knob's value as `--set` accepts it.
 fn word(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -261,10 +262,10 @@ fn word(value: &Value) -> Result<String, String> {
     }
 }
 
-fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     let nearest = known.iter().min_by_key(|other| levenshtein(name, other));
     let nearest = nearest.map_or(String::new(), |nearest| format!(" Did you mean {nearest}?"));
-    format!("there is no {what} called '{name}'.{nearest} There are: {}", known.join(", "))
+    format!("there is no {kind} called '{name}'.{nearest} Choose one of: {}", known.join(", "))
 }
 
 #[cfg(test)]
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_of_every_room_comes_back_as_it_was_written() {
+    fn every_variant_survives_writing_and_reading() {
         let folder = testkit::Scratch::new("config");
         let file = folder.path("run.toml");
         let host = Host::new(math::Isa::best());
@@ -302,8 +303,8 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_told() {
-        let told = unknown("key", "vairant", &["room", "variant"]);
-        assert!(told.starts_with("there is no key called 'vairant'. Did you mean variant?"), "{told}");
+    fn unknown_key_error_suggests_the_nearest_name() {
+        let error = unknown("key", "vairant", &["room", "variant"]);
+        assert!(error.starts_with("there is no key called 'vairant'. Did you mean variant?"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `hothouse eval FILE`: a saved agent is tested as its room tests it.
+//! `hothouse eval FILE`: runs the room's test on a saved agent.
 
 use crate::args::EvalArgs;
 use crate::error::Usage;
@@ -15,7 +15,7 @@ use std::io::Write;
 
 pub fn run(args: &EvalArgs) -> Result<()> {
     let machine = Machine::new(&args.machine)?;
-    let file = args.file.as_deref().expect("the grammar asks for it");
+    let file = args.file.as_deref().expect("the grammar requires it");
     let bytes = files::read_checkpoint(file)?;
     let cannot = || format!("cannot use {}", file.display());
     let mut run = machine.pool.install(|| begin::restored_from(&bytes, file, &args.data, machine.host))?;
@@ -26,7 +26,7 @@ pub fn run(args: &EvalArgs) -> Result<()> {
             let test = |shell: &'static dyn RoomShell| shell.test(&bytes, episodes, seed.unwrap_or(1), machine.host);
             let tested = machine.pool.install(|| rooms::shell(schema.id).and_then(test));
             let Some(row) = tested else {
-                bail!(Usage(format!("tests of {} have neither --episodes nor --seed. Leave them out", schema.title.to_lowercase())));
+                bail!(Usage(format!("tests of {} accept neither --episodes nor --seed. Omit them", schema.title.to_lowercase())));
             };
             row.with_context(cannot)?
         }

@@ -1,4 +1,4 @@
-//! `hothouse info`: what this machine has, and what of it this program can use.
+//! `hothouse info`: describes the machine and the features that this program can use.
 
 use crate::args::MachineArgs;
 use crate::host::Machine;
@@ -12,28 +12,28 @@ struct Info {
     version: &'static str,
     /// `linux x86_64`
     system: String,
-    /// As the system calls it; nothing where it does not say.
+    /// Name from the system, if known.
     processor: Option<String>,
-    /// Logical ones that this process may use.
+    /// Number of logical processors that this process may use.
     processors: usize,
-    /// That a run has.
+    /// Number of threads of a run.
     threads: usize,
-    /// That may still be allocated; nothing where the system does not say.
+    /// Available memory, if known.
     memory_bytes: Option<u64>,
-    /// That kernels are compiled for and this processor has.
+    /// Instruction sets that the processor has and kernels are compiled for.
     instruction_sets: Vec<Set>,
     gpu: GpuInfo,
     rooms: Vec<Room>,
-    /// Parts of the program that may be left out when it is built.
+    /// Optional parts of the program, with and without which it can be built.
     features: Vec<Feature>,
 }
 
 #[derive(Serialize)]
 struct Set {
     name: &'static str,
-    /// Digests can be compared among sets of the same.
+    /// Digests are comparable between sets with the same arithmetic.
     arithmetic: &'static str,
-    /// The default of a run.
+    /// The set that a run uses.
     chosen: bool,
 }
 
@@ -82,9 +82,9 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Also those that are chosen by a knob of a learner, and never found.
+/// Lists the instruction sets, including those that are used only if a learner's knob selects them.
 fn sets(chosen: math::Isa) -> Vec<Set> {
-    let asked = [math::Isa::Bf16, math::Isa::Amx].into_iter().filter(|isa| isa.is_available());
+    let optional = [math::Isa::Bf16, math::Isa::Amx].into_iter().filter(|isa| isa.is_available());
     let set = |isa: math::Isa| Set {
         name: isa.name(),
         arithmetic: match isa {
@@ -94,7 +94,7 @@ fn sets(chosen: math::Isa) -> Vec<Set> {
         },
         chosen: isa == chosen,
     };
-    math::Isa::available().into_iter().chain(asked).map(set).collect()
+    math::Isa::available().into_iter().chain(optional).map(set).collect()
 }
 
 fn gpu() -> GpuInfo {
@@ -113,7 +113,7 @@ fn gpu() -> GpuInfo {
     }
 }
 
-/// What Linux calls the first processor.
+/// Name of the first processor in Linux's /proc/cpuinfo.
 fn processor(cpuinfo: &str) -> Option<String> {
     let value = |name: &str| {
         let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
@@ -130,9 +130,9 @@ fn words(info: &Info) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<18}{value}\n");
     line("hothouse", format!("{} on {}", info.version, info.system));
-    line("processor", info.processor.clone().unwrap_or("the system does not say".into()));
-    line("processors", format!("{}, of which a run uses {} threads", info.processors, info.threads));
-    line("memory", info.memory_bytes.map_or("the system does not say".into(), |bytes| format!("{} MB free", bytes >> 20)));
+    line("processor", info.processor.clone().unwrap_or("unknown".into()));
+    line("processors", format!("{}; a run uses {} threads", info.processors, info.threads));
+    line("memory", info.memory_bytes.map_or("unknown".into(), |bytes| format!("{} MB free", bytes >> 20)));
     let sets = info.instruction_sets.iter().map(|set| {
         let chosen = if set.chosen { ", chosen" } else { "" };
         format!("{} ({}{chosen})", set.name, set.arithmetic)
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_processor_has_the_systems_name() {
+    fn processor_name_is_read_from_cpuinfo() {
         let text =
             "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7R13 Processor\nflags\t: avx2\n\nprocessor\t: 1\n";
         assert_eq!(processor(text).unwrap(), "AMD EPYC 7R13 Processor (family 25, model 1)");

@@ -1,4 +1,4 @@
-//! The verbs that every room has.
+//! Commands that all rooms share.
 
 pub mod bench;
 mod config;

@@ -1,11 +1,11 @@
-//! `hothouse sweep`: one config under many settings and seeds. Every run has one thread and
-//! nothing in common with the others, so how many go at once changes no result. Each finished run
-//! is a line of a file, and that file is all there is to resume from: unfinished runs begin anew.
-//! It refuses to search: it runs the grid it was asked for and tells what came of it.
+//! `hothouse sweep`: trains one config with many settings and seeds. Every run has one thread and
+//! shares nothing with the others, so the number of parallel runs does not affect results. Each
+//! finished run is a line of the results file. A resumed sweep reads that file and restarts the
+//! unfinished runs. The sweep runs the requested grid; it does not search.
 
 use crate::args::SweepArgs;
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::format::{self, clock, grouped, plural, quoted, short};
 use crate::host::Machine;
 use crate::session::begin;
@@ -26,36 +26,35 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// More is a slip of the hand.
+/// Largest number of runs; more are assumed to be a typing error.
 const MOST_RUNS: usize = 100_000;
-/// Silence after which a line says that the sweep goes on.
+/// Time without a finished run after which a progress line is printed.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// How every line of a results file begins.
+/// Beginning of every line of a results file.
 const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;
 const RESULTS: Kind = Kind {
     name: "file with results of a sweep",
-    is_one: |file| files::begins(file, LINE_BEGINS),
+    is_kind: |file| files::begins(file, LINE_BEGINS),
     next: "Name another file with --out",
     is_stream: false,
 };
 
 pub const HELP: &str = "\
-Every run has one thread, and as many go at once as there are processors: no result depends on how
-many. A finished run is at once a line of the results file. Ctrl-C ends the sweep; the same command
-goes on with what is missing, and `--seeds` may then be more. A file with the results of another
-sweep is refused.
+Every run has one thread, and one run per processor trains at a time; the number of parallel runs does not affect
+results. Each finished run is written to the results file at once. Ctrl-C stops the sweep; the same command resumes
+it, and `--seeds` may then be larger. A file with the results of another sweep is an error.
 
-At the end a table: for every setting the median and the quartiles of the last test's result, which is the number that
-the goal is about, and of what was done until a test first reached the goal.";
+The sweep ends with a table: for each setting, the median and quartiles of the last test's result (the number that the
+goal is about), and of the steps or games until a test first reached the goal.";
 
 type Setting = Knobs;
-/// Which setting, and the seed.
+/// Index of the setting, and the seed.
 type Job = (usize, u32);
 type Done = BTreeMap<Job, Box<Finished>>;
-/// Takes each finished run, and nothing where there was none for a while.
-type Tell<'a> = &'a mut dyn FnMut(Option<(Job, Box<Finished>)>) -> Result<()>;
+/// Callback that receives each finished run, and None after a silence of `HEARTBEAT`.
+type Report<'a> = &'a mut dyn FnMut(Option<(Job, Box<Finished>)>) -> Result<()>;
 
-/// When a run ends; the first that holds.
+/// Limits of a run; the first that is reached ends it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Limit {
     steps: Option<u64>,
@@ -84,12 +83,12 @@ enum Line {
 
 impl Line {
     fn text(&self) -> String {
-        // Plain data with string keys: there is nothing in it that JSON cannot hold.
+        // Cannot fail: the line is plain data with string keys.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// A finished run: what it was, then what came of it.
+/// A finished run: its setting, then its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Finished {
     room: String,
@@ -99,18 +98,19 @@ struct Finished {
     limit: Limit,
     arithmetic: String,
     version: String,
-    /// By the names of the room's counters.
+    /// Progress, with the names of the room's counters.
     progress: serde_json::Value,
-    /// On the wall, while other runs shared the machine.
+    /// Wall-clock seconds, while other runs shared the machine.
     seconds: f64,
-    /// The last metrics and the test at the end, by the names of their columns.
+    /// Last metrics, by column name.
     metrics: serde_json::Value,
+    /// Test at the end, by column name.
     test: serde_json::Value,
-    /// The number that the goal is about.
+    /// Value of the goal's column.
     result: Option<f64>,
-    /// Of the first counter, where a test first reached the goal.
+    /// First counter when a test first reached the goal.
     solved_at: Option<f64>,
-    /// The weights are no longer numbers.
+    /// The weights contain NaN or infinity.
     diverged: bool,
     digest: String,
 }
@@ -120,11 +120,11 @@ struct Totals {
     complete: bool,
     runs: usize,
     finished: usize,
-    /// Of these, taken from the file.
+    /// Number of finished runs that were read from the file.
     from_file: usize,
     seconds: f64,
     file: String,
-    /// The command that does the rest.
+    /// Command that resumes an incomplete sweep.
     resume: Option<String>,
     settings: Vec<Outcome>,
 }
@@ -135,11 +135,11 @@ struct Sweep {
     settings: Vec<Setting>,
     seeds: u32,
     limit: Limit,
-    /// With the memory that one of the runs may have.
+    /// Host with the memory limit of one run.
     host: Host,
     arithmetic: String,
     version: String,
-    /// Of the first counter, in this process and all runs together.
+    /// Total of the first counter over all runs of this process.
     done: AtomicU64,
 }
 
@@ -162,9 +162,9 @@ pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()
     let swept = sweep.work(&missing, threads, signals, &mut |finished| match finished {
         Some((job, run)) => {
             let line = Line::SweepRun(run.clone()).text();
-            // One write, so that what a crash leaves is whole lines and at most one part of a line.
+            // One write per line, so that a crash leaves at most one incomplete line.
             file.write_all(format!("{line}\n").as_bytes())
-                .with_context(|| format!("cannot write to {}. Make room and give the same command again", path.display()))?;
+                .with_context(|| format!("cannot write to {}. Free disk space and run the same command again", path.display()))?;
             done.insert(job, run);
             out.finished(&sweep, done_count(&done, sweep.seeds), &done[&job], &line)
         }
@@ -187,7 +187,7 @@ pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()
     out.tail(&sweep, totals)
 }
 
-/// A file may hold more seeds than were asked for this time.
+/// Number of finished runs with the requested seeds; the file may contain more seeds.
 fn done_count(done: &Done, seeds: u32) -> usize {
     done.keys().filter(|(_, seed)| *seed <= seeds).count()
 }
@@ -203,11 +203,11 @@ impl Sweep {
             if settings[0].contains_key(&axis.name) {
                 bail!(Usage(format!("{0} is given twice. Name it once, with all its values", axis.name)));
             }
-            let values = axis.values(args.points, &knobs).map_err(refusal)?;
-            // Counted before anything is made of it.
+            let values = axis.values(args.points, &knobs).map_err(usage_error)?;
+            // Checked before the settings are created.
             let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
             if runs > MOST_RUNS {
-                bail!(Usage(format!("that is more than {} runs. Ask for fewer --points, values or --seeds", grouped(MOST_RUNS as u64))));
+                bail!(Usage(format!("this sweep has more than {} runs. Use fewer --points, values or --seeds", grouped(MOST_RUNS as u64))));
             }
             settings = settings
                 .iter()
@@ -220,7 +220,7 @@ impl Sweep {
                 })
                 .collect();
         }
-        // As many as go at once share the memory.
+        // Parallel runs share the memory.
         let at_once = threads.min(settings.len() * args.seeds as usize).max(1) as u64;
         let host = Host { memory_bytes: host.memory_bytes / at_once, ..host };
         let declared = room.variants().into_iter().find(|variant| variant.id == base.variant);
@@ -238,13 +238,13 @@ impl Sweep {
             version: String::new(),
             done: AtomicU64::new(0),
         };
-        // Whatever no run can start from is known before the first one does: ranges by the table, and
-        // sizes that do not go together by making one learner of each.
+        // Reports invalid settings before the first run starts: ranges by validation, incompatible sizes by creating one
+        // learner per size.
         let mut sizes = BTreeSet::new();
         let mut opened = Backend::default();
         for setting in &sweep.settings {
             let config = sweep.config(setting, 1);
-            run::validate(&config, host).map_err(refusal)?;
+            run::validate(&config, host).map_err(usage_error)?;
             let is_size = |name: &str| name == VARIANT || knobs.iter().any(|k| k.name == name && !k.live);
             let size: Vec<_> = setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
             if sizes.insert(size) {
@@ -262,7 +262,7 @@ impl Sweep {
         setting.iter().fold(base, |config, (name, value)| with(&config, name, value))
     }
 
-    /// Told apart by all that decides the runs but the number of seeds, of which more may follow.
+    /// Default results file. The hash in its name covers everything that determines the runs except the number of seeds.
     fn default_file(&self) -> PathBuf {
         let (base, arithmetic) = (&self.base, &self.arithmetic);
         let identity = format!("{base:?} {:?} {:?} {arithmetic} {}", self.settings, self.limit, self.version);
@@ -271,37 +271,37 @@ impl Sweep {
         PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.variant, hash >> 32))
     }
 
-    /// The results file, ready for more lines, and what it holds already.
+    /// Opens the results file for appending; returns it with the runs that it contains.
     fn open(&self, path: &Path) -> Result<(File, Done)> {
         let shown = path.display();
         files::check(path, RESULTS)?;
         let mut file = files::open_lines(path, RESULTS)?;
-        let bytes = files::read_at_most(&file, files::LARGEST_BYTES, &shown.to_string())?;
+        let bytes = files::read_at_most(&file, files::MAX_FILE_BYTES, &shown.to_string())?;
         let (done, whole) = self
             .read(&bytes)
-            .map_err(|why| anyhow!("{shown} {why}. Name another file with --out, or repeat the command that this one comes from"))?;
+            .map_err(|reason| anyhow!("{shown} {reason}. Name another file with --out, or repeat the command that wrote this file"))?;
         if whole < bytes.len() {
-            let mended = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
-            mended.with_context(|| format!("cannot mend the last line of {shown}"))?;
+            let truncated = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+            truncated.with_context(|| format!("cannot remove the incomplete last line of {shown}"))?;
         }
         Ok((file, done))
     }
 
-    /// The runs in a file, and how many of its bytes are whole lines.
+    /// Parses the runs in a file; also returns the length of its complete lines in bytes.
     fn read(&self, bytes: &[u8]) -> Result<(Done, usize), String> {
         let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |last| last + 1);
         let rest = &bytes[whole..];
         if !(rest.starts_with(LINE_BEGINS) || LINE_BEGINS.starts_with(rest)) {
-            return Err("holds no results of a sweep".into());
+            return Err("contains no sweep results".into());
         }
         let mut done = Done::new();
         for (i, line) in bytes[..whole].split_inclusive(|&b| b == b'\n').enumerate() {
             let Ok(Line::SweepRun(run)) = serde_json::from_slice(line) else {
-                return Err(format!("holds no results of a sweep in line {}", i + 1));
+                return Err(format!("contains no sweep result in line {}", i + 1));
             };
-            let Some(setting) = self.place(&run) else {
+            let Some(setting) = self.setting_of(&run) else {
                 return Err(format!(
-                    "holds the results of another sweep (line {}: {} {}, {}, until {}, {} arithmetic, Hothouse {})",
+                    "contains the results of another sweep (line {}: {} {}, {}, until {}, {} arithmetic, Hothouse {})",
                     i + 1,
                     run.room,
                     run.variant,
@@ -316,8 +316,8 @@ impl Sweep {
         Ok((done, whole))
     }
 
-    /// Which setting of this sweep a run has, if it is one of its runs.
-    fn place(&self, run: &Finished) -> Option<usize> {
+    /// Index of a run's setting, if the run belongs to this sweep.
+    fn setting_of(&self, run: &Finished) -> Option<usize> {
         let same = run.room == self.base.room
             && run.variant == self.base.variant
             && run.limit == self.limit
@@ -326,54 +326,54 @@ impl Sweep {
         self.settings.iter().position(|setting| same && *setting == run.knobs)
     }
 
-    /// Does the jobs on `threads` threads, one run on each; `tell` is called on this thread.
-    fn work(&self, jobs: &[Job], threads: usize, signals: &Signals, tell: Tell) -> Result<()> {
-        // A pool of one each: inside it the parallel seam runs everything in order.
+    /// Runs the jobs on `threads` threads, one run on each; calls `report` on this thread.
+    fn work(&self, jobs: &[Job], threads: usize, signals: &Signals, report: Report) -> Result<()> {
+        // A pool with one thread per worker, so that parallel code inside a run is sequential.
         let pools = (0..threads.min(jobs.len()))
             .map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build())
             .collect::<Result<Vec<_>, _>>()
-            .context("cannot start the threads. Ask for fewer with --threads")?;
+            .context("cannot start the threads. Use fewer with --threads")?;
         let next = AtomicUsize::new(0);
-        let (give, results) = channel();
+        let (sender, results) = channel();
         std::thread::scope(|scope| {
             let workers: Vec<_> = pools
                 .iter()
                 .map(|pool| {
-                    let (give, next) = (give.clone(), &next);
-                    scope.spawn(move || pool.install(|| self.worker(jobs, next, signals, &give)))
+                    let (sender, next) = (sender.clone(), &next);
+                    scope.spawn(move || pool.install(|| self.worker(jobs, next, signals, &sender)))
                 })
                 .collect();
-            drop(give);
-            let told = gather(&results, tell);
-            if told.is_err() {
+            drop(sender);
+            let reported = gather(&results, report);
+            if reported.is_err() {
                 signals.output_closed.store(true, Relaxed);
             }
             let panicked = workers.into_iter().map(|w| w.join()).filter(Result::is_err).count();
-            told?;
+            reported?;
             if panicked > 0 {
-                bail!("a run stopped at an internal error, told above. Please report it");
+                bail!("a run stopped at an internal error, shown above. Please report it");
             }
             Ok(())
         })
     }
 
-    fn worker(&self, jobs: &[Job], next: &AtomicUsize, signals: &Signals, give: &Sender<Result<(Job, Box<Finished>)>>) {
+    fn worker(&self, jobs: &[Job], next: &AtomicUsize, signals: &Signals, results: &Sender<Result<(Job, Box<Finished>)>>) {
         while let Some(&(setting, seed)) = jobs.get(next.fetch_add(1, Relaxed)) {
             let Some(run) = self.one(&self.settings[setting], seed, signals).transpose() else { return };
             let failed = run.is_err();
-            // Where nobody listens, an earlier error is being told.
-            if give.send(run.map(|run| ((setting, seed), run))).is_err() || failed {
+            // A failed send means that an earlier error ended the sweep.
+            if results.send(run.map(|run| ((setting, seed), run))).is_err() || failed {
                 return;
             }
         }
     }
 
-    /// The budget's.
+    /// Counter of the step limit.
     fn counter(&self) -> &'static Column {
         &self.room.schema().counters[0]
     }
 
-    /// The number that a run is compared by: the goal's, or else the first of a test, or of the metrics.
+    /// Column that runs are compared by: the goal's, or else the first of the tests, or of the metrics.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
         let variants = self.room.variants();
@@ -382,7 +382,7 @@ impl Sweep {
         column.or(schema.tests.first()).unwrap_or(&schema.metrics[0])
     }
 
-    /// One run from its beginning to its end; nothing where it was stopped before.
+    /// Trains one run to its end; returns None if a stop signal ends it earlier.
     fn one(&self, setting: &Setting, seed: u32, signals: &Signals) -> Result<Option<Box<Finished>>> {
         let began = Instant::now();
         let mut run = run::begin(self.config(setting, seed), self.host)?;
@@ -436,14 +436,14 @@ impl Sweep {
 
     fn outcomes(&self, done: &Done) -> Vec<Outcome> {
         let ended = |run: &Finished| Ended { result: run.result, solved_at: run.solved_at, diverged: run.diverged };
-        let outcome = |(place, knobs): (usize, &Setting)| {
-            let runs = (1..=self.seeds).filter_map(|seed| done.get(&(place, seed)));
+        let outcome = |(setting, knobs): (usize, &Setting)| {
+            let runs = (1..=self.seeds).filter_map(|seed| done.get(&(setting, seed)));
             Outcome::of(knobs, &runs.map(|run| ended(run)).collect::<Vec<_>>())
         };
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// The setting to go on with: most seeds solved, then by what the sweep was to find out.
+    /// Best setting: the largest share of solved seeds, then the time to solve with `--until-solved`, else the result.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;
@@ -455,21 +455,21 @@ impl Sweep {
     }
 }
 
-fn gather(results: &Receiver<Result<(Job, Box<Finished>)>>, tell: Tell) -> Result<()> {
+fn gather(results: &Receiver<Result<(Job, Box<Finished>)>>, report: Report) -> Result<()> {
     loop {
         match results.recv_timeout(HEARTBEAT) {
-            Ok(finished) => tell(Some(finished?))?,
-            Err(RecvTimeoutError::Timeout) => tell(None)?,
+            Ok(finished) => report(Some(finished?))?,
+            Err(RecvTimeoutError::Timeout) => report(None)?,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
 }
 
-/// What the sweep prints.
+/// Printer of the sweep's lines.
 struct Lines {
     json: bool,
     total: usize,
-    /// Of the number of runs, in digits.
+    /// Number of digits of `total`.
     width: usize,
 }
 
@@ -497,7 +497,7 @@ impl Lines {
         ))?;
         match from_file {
             0 => self.print(&format!("results go to {}", path.display())),
-            n => self.print(&format!("{n} of {} runs are in {} already", self.total, path.display())),
+            n => self.print(&format!("{} already contains {n} of {} runs", path.display(), self.total)),
         }
     }
 
@@ -534,7 +534,7 @@ impl Lines {
         };
         let (count, unit) = (sweep.done.load(Relaxed), sweep.counter().unit);
         self.print(&format!(
-            "[{done:>width$}/{}] {} passed, {} {unit}, {} {unit}/s{left}",
+            "[{done:>width$}/{}] {} elapsed, {} {unit}, {} {unit}/s{left}",
             self.total,
             clock(passed_s),
             grouped(count),
@@ -552,7 +552,7 @@ impl Lines {
         let goal = variants.iter().find(|variant| variant.id == sweep.base.variant).and_then(|v| v.goal);
         if let (Some(goal), true) = (goal, totals.settings.iter().any(|o| o.solved < o.runs)) {
             self.print(&format!(
-                "Solved is a {}. An unsolved run counts as one that takes for ever, shown as -.",
+                "Solved means a {}. Unsolved runs count as infinitely slow, shown as -.",
                 format::goal(sweep.room.schema(), &goal)
             ))?;
         }
@@ -577,7 +577,7 @@ impl Lines {
             totals.file
         ))?;
         match totals.resume {
-            Some(resume) => self.print(&format!("continue    {resume}")),
+            Some(resume) => self.print(&format!("resume      {resume}")),
             None => Ok(()),
         }
     }

@@ -1,22 +1,22 @@
-//! `hothouse train` and `hothouse resume`: from a command line to a run with its files, and to whoever shows it.
+//! `hothouse train` and `hothouse resume`: creates the run, its files and its display from the command line.
 
 use crate::args::values::{device_name, set, set_one};
 use crate::args::{CommonArgs, MachineArgs, TrainArgs};
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::format::quoted;
 use crate::host::Machine;
 use crate::outputs::events::EventLog;
 use crate::outputs::export::Exports;
 use crate::outputs::screen::{Mode, Screen};
-use crate::outputs::show::{Shown, wants_screen};
+use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::rooms;
 use crate::session::begin::{config, give_data, restored, room};
 use crate::session::budget::Budget;
 use crate::session::monitor_file::{self, MonitorFile};
 use crate::session::record::Record;
 use crate::session::saves;
-use crate::session::training::{Place, Session};
+use crate::session::training::{SaveTarget, Session};
 use crate::signals::{self, SIGNALS};
 use crate::verbs::config as file;
 use anyhow::{Result, bail};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-/// Seconds of training after which a run saves itself.
+/// Default interval between automatic saves, in seconds of training.
 const SAVE_EVERY_S: f64 = 30.0;
 
 pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Result<()> {
@@ -41,33 +41,33 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     config.seed = args.seed.unwrap_or(1);
     let knobs = room.knobs(&config.variant);
     for (iteration, knob, text) in &args.at {
-        let value = set_one(knob, text, &knobs).map_err(refusal)?;
+        let value = set_one(knob, text, &knobs).map_err(usage_error)?;
         config.changes.push(Change { iteration: *iteration, knob: knob.clone(), value });
     }
     if args.print_config {
-        run::validate(&config, machine.host).map_err(refusal)?;
+        run::validate(&config, machine.host).map_err(usage_error)?;
         let text = file::text(room, &config, &args)?;
         return Ok(std::io::stdout().write_all(text.as_bytes())?);
     }
     give_data(&mut config, &args.common.data, machine.host)?;
-    let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(refusal)?;
+    let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(usage_error)?;
     let save = args.common.save.clone();
     session(run, args.common, save, None, machine, began)
 }
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
     let machine = Machine::new(&common.machine)?;
-    // Whoever was asked and wants none of them has what they want.
+    // None means that the user cancelled.
     let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
     let mut run = machine.pool.install(|| restored(&file, &common.data, machine.host))?;
-    for (name, value) in set(&common.set, &run.knobs()).map_err(refusal)? {
-        run.command(Command::SetKnob { name, value }).map_err(refusal)?;
+    for (name, value) in set(&common.set, &run.knobs()).map_err(usage_error)? {
+        run.command(Command::SetKnob { name, value }).map_err(usage_error)?;
     }
     let save = common.save.clone().or_else(|| Some(file.clone()));
     session(run, common, save, Some(&file), machine, began)
 }
 
-/// Trains the run and shows it as the person wants to see it.
+/// Trains the run and displays it.
 fn session(
     mut run: Box<dyn AnyRun>,
     common: CommonArgs,
@@ -76,7 +76,7 @@ fn session(
     machine: Machine,
     began: Instant,
 ) -> Result<()> {
-    run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(refusal)?;
+    run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(usage_error)?;
     check_files(&common, save.as_deref(), resumed)?;
     let schema = run.schema();
     let mut exports = Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
@@ -84,18 +84,18 @@ fn session(
     let mut log = move |record: &Record| {
         exports.record(record);
         if let Some(Err(error)) = events.as_mut().map(|open| open.record(record)) {
-            let text = format!("warning: events are no longer written ({error}); training goes on");
+            let text = format!("warning: events are no longer written ({error}); training continues");
             let _ = writeln!(std::io::stderr(), "{text}");
             events = None;
         }
     };
     let about = Record::Opened(machine.pool.install(|| run.backend())).line(schema);
     let (variant, seed) = (run.config().variant.clone(), run.config().seed);
-    let place = common.monitor.clone().map_or_else(|| monitor_file::fresh(&variant, seed), Ok);
-    let monitor = place.and_then(|path| MonitorFile::create(&path, schema, &about));
+    let path = common.monitor.clone().map_or_else(|| monitor_file::fresh(&variant, seed), Ok);
+    let monitor = path.and_then(|path| MonitorFile::create(&path, schema, &about));
     signals::listen()?;
 
-    let (wish, wishes) = channel();
+    let (request, requests) = channel();
     let screen = wants_screen(common.show.json || common.show.plain);
     let clock = || began.elapsed().as_secs_f64();
     let out_of_reach = rooms::shell(schema.id).and_then(|shell| shell.out_of_reach(run.config()));
@@ -103,27 +103,27 @@ fn session(
         run,
         budget: Budget { steps: common.steps, seconds: common.seconds, cpu_seconds: common.cpu_seconds, until_solved: common.until_solved },
         out_of_reach,
-        place: Place::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
+        target: SaveTarget::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
         clock: &clock,
         signals: &SIGNALS,
-        wishes,
+        requests,
         updates,
         monitor: monitor.map_err(|error| format!("{error:#}")),
     };
-    let shown = Shown {
+    let display = RunDisplay {
         json: common.show.json,
         screen: screen.then(|| Screen::new(Mode::Training, rooms::picture)),
-        wishes: Some(&wish),
-        broken: "training stopped at an internal error, told above. Resume from the last save, and please report it",
+        requests: Some(&request),
+        panic_message: "training stopped at an internal error, shown above. Resume from the last save, and please report it",
     };
-    // On a thread of the pool, so that training and its helpers are exactly that many.
-    shown.beside(|updates| machine.pool.install(|| session(updates).train()), &mut log)
+    // On a thread of the pool, so that training uses exactly the requested number of threads.
+    display.show(|updates| machine.pool.install(|| session(updates).train()), &mut log)
 }
 
-/// Refuses names under which this run would destroy what is not its own, before anything is written.
+/// Returns an error, before anything is written, for files that this run must not overwrite.
 fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>) -> Result<()> {
     let named = [
         ("the run to resume", resumed),
@@ -132,16 +132,16 @@ fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>)
         ("--events", common.events.as_deref()),
         ("--csv", common.csv.as_deref()),
     ];
-    let files: Vec<_> = named.iter().filter_map(|(what, path)| Some((what, identity((*path)?)))).collect();
-    for (i, (what, file)) in files.iter().enumerate() {
+    let files: Vec<_> = named.iter().filter_map(|(flag, path)| Some((flag, identity((*path)?)))).collect();
+    for (i, (flag, file)) in files.iter().enumerate() {
         if let Some((other, _)) = files[..i].iter().find(|(_, before)| before == file) {
-            bail!(Usage(format!("{other} and {what} name the same file. Give each its own")));
+            bail!(Usage(format!("{other} and {flag} name the same file. Use different files")));
         }
     }
     if let Some(path) = save {
         files::check(path, files::CHECKPOINT)?;
     }
-    // One that cannot be written costs a notice, and not the run.
+    // A monitor that cannot be written causes a warning only.
     common.monitor.as_deref().map_or(Ok(()), |path| files::check_place(path, files::MONITOR))
 }
 
@@ -150,11 +150,11 @@ fn machine_flags(machine: &MachineArgs) -> String {
     threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
 }
 
-/// A resumed run goes on with its monitor and its tables.
+/// Flags of the resume command: files, data and device of the run.
 fn other_flags(common: &CommonArgs) -> String {
     let flag =
         |name: &str, path: &Option<PathBuf>| path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())));
-    // What came through a pipe cannot be named; where the checkpoint has it, nothing need be.
+    // Data from standard input cannot be named again.
     let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
     let device = common.device.filter(|&wish| wish != DeviceWish::Auto);
     let every = common.save_every.map_or(String::new(), |every| format!(" --save-every {every}"));

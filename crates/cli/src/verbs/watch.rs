@@ -1,16 +1,16 @@
-//! Follows another training process by its monitor or its events file, or reads those of one that
-//! has ended. It only reads: it cannot change a run, and the run does not know of it.
+//! `hothouse watch`: follows a training process by its monitor or events file, or shows one that has ended. It only reads and has no
+//! effect on the run.
 
 use crate::args::ShowArgs;
 use crate::format::{briefs, clock, counted};
 use crate::outputs::screen::Screen;
-use crate::outputs::show::{Shown, wants_screen};
+use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::session::monitor_file;
 use crate::session::record::{By, Names, Record};
 use crate::session::training::Update;
 use crate::signals::{self, SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
-use run::monitor::{State, Told};
+use run::monitor::{MonitorItem, State};
 use run::protocol::{Began, Event, Level, Progress};
 use run::room::Schema;
 use std::collections::BTreeMap;
@@ -21,37 +21,37 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(100);
-/// How often a monitor is looked at: as often as the screen is drawn.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// A run that has written nothing for so long may have been killed.
+/// Interval between two reads of a monitor, the same as between drawings of the screen.
+const READ_EVERY: Duration = Duration::from_millis(50);
+/// Time without news after which a run may have been killed.
 const SILENCE: Duration = Duration::from_secs(10);
-/// A file may be empty so long, until the run that made it writes its first line.
+/// Time for a new run to write the first line of its file.
 const EMPTY: Duration = Duration::from_secs(1);
-/// Bytes of a line of events at most: the longest begins a run with its history.
+/// Longest line of an events file in bytes. The longest line is `began` with a history.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Shows a run of another process: that of the file, or the newest.
+/// Shows the run of another process: that of the file, or the newest.
 pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let file = match file {
         Some(file) => file,
         None => {
             let newest = monitor_file::newest()?;
-            // What is watched goes to standard output, and this to whoever started it.
+            // Standard output is for the run itself.
             let _ = writeln!(std::io::stderr(), "watching {}", newest.display());
             newest
         }
     };
     signals::listen()?;
-    let shown = Shown {
+    let display = RunDisplay {
         json: show.json,
         screen: wants_screen(show.json || show.plain).then(Screen::watching),
-        wishes: None,
-        broken: "reading stopped at an internal error, told above",
+        requests: None,
+        panic_message: "reading stopped at an internal error, shown above",
     };
-    shown.beside(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
+    display.show(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
 }
 
-/// Gives records until the last one, or until told to stop.
+/// Sends records until the summary, or until a stop signal.
 fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
     if monitor_file::is_monitor(path) { follow_monitor(path, signals, updates) } else { follow_events(path, signals, updates) }
 }
@@ -62,7 +62,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
     let mut begun = false;
     let mut silence = Silence::new();
     let mut beats = 0;
-    // What the shell says is of the run that began last.
+    // Schema of the current run.
     let mut schema = None;
     if let Some(opened) = Record::read(watched.reader.about().as_bytes(), &mut schema)
         && updates.send(Update::Record(Box::new(opened))).is_err()
@@ -70,7 +70,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
         return Ok(());
     }
     while !signals.stopping() {
-        // Asked before reading, so that nothing written before its end is missed.
+        // Checked before reading, so that records from before the end are not missed.
         let is_written = watched.is_written();
         watched.refresh().with_context(|| format!("cannot read {shown}"))?;
         let state = watched.reader.state();
@@ -84,39 +84,39 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
         }
         if over {
             if !begun {
-                bail!("{shown} holds no run: its process ended before one began. Start another run");
+                bail!("{shown} contains no run: its process ended before a run began. Start another run");
             }
             let (text, next_step) = match state {
-                State::Finished => ("This run ended without a summary.", "See what its own terminal says."),
+                State::Finished => ("This run ended without a summary.", "Check its own terminal."),
                 _ => (
-                    "The process that trained this run is gone: it was killed, or the machine went down.",
-                    "Go on from its last save with `hothouse resume`, or start it again.",
+                    "The training process ended unexpectedly: it was killed, or the machine stopped.",
+                    "Resume from the last save with `hothouse resume`, or start a new run.",
                 ),
             };
-            // Whoever watches sees all there is, and this.
+            // A failed send means that the display has ended.
             let _ = updates.send(notice(Level::Error, text, next_step));
             return Ok(());
         }
-        if silence.broken(beats != watched.reader.heartbeat()) {
+        if silence.reset_if(beats != watched.reader.heartbeat()) {
             beats = watched.reader.heartbeat();
-        } else if silence.is_news() && updates.send(silent(path)).is_err() {
+        } else if silence.is_due() && updates.send(silent(path)).is_err() {
             return Ok(());
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(READ_EVERY);
     }
     Ok(())
 }
 
-/// A beginning with its history becomes the lines that were told in its course, so that attaching late
-/// shows what watching from the start does.
-fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
+/// Converts monitor items to records. `Began` with a history becomes the individual records of that history, so that a late start
+/// shows the same as watching from the beginning.
+fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
-    for told in told {
-        match told {
-            Told::Event(Event::Began(began)) => {
+    for item in items {
+        match item {
+            MonitorItem::Event(Event::Began(began)) => {
                 *schema = run::room(&began.config.room).ok().map(|room| room.schema());
                 let Began { config, knobs, progress, solved, attempts, history, tests, marks, room } = *began;
-                // A run that was watched from its start had come nowhere and was not solved yet.
+                // A run with a history is shown from its start, before any progress.
                 let from_start = !history.is_empty();
                 let start = Progress { counts: vec![0.0; progress.counts.len()], ..Progress::default() };
                 let bare = Began {
@@ -135,9 +135,9 @@ fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Re
                 let events = events.chain(tests.into_iter().map(Event::Test));
                 records.extend(events.chain(marks.into_iter().map(Event::Mark)).map(Record::Event));
             }
-            Told::Event(event) => records.push(Record::Event(event)),
-            // Another version's shell may say what this one does not know.
-            Told::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
+            MonitorItem::Event(event) => records.push(Record::Event(event)),
+            // Records of other versions may be unknown.
+            MonitorItem::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
         }
     }
     let timed = |record: &Record| iteration_of(record).is_some();
@@ -147,7 +147,7 @@ fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Re
     records
 }
 
-/// The iteration after which something was told, where that is known.
+/// Iteration of a record, if it has one.
 fn iteration_of(record: &Record) -> Option<u32> {
     match record {
         Record::Event(Event::Metrics(row) | Event::Test(row)) => Some(row.progress.iteration),
@@ -159,34 +159,36 @@ fn iteration_of(record: &Record) -> Option<u32> {
     }
 }
 
-/// A run that has told nothing for long may be gone; that is said once each time.
+/// Time without news from a run. A long silence is reported once.
 struct Silence {
-    heard: Instant,
-    told: bool,
+    since: Instant,
+    reported: bool,
 }
 
 impl Silence {
     fn new() -> Silence {
-        Silence { heard: Instant::now(), told: false }
+        Silence { since: Instant::now(), reported: false }
     }
 
-    fn broken(&mut self, heard: bool) -> bool {
-        if heard {
+    /// Restarts the silence if there was news; returns its argument.
+    fn reset_if(&mut self, has_news: bool) -> bool {
+        if has_news {
             *self = Silence::new();
         }
-        heard
+        has_news
     }
 
-    fn is_news(&mut self) -> bool {
-        let now = !self.told && self.heard.elapsed() > SILENCE;
-        self.told |= now;
+    /// Returns true once when the silence exceeds its limit.
+    fn is_due(&mut self) -> bool {
+        let now = !self.reported && self.since.elapsed() > SILENCE;
+        self.reported |= now;
         now
     }
 }
 
 fn silent(path: &Path) -> Update {
-    let text = format!("{} has told nothing new for {} s: the run may be paused, or gone.", path.display(), SILENCE.as_secs());
-    notice(Level::Warning, &text, "Wait for it, or end the watching with Ctrl-C.")
+    let text = format!("{} has not changed for {} s: the run may be paused or killed.", path.display(), SILENCE.as_secs());
+    notice(Level::Warning, &text, "Wait, or stop watching with Ctrl-C.")
 }
 
 fn notice(level: Level, text: &str, next_step: &str) -> Update {
@@ -194,7 +196,7 @@ fn notice(level: Level, text: &str, next_step: &str) -> Update {
     Update::Record(Box::new(Record::Event(notice)))
 }
 
-/// One line a run that can be watched.
+/// Prints one line per run that can be watched.
 pub fn list(json: bool) -> Result<()> {
     #[derive(serde::Serialize)]
     struct Line<'a> {
@@ -203,7 +205,7 @@ pub fn list(json: bool) -> Result<()> {
         variant: String,
         seed: u32,
         progress: By<'a, Progress>,
-        /// Of the newest metrics, what a line of the terminal has.
+        /// Newest metrics that printed lines contain.
         metrics: BTreeMap<&'static str, Option<f64>>,
         /// Seconds of training by part.
         parts_s: BTreeMap<&'static str, f64>,
@@ -216,7 +218,7 @@ pub fn list(json: bool) -> Result<()> {
         writeln!(out, "There is no run to watch. Start one with `hothouse train`.")?;
     }
     for path in runs {
-        // Another version's file, or one that was just removed, is none of this list.
+        // Files of other versions and files that were just removed are skipped.
         let Ok(mut watched) = monitor_file::open(&path) else { continue };
         let (mut config, mut values, mut schema) = (None, Vec::new(), None);
         for record in records_from(watched.reader.poll(), &mut schema) {
@@ -270,18 +272,18 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
     let shown = path.display();
     let mut reader = open(path)?;
     let mut line = Vec::new();
-    // Bytes read, and whether anything in the file was a record.
-    let (mut place, mut known) = (0u64, false);
+    // Number of bytes read, and whether the file contained a record.
+    let (mut position, mut known) = (0u64, false);
     let mut silence = Silence::new();
     let (mut schema, began) = (None, Instant::now());
     while !signals.stopping() {
         let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line);
         let read = read.with_context(|| format!("cannot read {shown}"))?;
-        place += read as u64;
+        position += read as u64;
         if line.len() as u64 >= LONGEST_LINE || !known && line.first().is_some_and(|&b| b != b'{') {
-            bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`");
+            bail!("{shown} contains no events. Name a file written by `hothouse train --events FILE`");
         }
-        if !silence.broken(read > 0) && silence.is_news() && updates.send(silent(path)).is_err() {
+        if !silence.reset_if(read > 0) && silence.is_due() && updates.send(silent(path)).is_err() {
             return Ok(());
         }
         if line.last() == Some(&b'\n') {
@@ -293,23 +295,23 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
                         return Ok(());
                     }
                 }
-                // A newer process may write records this one does not know; a foreign file has none.
+                // A newer process may write unknown records; a file of another kind has no known records.
                 None if known => {}
                 None => {
-                    bail!("{shown} holds no events. Name a file written by `hothouse train --events FILE`")
+                    bail!("{shown} contains no events. Name a file written by `hothouse train --events FILE`")
                 }
             }
             line.clear();
         } else if read == 0 {
-            if place == 0 && began.elapsed() > EMPTY {
+            if position == 0 && began.elapsed() > EMPTY {
                 bail!("{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`");
             }
             std::thread::sleep(POLL);
-            // A new run writes the file anew.
-            if std::fs::metadata(path).is_ok_and(|m| m.len() < place) {
+            // A new run truncates the file.
+            if std::fs::metadata(path).is_ok_and(|m| m.len() < position) {
                 reader = open(path)?;
                 line.clear();
-                (place, known) = (0, false);
+                (position, known) = (0, false);
             }
         }
     }

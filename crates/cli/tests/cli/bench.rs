@@ -1,17 +1,17 @@
-//! `hothouse bench` on the command line: where the time of a training step goes.
+//! Tests of `hothouse bench --profile`.
 
 use crate::common::*;
 
-/// With the real clock. That parts add up to the step is tested with a clock of ticks, in `bench::profile`.
+/// Uses the real clock. `bench::profile` tests with a simulated clock that the parts add up to the step.
 #[test]
-fn a_profile_has_every_part_of_a_step() {
+fn profile_contains_every_part_of_a_step() {
     let scratch = Scratch::new();
-    let told = scratch.told("bench core --profile --json");
-    let rows = values(&told);
+    let log = scratch.stdout("bench core --profile --json");
+    let rows = values(&log);
     for step in ["core.step_144_128_64_6_b64.profile.", "core.train.mlp2048.profile."] {
         let value = |name: &str| {
             let row = rows.iter().find(|row| row["name"] == format!("{step}{name}"));
-            row.unwrap_or_else(|| panic!("{step}{name} is not in {told}"))["value"].as_f64().unwrap()
+            row.unwrap_or_else(|| panic!("{step}{name} is not in {log}"))["value"].as_f64().unwrap()
         };
         let (all, whole) = (value("all"), value("step"));
         let parts = rows.iter().filter(|row| row["unit"].as_str().unwrap().contains(" calls, "));
@@ -20,15 +20,15 @@ fn a_profile_has_every_part_of_a_step() {
         assert!(sum > 0.0 && all > 0.0 && whole > 0.0, "{step}: {sum}, {all} and {whole} ms");
         assert!(rows.iter().all(|row| row["lower"].as_f64() <= row["value"].as_f64()));
     }
-    assert!(told.contains("core.train.mlp2048.profile.linear_dw.1536x2048x2048"), "{told}");
+    assert!(log.contains("core.train.mlp2048.profile.linear_dw.1536x2048x2048"), "{log}");
 }
 
 #[test]
-fn what_is_not_profiled_names_what_is() {
+fn profile_error_names_the_valid_suites() {
     let scratch = Scratch::new();
     for room in ["gpu", "logic", "control"] {
-        let said = scratch.refused(format!("bench {room} --profile"), 2, "--profile measures core and words, not");
-        assert!(said.contains("Choose core or words"), "{said}");
+        let message = scratch.fails(format!("bench {room} --profile"), 2, "--profile measures core and words, not");
+        assert!(message.contains("Choose core or words"), "{message}");
     }
-    scratch.refused("bench words --profile --versus pytorch", 2, "");
+    scratch.fails("bench words --profile --versus pytorch", 2, "");
 }

@@ -1,4 +1,4 @@
-//! What tests of the built program share: a folder of their own with a cache of its own, and readers of what it tells.
+//! Shared parts of the tests: a scratch folder with its own cache, and readers of the program's output.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
 /// Iterations of 4,096 steps: small enough to be quick, large enough to cut into several shards.
 pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
-/// Backgammon with networks and rounds that are quick.
+/// Backgammon with small networks and short rounds.
 pub const SMALL_GAMES: &str = "--set hidden=16 --set games=24 --set batch=128";
 pub const SMALL_PUBLISHED: &str = "--set tables=2 --set games=4 --set batch=16 --set evals=4 --set round_batches=12 \
     --set minibatch=32 --set replay=512";
@@ -20,13 +20,13 @@ pub const SMALL_CIRCUITS: &str = "--set population=2 --set batch=2 --set updates
 pub const SMALL_TEXTS: &str = "--set width=32 --set layers=2 --set heads=2 --set context=16 --set batch=4 --set micro=2 \
     --set steps=2 --set warmup=2 --set characters=20000 --set vocab=300 --set sample=8";
 
-/// The words of a command line. What stands between double quotes is one, whatever is in it.
+/// Splits a command line into words. Text in double quotes is one word.
 fn words(line: &str) -> Vec<&str> {
     let parts = line.split('"').enumerate();
     parts.flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] }).collect()
 }
 
-/// A folder of its own and a cache beside it, gone afterwards.
+/// A scratch folder and a cache; dropping it removes both.
 pub struct Scratch(pub testkit::Scratch);
 
 impl Scratch {
@@ -50,25 +50,25 @@ impl Scratch {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Beside the folder, so that the folder has what was asked for alone.
+    /// The cache is beside the folder, so that the folder contains only requested files.
     pub fn cache(&self) -> PathBuf {
         self.0.with_extension("cache")
     }
 
-    /// What is in the cache under this extension.
+    /// Files in the cache with this extension.
     pub fn cached(&self, extension: &str) -> Vec<PathBuf> {
         let Ok(folder) = fs::read_dir(self.cache().join("hothouse")) else { return Vec::new() };
         let paths = folder.map(|entry| entry.unwrap().path());
-        // One that is being made has another name until it can be read.
+        // An incomplete file has another name.
         paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
     }
 
-    /// The program with these words.
+    /// Command of the program with these arguments.
     pub fn hothouse(&self, args: impl AsRef<str>) -> Command {
         let mut command = Command::new(HOTHOUSE);
         command.current_dir(&self.0).args(words(args.as_ref())).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.cache());
-        // Without it the system's software GPU complains on stderr.
+        // Without it the system's software GPU prints a warning.
         command.env("XDG_RUNTIME_DIR", &*self.0);
         command
     }
@@ -77,64 +77,64 @@ impl Scratch {
         self.hothouse(args).output().unwrap()
     }
 
-    /// What it says to this input.
-    pub fn fed(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> Output {
+    /// Runs the program with this input.
+    pub fn run_with_input(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> Output {
         let mut command = self.hothouse(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut sender = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
-            // Beside the reading, since answers may fill their pipe; and it may have refused already.
+            // On its own thread, since answers may fill their pipe. The program may have ended already.
             scope.spawn(move || drop(sender.write_all(input.as_ref())));
             child.wait_with_output().unwrap()
         })
     }
 
-    /// What a run that must go well prints.
+    /// Standard output of a successful command.
     #[track_caller]
-    pub fn told(&self, args: impl AsRef<str>) -> String {
-        good(args.as_ref(), &self.run(&args))
+    pub fn stdout(&self, args: impl AsRef<str>) -> String {
+        expect_success(args.as_ref(), &self.run(&args))
     }
 
-    /// The same with an input.
+    /// Standard output of a successful command with this input.
     #[track_caller]
-    pub fn answer(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> String {
-        good(args.as_ref(), &self.fed(&args, input))
+    pub fn stdout_with_input(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> String {
+        expect_success(args.as_ref(), &self.run_with_input(&args, input))
     }
 
-    /// Its one line with `--json`.
+    /// Only line of a command with `--json`.
     #[track_caller]
     pub fn json(&self, args: impl AsRef<str>) -> Value {
-        serde_json::from_str(&self.told(format!("{} --json", args.as_ref()))).unwrap()
+        serde_json::from_str(&self.stdout(format!("{} --json", args.as_ref()))).unwrap()
     }
 
-    /// Its lines with `--json`, each a record.
+    /// Lines of a command with `--json`, each a record.
     #[track_caller]
     pub fn records(&self, args: impl AsRef<str>) -> Vec<Value> {
-        records(&self.told(format!("{} --json", args.as_ref())))
+        records(&self.stdout(format!("{} --json", args.as_ref())))
     }
 
-    /// The last record, which sums up.
+    /// Last record of a command, the summary.
     #[track_caller]
     pub fn summary(&self, args: impl AsRef<str>) -> Value {
         summary(&self.records(args)).clone()
     }
 
-    /// `train` with the small configuration; its summary.
+    /// Summary of `train` with the small configuration.
     #[track_caller]
     pub fn train(&self, args: impl AsRef<str>) -> Value {
         self.summary(format!("train {SMALL} {}", args.as_ref()))
     }
 
-    /// Asks for what is refused with this status and these words before anything is told; gives all that is said.
+    /// Runs a command that must fail with this status, an error that contains `words`, and no output. Returns the error.
     #[track_caller]
-    pub fn refused(&self, args: impl AsRef<str>, status: i32, words: &str) -> String {
+    pub fn fails(&self, args: impl AsRef<str>, status: i32, words: &str) -> String {
         let (args, output) = (args.as_ref(), self.run(args.as_ref()));
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(status), "{args}: {said}");
-        assert!(said.contains(words) && !said.contains("panicked"), "{args} said: {said}");
-        assert!(output.stdout.is_empty(), "{args} told: {}", stdout(&output));
-        said
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{args}: {error}");
+        assert!(error.contains(words) && !error.contains("panicked"), "{args} failed with: {error}");
+        assert!(output.stdout.is_empty(), "{args} printed: {}", stdout(&output));
+        error
     }
 
     pub fn spawn(&self, args: impl AsRef<str>) -> Running {
@@ -142,7 +142,7 @@ impl Scratch {
         Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// Rows of a table by column.
+    /// Rows of a CSV table, by column.
     pub fn table(&self, name: &str) -> Vec<BTreeMap<String, String>> {
         let text = self.text(name);
         let mut lines = text.lines();
@@ -170,20 +170,20 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// What it printed, where it must have gone well.
+/// Standard output of a command that must have succeeded.
 #[track_caller]
-pub fn good(args: &str, output: &Output) -> String {
+pub fn expect_success(args: &str, output: &Output) -> String {
     assert!(output.status.success(), "{args}: {}", stderr(output));
     stdout(output)
 }
 
-/// Every line is one JSON value.
+/// Parses lines of JSON values.
 pub fn values(text: &str) -> Vec<Value> {
     let read = |line: &str| -> Value { serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")) };
     text.lines().map(read).collect()
 }
 
-/// Every line is one JSON object with a kind.
+/// Parses lines of JSON objects with a kind.
 pub fn records(text: &str) -> Vec<Value> {
     let values = values(text);
     assert!(values.iter().all(|value| value["kind"].is_string()), "{text}");
@@ -194,7 +194,7 @@ pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().filter(|record| record["kind"] == kind).collect()
 }
 
-/// The last record, which sums up.
+/// Last record, the summary.
 #[track_caller]
 pub fn summary(records: &[Value]) -> &Value {
     let last = records.last().unwrap();
@@ -202,22 +202,22 @@ pub fn summary(records: &[Value]) -> &Value {
     last
 }
 
-/// Every line that is sent gets one line in answer, at once.
-pub struct Talk {
+/// Client of a command that answers each line with one line.
+pub struct LineClient {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     _scratch: Scratch,
 }
 
-impl Talk {
-    /// With a verb that answers lines, in a folder of its own.
-    pub fn with(args: impl AsRef<str>) -> Talk {
+impl LineClient {
+    /// Starts the command in its own folder.
+    pub fn start(args: impl AsRef<str>) -> LineClient {
         let scratch = Scratch::new();
         let mut command = scratch.hothouse(args);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Talk { child, input, output, _scratch: scratch }
+        LineClient { child, input, output, _scratch: scratch }
     }
 
     pub fn send(&mut self, line: &str) {
@@ -231,24 +231,24 @@ impl Talk {
         answer.trim_end().to_string()
     }
 
-    /// The end of the input ends it, well.
+    /// Closes the input, which must end the program successfully.
     pub fn end(mut self) {
         drop(self.input.take());
-        self.ended();
+        self.assert_ended();
     }
 
-    /// It has ended well, and said nothing unasked.
-    pub fn ended(mut self) {
+    /// Asserts that the program ended successfully and printed nothing more.
+    pub fn assert_ended(mut self) {
         let mut rest = String::new();
-        assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "said unasked: {rest}");
+        assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "unexpected output: {rest}");
         assert!(self.child.wait().unwrap().success());
     }
 }
 
-/// A process that does not outlive its test.
+/// A process that is killed at the end of its test.
 pub struct Running {
     pub process: Child,
-    /// Kept as long as the process: it reads ahead.
+    /// One reader for the whole output, because it buffers.
     lines: Option<BufReader<ChildStdout>>,
 }
 
@@ -259,42 +259,42 @@ impl Running {
         Running { process, lines }
     }
 
-    /// The JSON lines it gives, until one of this kind has come.
+    /// Reads JSON lines up to the first of this kind.
     pub fn read_until(&mut self, kind: &str) -> Vec<Value> {
         self.read_times(kind, 1)
     }
 
-    /// Until so many of them have come.
+    /// Reads JSON lines up to number `count` of this kind.
     pub fn read_times(&mut self, kind: &str, count: usize) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         while of_kind(&values, kind).len() < count {
             let mut line = String::new();
             let read = self.lines.as_mut().unwrap().read_line(&mut line).unwrap();
-            assert!(read > 0, "it ended before it told of {kind}: {values:?} {}", self.complaint());
+            assert!(read > 0, "the program ended without {kind}: {values:?} {}", self.errors());
             values.push(serde_json::from_str(&line).unwrap());
         }
         values
     }
 
-    /// What it prints until this has come.
+    /// Reads output up to a line that contains `words`.
     pub fn read_to(&mut self, words: &str) -> String {
-        let mut said = String::new();
-        while !said.contains(words) {
-            let read = self.lines.as_mut().unwrap().read_line(&mut said).unwrap();
-            assert!(read > 0, "it ended before it said {words}: {said}");
+        let mut text = String::new();
+        while !text.contains(words) {
+            let read = self.lines.as_mut().unwrap().read_line(&mut text).unwrap();
+            assert!(read > 0, "the program ended without {words}: {text}");
         }
-        said
+        text
     }
 
-    /// All that it still prints.
+    /// Reads the remaining output.
     pub fn rest(&mut self) -> String {
         let mut text = String::new();
         self.lines.as_mut().unwrap().read_to_string(&mut text).unwrap();
         text
     }
 
-    /// What it says on its standard error, once it has ended.
-    pub fn complaint(&mut self) -> String {
+    /// Standard error of a process that has ended.
+    pub fn errors(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.process.stderr.take() {
             stderr.read_to_string(&mut text).unwrap();
@@ -302,26 +302,26 @@ impl Running {
         text
     }
 
-    /// Reads a line, and then nobody reads any more.
-    pub fn hang_up(&mut self) {
+    /// Reads a line, then closes the output.
+    pub fn close_output(&mut self) {
         let mut lines = self.lines.take().unwrap();
         lines.read_line(&mut String::new()).unwrap();
     }
 
     #[cfg(unix)]
-    /// Processor time of all its threads, also after it has ended and before it is waited for; nothing where the system has no `/proc`.
+    /// Processor seconds of all threads, also after the end of the process until `wait`. None without `/proc`.
     pub fn processor_s(&self) -> Option<f64> {
         const TICKS_PER_S: f64 = 100.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;
-        // The name, in parentheses, may hold spaces; user and system time are the 12th and 13th field behind it.
+        // The name, in parentheses, may contain spaces. User and system time are the 12th and 13th field after it.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |k: usize| fields.get(k)?.parse::<f64>().ok();
         Some((ticks(11)? + ticks(12)?) / TICKS_PER_S)
     }
 
     #[track_caller]
-    pub fn goes_on(&mut self) {
-        assert!(self.process.try_wait().unwrap().is_none(), "it ended");
+    pub fn assert_running(&mut self) {
+        assert!(self.process.try_wait().unwrap().is_none(), "the program ended");
     }
 
     #[cfg(unix)]

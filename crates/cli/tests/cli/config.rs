@@ -1,12 +1,12 @@
-//! A run as a file, and what the machine has.
+//! Tests of config files and of `hothouse info`.
 
 use crate::common::*;
 
 #[test]
-fn a_run_that_was_printed_is_the_same_run() {
+fn a_printed_config_gives_the_same_run() {
     let scratch = Scratch::new();
     let flags = "--variant Pendulum-v1 --seed 7 --steps 40000 --at 3:lr=1e-4 --device cpu";
-    let text = scratch.told(format!("train control --print-config {flags} {SMALL}"));
+    let text = scratch.stdout(format!("train control --print-config {flags} {SMALL}"));
     assert!(text.contains("[knobs]") && text.contains("[[changes]]") && text.contains("envs = 256"), "{text}");
     scratch.write("run.toml", &text);
     let whole = scratch.train(format!("control {flags}"));
@@ -16,19 +16,19 @@ fn a_run_that_was_printed_is_the_same_run() {
         assert_eq!(again[what], whole[what], "{what}");
     }
     assert_eq!(again["progress"]["env_steps"], whole["progress"]["env_steps"]);
-    // The file of the file is the file.
-    assert_eq!(scratch.told("train --config run.toml --print-config"), text);
-    // Flags go before it, one by one.
+    // Printing a config that was read gives the same text.
+    assert_eq!(scratch.stdout("train --config run.toml --print-config"), text);
+    // Flags take precedence over the file.
     let other = read("--seed 8 --steps 8192");
     assert_eq!((&other["seed"], &other["variant"]), (&8.into(), &"Pendulum-v1".into()));
     assert!(other["progress"]["env_steps"].as_u64() < again["progress"]["env_steps"].as_u64());
     let seeded = scratch.train("control --variant Pendulum-v1 --seed 8 --steps 8192");
-    assert_eq!(other["digest"], seeded["digest"], "with changes that have not come yet");
-    let set = scratch.told("train --config run.toml --set envs=64 --at 3:lr=0.002 --print-config");
+    assert_eq!(other["digest"], seeded["digest"], "later changes have no effect yet");
+    let set = scratch.stdout("train --config run.toml --set envs=64 --at 3:lr=0.002 --print-config");
     assert!(set.contains("envs = 64") && set.contains("value = 0.002") && set.matches("[[changes]]").count() == 1, "{set}");
 }
 
-/// Every key with a value that no run has by itself, and the flag of that value.
+/// Every key with a value that is not its default, and the flag with that value.
 const EVERY_KEY: [(&str, &str, &str); 18] = [
     ("variant", "Pendulum-v1", "--variant Pendulum-v1"),
     ("seed", "7", "--seed 7"),
@@ -51,10 +51,10 @@ const EVERY_KEY: [(&str, &str, &str); 18] = [
 ];
 
 #[test]
-fn every_key_comes_back_as_it_was_written() {
+fn every_key_survives_printing_and_reading() {
     let scratch = Scratch::new();
     let flags = EVERY_KEY.map(|(_, _, flag)| flag).join(" ");
-    let text = scratch.told(format!("train control --print-config --at 3:lr=0.0001 {flags}"));
+    let text = scratch.stdout(format!("train control --print-config --at 3:lr=0.0001 {flags}"));
     let written: toml::Table = toml::from_str(&text).unwrap();
     for (key, value, _) in EVERY_KEY.iter().filter(|(key, ..)| *key != "knobs") {
         let found = &written[*key];
@@ -64,13 +64,13 @@ fn every_key_comes_back_as_it_was_written() {
     assert_eq!(written["knobs"]["lr"].as_float(), Some(0.002));
     let change = &written["changes"][0];
     assert_eq!((change["iteration"].as_integer(), change["value"].as_float()), (Some(3), Some(0.0001)));
-    // What is read from the file is what the flags say.
+    // The file gives the same run as the flags.
     scratch.write("run.toml", &text);
-    assert_eq!(scratch.told("train --config run.toml --print-config"), text);
-    // These are all keys that there are.
+    assert_eq!(scratch.stdout("train --config run.toml --print-config"), text);
+    // The list of keys in the error message is complete.
     scratch.write("none.toml", "nothing = 1");
-    let said = stderr(&scratch.run("train --config none.toml"));
-    let known = said.trim().split_once("There are: ").unwrap().1.split(", ");
+    let message = stderr(&scratch.run("train --config none.toml"));
+    let known = message.trim().split_once("Choose one of: ").unwrap().1.split(", ");
     let mut known: Vec<&str> = known.collect();
     let mut written: Vec<&str> = written.keys().map(String::as_str).collect();
     known.sort_unstable();
@@ -89,9 +89,9 @@ fn json_is_read_too() {
 }
 
 #[test]
-fn a_file_that_says_something_else_is_refused_with_the_nearest_name() {
+fn config_errors_suggest_the_nearest_name() {
     let scratch = Scratch::new();
-    for (text, said) in [
+    for (text, message) in [
         ("sed = 3", "there is no key called 'sed'. Did you mean seed?"),
         ("[knobs]\nlearning_rate = 3", "there is no knob called 'learning_rate'. Did you mean "),
         ("[knobs]\nenv = 3", "Did you mean envs?"),
@@ -106,20 +106,20 @@ fn a_file_that_says_something_else_is_refused_with_the_nearest_name() {
         ("until_solved = 1", "write true or false"),
         ("room = \"kitchen\"", "rooms are"),
         ("variant = \"Pong-v5\"", "CartPole-v1"),
-        ("version = 2", "this program reads 1"),
+        ("version = 2", "expected version 1, found 2"),
         ("[[changes]]\niteration = 3\nknob = \"lr\"", "iteration, knob and value"),
         ("[[changes]]\niteration = 3\nknob = \"lt\"\nvalue = 1e-4", "Did you mean lr?"),
-        ("seed = ", "it is no TOML"),
-        ("{\"seed\": }", "it is no JSON"),
+        ("seed = ", "it is not valid TOML"),
+        ("{\"seed\": }", "it is not valid JSON"),
     ] {
         scratch.write("run.toml", text);
-        scratch.refused("train --config run.toml --steps 1", 2, said);
+        scratch.fails("train --config run.toml --steps 1", 2, message);
     }
     assert_eq!(scratch.run("train --config missing.toml").status.code(), Some(1));
 }
 
 #[test]
-fn info_tells_what_the_machine_has() {
+fn info_describes_the_machine() {
     let scratch = Scratch::new();
     let info = scratch.json("info --threads 2");
     assert_eq!((&info["threads"], &info["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
@@ -130,7 +130,7 @@ fn info_tells_what_the_machine_has() {
     let rooms: Vec<_> = info["rooms"].as_array().unwrap().iter().map(|room| room["id"].as_str().unwrap()).collect();
     assert_eq!(rooms, ["control", "backgammon", "cube", "logic", "words"]);
     assert!(info["gpu"]["name"].is_string() || info["gpu"]["none"].is_string(), "{info}");
-    // What a run uses is what it tells.
+    // A run uses the instruction set that `info` reports.
     let best = sets.iter().find(|set| set["chosen"] == true).unwrap();
     let opened = &scratch.records("train --steps 1 --device cpu")[0];
     assert_eq!((&opened["isa"], &opened["arithmetic"]), (&best["name"], &best["arithmetic"]));

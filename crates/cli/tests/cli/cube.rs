@@ -1,4 +1,4 @@
-//! The cube on the command line: solved one by one and line by line, judged, trained, saved and resumed.
+//! Tests of the cube's commands: solving, testing, training, saving and resuming.
 
 use crate::common::*;
 use serde_json::Value;
@@ -13,13 +13,13 @@ fn lines(output: &Output) -> Vec<Value> {
     values(&stdout(output))
 }
 
-/// Trains a network that is quick.
+/// Trains a small network.
 fn trained(scratch: &Scratch, variant: &str, steps: &str, file: &str) {
     let knobs = "--set hidden=64-32 --set batch=480";
-    scratch.told(format!("train cube --variant {variant} --steps {steps} --save {file} --json {knobs}"));
+    scratch.stdout(format!("train cube --variant {variant} --steps {steps} --save {file} --json {knobs}"));
 }
 
-/// The moves of a solution undo those of the scramble: what the table says of where both lead.
+/// Asserts that the scramble followed by the solution gives the solved cube, by the exact table.
 #[track_caller]
 fn solves(scratch: &Scratch, scramble: &str, line: &Value) {
     let solution = line["solution"].as_str().unwrap();
@@ -28,7 +28,7 @@ fn solves(scratch: &Scratch, scramble: &str, line: &Value) {
 }
 
 #[test]
-fn the_table_solves_without_an_agent_and_keeps_the_order() {
+fn exact_table_solves_in_order_without_an_agent() {
     let scratch = Scratch::new();
     let exact = "solve cube --method exact";
     let one = |more: &str| lines(&scratch.run(format!("{exact} {more}")))[0].clone();
@@ -41,39 +41,39 @@ fn the_table_solves_without_an_agent_and_keeps_the_order() {
     assert_eq!(one("--scramble \"D2 L B'\"")["optimal"], 4, "any face may be turned");
 
     let input = format!("{TURNED}\nUUUU\n\n{}\n{SOLVED}\nUFUFRRRRFDFDDBDBLLLLUBBU", TURNED.to_lowercase());
-    let all = values(&scratch.answer(format!("{exact} --facelets -"), input));
+    let all = values(&scratch.stdout_with_input(format!("{exact} --facelets -"), input));
     assert_eq!(all.len(), 6);
     assert_eq!((&all[0]["length"], &all[3]["length"], &all[4]["length"]), (&1.into(), &1.into(), &0.into()));
     for (at, word) in [(1, "24 stickers"), (2, "24 stickers"), (5, "")] {
         let (error, next) = (all[at]["error"].as_str().unwrap(), all[at]["next_step"].as_str().unwrap());
         assert!(error.contains(word) && !next.is_empty() && all[at]["solution"].is_null(), "{}", all[at]);
     }
-    let all = lines(&scratch.fed(format!("{exact} --scramble -"), "R U\nR X\nr\nF'\n"));
+    let all = lines(&scratch.run_with_input(format!("{exact} --scramble -"), "R U\nR X\nr\nF'\n"));
     assert_eq!((&all[0]["solution"], &all[3]["solution"]), (&"U' R'".into(), &"F".into()));
     assert!(all[1]["error"].as_str().unwrap().contains("\"X\""), "{}", all[1]);
     assert!(all[2]["next_step"].as_str().unwrap().contains("write R"), "{}", all[2]);
 }
 
 #[test]
-fn an_agent_is_trained_saved_resumed_judged_and_solves() {
+fn an_agent_is_trained_saved_tested_resumed_and_solves() {
     let scratch = Scratch::new();
     trained(&scratch, "2x2x2", "300_000", "two.safetensors");
     let from = "solve cube --from two.safetensors --scramble";
-    let fed = |more: &str, all: &[&str]| lines(&scratch.fed(format!("{from} - {more}"), all.join("\n")));
+    let run_with_input = |more: &str, all: &[&str]| lines(&scratch.run_with_input(format!("{from} - {more}"), all.join("\n")));
     let scrambles = ["R U F'", "R U2 F' R U' F2 R", "D L2 B U R' F"];
-    for (scramble, line) in scrambles.iter().zip(fed("", &scrambles)) {
+    for (scramble, line) in scrambles.iter().zip(run_with_input("", &scrambles)) {
         solves(&scratch, scramble, &line);
         assert!(line["optimal"].as_u64() <= line["length"].as_u64() && line["nodes"].as_u64() > Some(0));
     }
-    // The same agent by other ways, each for as far as it gets.
+    // The same agent with other methods, on a short scramble.
     for method in ["greedy", "astar"] {
         let output = scratch.run(format!("{from} \"R U\" --method {method}"));
         solves(&scratch, "R U", &lines(&output)[0]);
     }
     let far = "R U F2 R' U2 F R2 U' F R U2 F'";
-    // Wider than asked for where that failed, which is said.
+    // A wider beam follows one that failed, and the line contains its width.
     let all = [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
-    let all: Vec<_> = all.iter().zip(fed("--width 1", &all)).collect();
+    let all: Vec<_> = all.iter().zip(run_with_input("--width 1", &all)).collect();
     all.iter().for_each(|(scramble, line)| solves(&scratch, scramble, line));
     let widened = |line: &Value| line["width"].as_u64() > Some(1) && line["nodes"].as_u64() > Some(6 * 40);
     assert!(all.iter().any(|(_, line)| widened(line)), "{all:?}");
@@ -85,27 +85,27 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
     assert!(says("error", "moves ahead") && line["nodes"].as_u64() >= Some(40), "{line}");
     assert!(says("next_step", "wider beam") && line["nearest"].is_number(), "{line}");
 
-    let told = scratch.records("eval cube two.safetensors --states 40");
-    let (greedy, search) = (of_kind(&told, "greedy")[0], of_kind(&told, "search")[0]);
+    let log = scratch.records("eval cube two.safetensors --states 40");
+    let (greedy, search) = (of_kind(&log, "greedy")[0], of_kind(&log, "search")[0]);
     assert_eq!((&greedy["onward"]["states"], &search["all"]["states"]), (&3_674_160.into(), &40.into()));
     assert!(greedy["onward"]["solved"].as_f64() > greedy["plain"]["solved"].as_f64());
     assert_eq!(greedy["by_distance"].as_array().unwrap().len(), 15);
     assert!(search["all"]["solved"].as_f64() > Some(0.9) && search["all"]["optimal"].is_number(), "{search}");
-    let words = scratch.told("eval cube two.safetensors --states 5 --method greedy");
+    let words = scratch.stdout("eval cube two.safetensors --states 5 --method greedy");
     assert!(words.contains("greedy, all 3,674,160 states") && words.contains("uniform states"), "{words}");
 
     let resumed = scratch.summary("resume two.safetensors --steps 350_000");
     assert!(resumed["progress"]["states"].as_f64() >= Some(350_000.0), "{resumed}");
 
-    // What does not go together is refused.
+    // Incompatible arguments are errors.
     trained(&scratch, "3x3x3", "60_000", "three.safetensors");
     scratch.train("--steps 4096 --save pole.safetensors");
     for (args, words) in [
-        ("--from two.safetensors --cube 3 --scramble R", &["2x2x2, not the 3x3x3", "Leave --cube out"][..]),
+        ("--from two.safetensors --cube 3 --scramble R", &["2x2x2, not the 3x3x3", "Omit --cube"][..]),
         ("--from three.safetensors --cube 2 --scramble R", &["3x3x3, not the 2x2x2"]),
         ("--from two.safetensors --metric htm --scramble R", &["qtm, not htm", "metric=htm"]),
-        ("--from none.safetensors --scramble R", &["no file"]),
-        ("--from pole.safetensors --scramble R", &["solves no cube"]),
+        ("--from none.safetensors --scramble R", &["does not exist"]),
+        ("--from pole.safetensors --scramble R", &["not 'cube'"]),
         ("--cube 4 --scramble R", &["4"]),
         ("--method magic --scramble R", &["choose greedy, beam, astar or exact"]),
         ("--cube 2", &["--facelets", "--scramble"]),
@@ -113,8 +113,8 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
         (&format!("--facelets {SOLVED_3} --from three.safetensors --method exact"), &["not known", "Choose beam"]),
     ] {
         let output = scratch.run(format!("solve cube {args}"));
-        let said = stderr(&output);
-        assert!(!output.status.success() && words.iter().all(|word| said.contains(word)), "{args}: {said}");
+        let message = stderr(&output);
+        assert!(!output.status.success() && words.iter().all(|word| message.contains(word)), "{args}: {message}");
     }
     let output = scratch.run("solve cube --from three.safetensors --scramble \"R U' L\"");
     let line = &lines(&output)[0];
@@ -122,7 +122,7 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
 }
 
 #[test]
-fn without_a_checkpoint_the_newest_run_solves_or_a_fresh_one_is_trained_first() {
+fn without_a_checkpoint_the_newest_run_or_a_new_one_solves() {
     let scratch = Scratch::new();
     let solved = || {
         let output = scratch.run("solve cube --scramble \"R U F\" --seconds 1");
@@ -130,57 +130,57 @@ fn without_a_checkpoint_the_newest_run_solves_or_a_fresh_one_is_trained_first() 
         solves(&scratch, "R U F", &lines(&output)[0]);
         stderr(&output)
     };
-    let said = solved();
-    assert!(said.contains("trained for 1.00 s") && said.contains("saved"), "{said}");
+    let message = solved();
+    assert!(message.contains("training one for 1.00 s") && message.contains("saved"), "{message}");
     assert_eq!(scratch.cached("safetensors").len(), 1);
-    let said = solved();
-    assert!(said.contains("newest run of the 2x2x2") && !said.contains("trained for"), "{said}");
+    let message = solved();
+    assert!(message.contains("newest run of the 2x2x2") && !message.contains("training one"), "{message}");
 }
 
 #[test]
-fn variants_are_swept_side_by_side() {
+fn variants_can_be_swept() {
     let scratch = Scratch::new();
     let knobs = "--set hidden=32-16 --set batch=64 --steps 2000 --seeds 1";
-    let told = scratch.records(format!("sweep cube --knob variant=2x2x2,2x2x2-last {knobs}"));
-    let runs = of_kind(&told, "sweep_run");
+    let log = scratch.records(format!("sweep cube --knob variant=2x2x2,2x2x2-last {knobs}"));
+    let runs = of_kind(&log, "sweep_run");
     let mut names: Vec<&str> = runs.iter().map(|run| run["knobs"]["variant"].as_str().unwrap()).collect();
     names.sort_unstable();
     assert_eq!(names, ["2x2x2", "2x2x2-last"]);
     assert_ne!(runs[0]["digest"], runs[1]["digest"]);
-    let output = scratch.run(format!("sweep cube --knob variant=2x2x2,nobody {knobs}"));
-    assert!(stderr(&output).contains("called 'nobody'"), "{}", stderr(&output));
+    let output = scratch.run(format!("sweep cube --knob variant=2x2x2,unknown {knobs}"));
+    assert!(stderr(&output).contains("called 'unknown'"), "{}", stderr(&output));
 }
 
 #[test]
-fn the_help_states_stickers_and_moves() {
+fn help_explains_stickers_and_moves() {
     let scratch = Scratch::new();
-    let help = scratch.told("solve cube --help");
+    let help = scratch.stdout("solve cube --help");
     for words in ["U R F D L B", "row by row", TURNED, "R U2 F'", "--facelets", "qtm"] {
         assert!(help.contains(words), "{words}: {help}");
     }
-    assert!(scratch.told("solve --help").contains("cube"));
+    assert!(scratch.stdout("solve --help").contains("cube"));
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused_before_an_agent_is_trained() {
+fn invalid_cubes_are_errors_before_training() {
     let scratch = Scratch::new();
     let refused = |args: &str| {
         let output = scratch.run(format!("solve cube --seconds 20 {args}"));
         assert_eq!(output.status.code(), Some(1), "{args}");
-        assert!(!stderr(&output).contains("is trained"), "{args}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("training one"), "{args}: {}", stderr(&output));
         assert!(scratch.cached("safetensors").is_empty(), "{args}");
         output
     };
     for args in ["--facelets UUUU", "--facelets UUUURRRRFFFFDDDDLLLLBBBR", "--scramble \"R U2 Q\""] {
         assert!(lines(&refused(args))[0]["error"].is_string(), "{args}");
     }
-    let said = stderr(&refused("--scramble R --method astar --nodes 4_000_000_000"));
-    assert!(said.contains("of memory") && said.contains("Choose fewer nodes"), "{said}");
+    let message = stderr(&refused("--scramble R --method astar --nodes 4_000_000_000"));
+    assert!(message.contains("of memory") && message.contains("Choose fewer nodes"), "{message}");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_search_ends_at_the_first_ctrl_c_and_what_is_finished_is_told() {
+fn ctrl_c_ends_a_search_and_finished_results_are_printed() {
     use std::io::Write;
     use std::process::Stdio;
     use std::time::Duration;
@@ -200,15 +200,15 @@ fn a_search_ends_at_the_first_ctrl_c_and_what_is_finished_is_told() {
     std::thread::sleep(Duration::from_millis(300));
     running.interrupt();
     assert_eq!(running.wait(), Some(1));
-    assert_eq!(running.rest(), "", "what was being searched for has no line");
-    assert!(running.complaint().contains("stopped before every cube was solved"));
+    assert_eq!(running.rest(), "", "an interrupted search has no line");
+    assert!(running.errors().contains("stopped before all cubes were solved"));
 
     let mut running = start("eval cube three.safetensors --states 1000 --method greedy");
     running.read_to("cube / ");
     std::thread::sleep(Duration::from_millis(500));
     running.interrupt();
     assert_eq!(running.wait(), Some(1));
-    let (told, said) = (running.rest(), running.complaint());
-    assert!(said.contains("stopped after ") && said.contains(" of 1000 states"), "{said}");
-    assert!(told.contains("uniform states") && !told.contains("1,000 uniform"), "{told}");
+    let (log, message) = (running.rest(), running.errors());
+    assert!(message.contains("stopped after ") && message.contains(" of 1000 states"), "{message}");
+    assert!(log.contains("uniform states") && !log.contains("1,000 uniform"), "{log}");
 }

@@ -1,24 +1,24 @@
-//! `hothouse env` as another program drives it: the built binary, lines in, lines out.
+//! Tests of `hothouse env` with the built binary.
 
 use crate::common::*;
 use serde_json::{Value, json};
 
 const IDS: [&str; 5] = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"];
 
-/// A conversation with an environment.
-struct Played(Talk);
+/// Client of an environment.
+struct EnvClient(LineClient);
 
-impl Played {
-    fn with(id: &str) -> Played {
-        Played(Talk::with(format!("env {id} --stdio")))
+impl EnvClient {
+    fn start(id: &str) -> EnvClient {
+        EnvClient(LineClient::start(format!("env {id} --stdio")))
     }
 
-    fn say(&mut self, line: &str) -> Value {
+    fn ask_line(&mut self, line: &str) -> Value {
         values(&self.0.ask(line)).remove(0)
     }
 
     fn ask(&mut self, request: Value) -> Value {
-        self.say(&request.to_string())
+        self.ask_line(&request.to_string())
     }
 
     fn end(self) {
@@ -35,23 +35,23 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn one_step_from_gymnasiums_states_gives_what_gymnasium_gave() {
-    // Worlds whose observation is their state, so that both can be held to the recording's f64.
+fn steps_equal_those_of_gymnasium() {
+    // Environments whose observation is their state, so that f64 states can be compared.
     for (id, text) in [
         ("MountainCar-v0", include_str!("../../../../tests/golden/worlds_mountain_car.json")),
         ("MountainCarContinuous-v0", include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json")),
     ] {
         let golden: Value = serde_json::from_str(text).unwrap();
-        let mut talk = Played::with(id);
+        let mut client = EnvClient::start(id);
         for e in golden["episodes"].as_array().unwrap() {
             let flag = |name: &str, t: usize| e[name].as_str().unwrap().as_bytes()[t] == b'1';
             let first_step = e["first_step"].as_u64().unwrap() as usize;
             for t in (0..e["actions"].as_array().unwrap().len()).step_by(7) {
-                let begun = talk.ask(json!({"reset": {"state": e["states"][t], "elapsed": first_step + t}}));
+                let begun = client.ask(json!({"reset": {"state": e["states"][t], "elapsed": first_step + t}}));
                 assert_eq!(begun, json!({"obs": e["states"][t]}), "{id}");
                 let action = &e["actions"][t];
                 let action = if action.is_f64() { json!([action]) } else { action.clone() };
-                let step = talk.ask(json!({ "action": action }));
+                let step = client.ask(json!({ "action": action }));
                 let (obs, expected) = (numbers(&step["obs"]), numbers(&e["states"][t + 1]));
                 assert!(obs.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{id}: {step}");
                 let reward = step["reward"].as_f64().unwrap() - e["rewards"][t].as_f64().unwrap();
@@ -60,21 +60,21 @@ fn one_step_from_gymnasiums_states_gives_what_gymnasium_gave() {
                 assert_eq!(step["truncated"], flag("truncated", t), "{id}: {step}");
             }
         }
-        talk.end();
+        client.end();
     }
 }
 
 #[test]
 fn every_environment_plays_episodes_from_seeds() {
     for id in IDS {
-        let mut talk = Played::with(id);
-        let first = talk.ask(json!({"reset": {"seed": 1}}));
+        let mut client = EnvClient::start(id);
+        let first = client.ask(json!({"reset": {"seed": 1}}));
         assert_eq!(keys(&first), ["obs"], "{id}");
         let range = matches!(id, "Pendulum-v1" | "MountainCarContinuous-v0");
         let action = if range { json!({"action": [0.3]}) } else { json!({"action": 1}) };
         let mut steps = 0;
         loop {
-            let step = talk.ask(action.clone());
+            let step = client.ask(action.clone());
             steps += 1;
             assert_eq!(keys(&step), ["obs", "reward", "terminated", "truncated"], "{id}");
             assert_eq!(numbers(&step["obs"]).len(), numbers(&first["obs"]).len(), "{id}");
@@ -83,16 +83,16 @@ fn every_environment_plays_episodes_from_seeds() {
             }
             assert!(steps < 1000, "{id}: no end");
         }
-        // After the end there is nothing to step, and a reset begins the same episode again.
-        let over = talk.ask(action.clone());
+        // A step after the end is an error, and a reset with the same seed repeats the episode.
+        let over = client.ask(action.clone());
         assert!(over["error"].as_str().unwrap().contains("reset"), "{id}: {over}");
-        assert_eq!(talk.ask(json!({"reset": {"seed": 1}})), first, "{id}");
-        assert_ne!(talk.ask(json!({"reset": {"seed": 2}})), first, "{id}");
-        talk.end();
+        assert_eq!(client.ask(json!({"reset": {"seed": 1}})), first, "{id}");
+        assert_ne!(client.ask(json!({"reset": {"seed": 2}})), first, "{id}");
+        client.end();
     }
 }
 
-/// Lines that no environment takes, whatever its actions are.
+/// Lines that are invalid in every environment.
 const BAD: [&str; 22] = [
     "",
     "   ",
@@ -119,47 +119,47 @@ const BAD: [&str; 22] = [
 ];
 
 #[test]
-fn a_bad_line_is_answered_and_changes_nothing() {
+fn an_invalid_line_gets_an_error_and_changes_nothing() {
     for (id, good, bad_actions) in [
         ("CartPole-v1", r#"{"action":1}"#, &["2", "-1", "1.5", "[1]", "\"left\"", "null", "1e400"][..]),
         ("Pendulum-v1", r#"{"action":[-0.7]}"#, &["0.3", "[]", "[1,2]", "[\"a\"]", "[1e300]", "{}"]),
     ] {
-        let (mut troubled, mut calm) = (Played::with(id), Played::with(id));
-        let early = troubled.say(good);
+        let (mut tested, mut reference) = (EnvClient::start(id), EnvClient::start(id));
+        let early = tested.ask_line(good);
         assert!(early["error"].as_str().unwrap().contains("reset"), "{early}");
         let mut bad: Vec<String> = bad_actions.iter().map(|a| format!("{{\"action\":{a}}}")).collect();
         bad.extend(BAD.iter().chain(&[&*"[".repeat(10_000)]).map(|line| line.to_string()));
-        for talk in [&mut troubled, &mut calm] {
-            talk.say(r#"{"reset":{"seed":5}}"#);
-            talk.say(good);
+        for client in [&mut tested, &mut reference] {
+            client.ask_line(r#"{"reset":{"seed":5}}"#);
+            client.ask_line(good);
         }
         for line in &bad {
-            let answer = troubled.say(line);
+            let answer = tested.ask_line(line);
             assert_eq!(keys(&answer), ["error"], "{id}: {line} -> {answer}");
             let error = answer["error"].as_str().unwrap();
             let step = [r#"send {"reset""#, "give", "choose", "let fewer"];
-            assert!(step.iter().any(|s| error.contains(s)), "{id}: no next step for {line}: {error}");
+            assert!(step.iter().any(|s| error.contains(s)), "{id}: no remedy for {line}: {error}");
         }
-        assert_eq!(troubled.say(good), calm.say(good), "{id}");
-        troubled.end();
-        calm.end();
+        assert_eq!(tested.ask_line(good), reference.ask_line(good), "{id}");
+        tested.end();
+        reference.end();
     }
 }
 
 #[test]
-fn what_cannot_be_driven_is_described_or_refused_with_what_can() {
+fn environments_are_described_and_unknown_ids_are_errors() {
     let scratch = Scratch::new();
-    let said = scratch.refused("env Pong-v5 --stdio", 2, "");
-    assert!(said.starts_with("error: ") && IDS.iter().all(|id| said.contains(id)), "{said}");
+    let message = scratch.fails("env Pong-v5 --stdio", 2, "");
+    assert!(message.starts_with("error: ") && IDS.iter().all(|id| message.contains(id)), "{message}");
     assert_eq!(scratch.run("env").status.code(), Some(2));
 
-    let said = scratch.told("env --help");
-    assert!(IDS.iter().all(|id| said.contains(id)), "{said}");
+    let message = scratch.stdout("env --help");
+    assert!(IDS.iter().all(|id| message.contains(id)), "{message}");
     for word in [r#"{"reset":{"seed":1}}"#, r#""elapsed":0"#, r#"{"action":[0.3]}"#, r#"{"error":"#] {
-        assert!(said.contains(word), "the help does not say {word}");
+        assert!(message.contains(word), "the help lacks {word}");
     }
     for id in IDS {
-        let said = scratch.told(format!("env {id}"));
-        assert!(said.contains(id) && said.contains("truncated"), "{said}");
+        let message = scratch.stdout(format!("env {id}"));
+        assert!(message.contains(id) && message.contains("truncated"), "{message}");
     }
 }

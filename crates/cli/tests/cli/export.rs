@@ -1,4 +1,4 @@
-//! What other programs read of a run: its table, and its event files decoded from their bytes alone.
+//! Tests of the CSV table and the TensorBoard files, which are decoded here from their bytes.
 
 use crate::common::*;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ struct Event {
     scalars: BTreeMap<String, f32>,
 }
 
-/// CRC-32C bit by bit, masked as event files want it.
+/// Masked CRC-32C, computed bit by bit.
 fn masked_crc(bytes: &[u8]) -> u32 {
     let mut crc = !0u32;
     for byte in bytes {
@@ -33,8 +33,8 @@ fn masked_crc(bytes: &[u8]) -> u32 {
     (!crc).rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-fn u32_at(bytes: &[u8], place: usize) -> u32 {
-    u32::from_le_bytes(bytes[place..place + 4].try_into().unwrap())
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
 fn events(mut bytes: &[u8]) -> Vec<Event> {
@@ -113,9 +113,9 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
     fields
 }
 
-/// The check values of RFC 3720, so that this file's own reader is known to be right.
+/// The values of RFC 3720 verify this file's own CRC.
 #[test]
-fn the_reader_knows_the_published_check_values() {
+fn crc_has_the_published_values() {
     let unmasked = |crc: u32| crc.wrapping_sub(0xa282_ead8).rotate_left(15);
     assert_eq!(unmasked(masked_crc(b"123456789")), 0xe306_9283);
     assert_eq!(unmasked(masked_crc(&[0; 32])), 0x8a91_36aa);
@@ -123,14 +123,14 @@ fn the_reader_knows_the_published_check_values() {
 }
 
 #[test]
-fn tables_and_event_files_hold_what_every_room_told() {
+fn tables_and_event_files_contain_all_rows() {
     let control = format!("--steps 16384 {SMALL}");
     let backgammon = format!("--games 72 {SMALL_GAMES}");
     for (room, train, rows) in [("control", control, 4), ("backgammon", backgammon, 3)] {
         let scratch = Scratch::new();
         let schema = run::room(room).unwrap().schema();
-        let told = scratch.records(format!("train {room} {train} --csv run.csv --tensorboard board/one"));
-        let (metrics, tests) = (of_kind(&told, "metrics"), of_kind(&told, "test"));
+        let log = scratch.records(format!("train {room} {train} --csv run.csv --tensorboard board/one"));
+        let (metrics, tests) = (of_kind(&log, "metrics"), of_kind(&log, "test"));
         let (table, mut board) = (scratch.table("run.csv"), events_of(&scratch, "board/one").into_iter());
         assert_eq!((table.len(), metrics.len()), (rows, rows));
         assert_eq!(board.next().unwrap().version.as_deref(), Some("brain.Event:2"));
@@ -148,16 +148,16 @@ fn tables_and_event_files_hold_what_every_room_told() {
                 (format!("test_{}", column.name), "test", test.and_then(|test| test[column.name].as_f64()))
             };
             let columns = schema.metrics.iter().map(|c| (c, metric(c)));
-            for (column, (name, other, told)) in columns.chain(schema.tests.iter().map(|c| (c, tested(c)))) {
+            for (column, (name, other, value)) in columns.chain(schema.tests.iter().map(|c| (c, tested(c)))) {
                 let head = if column.unit.is_empty() { name.clone() } else { format!("{name} [{}]", column.unit) };
-                let told = told.map(|told| told as f32);
-                assert_eq!(row[&head].parse::<f32>().ok(), told, "{head}");
+                let value = value.map(|value| value as f32);
+                assert_eq!(row[&head].parse::<f32>().ok(), value, "{head}");
                 let tag = format!("{}/{name}", if column.chart.is_empty() { other } else { column.chart });
-                assert_eq!(event.scalars.get(&tag).copied(), told, "{tag}");
+                assert_eq!(event.scalars.get(&tag).copied(), value, "{tag}");
             }
             for part in schema.all_parts() {
-                let told = m["shares"][part.name].as_f64();
-                assert_eq!(row[&format!("share_{}", part.name)].parse::<f64>().ok(), told, "{}", part.name);
+                let share = m["shares"][part.name].as_f64();
+                assert_eq!(row[&format!("share_{}", part.name)].parse::<f64>().ok(), share, "{}", part.name);
             }
         }
         assert!(board.next().is_none());
@@ -165,7 +165,7 @@ fn tables_and_event_files_hold_what_every_room_told() {
 }
 
 #[test]
-fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
+fn a_resumed_run_appends_rows_and_events() {
     let scratch = Scratch::new();
     let export = "--csv run.csv --tensorboard board";
     scratch.records(format!("train --steps 8192 --save half.st {export} {SMALL}"));
@@ -175,17 +175,17 @@ fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
     let iterations = |name: &str| -> Vec<String> { scratch.table(name).into_iter().map(|row| row["iteration"].clone()).collect() };
     resume(20480, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3", "4", "5"]);
-    // The same save once more: what came after it belongs to the other future.
+    // Resuming the same save again discards the later rows.
     resume(12288, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3"]);
     let steps = |of: fn(&Event) -> bool| -> Vec<u64> { events_of(&scratch, "board").iter().filter(|e| of(e)).map(|e| e.step).collect() };
-    assert_eq!(steps(|e| e.started), [8193, 8193], "later steps are declared void");
+    assert_eq!(steps(|e| e.started), [8193, 8193], "later steps are discarded");
     assert_eq!(steps(|e| !e.scalars.is_empty()), [4096, 8192, 12288, 16384, 20480, 12288]);
-    // Files that were not there get what the checkpoint remembers.
+    // New files receive the history of the checkpoint.
     resume(12288, "--csv fresh.csv --tensorboard fresh");
     assert_eq!(iterations("fresh.csv"), ["1", "2", "3"]);
-    let told: Vec<u64> = events_of(&scratch, "fresh").iter().filter(|e| !e.scalars.is_empty()).map(|e| e.step).collect();
-    assert_eq!(told, [4096, 8192, 12288]);
+    let fresh: Vec<u64> = events_of(&scratch, "fresh").iter().filter(|e| !e.scalars.is_empty()).map(|e| e.step).collect();
+    assert_eq!(fresh, [4096, 8192, 12288]);
     let learning = |name: &str| -> Vec<String> {
         let rows = scratch.table(name).into_iter();
         rows.map(|row| row["policy_loss"].clone() + &row["test_mean_return"]).collect()
@@ -194,7 +194,7 @@ fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
 }
 
 #[test]
-fn files_that_cannot_take_the_run_are_refused_and_left_alone() {
+fn unsuitable_files_are_errors_and_stay_unchanged() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --save one.st --csv one.csv");
     scratch.train("--seed 3 --steps 4096 --csv two.csv");
@@ -202,15 +202,15 @@ fn files_that_cannot_take_the_run_are_refused_and_left_alone() {
     let before = scratch.bytes("two.csv");
     for (args, status, words) in [
         ("resume one.st --steps 8192 --csv two.csv", 1, "another run"),
-        ("resume one.st --steps 8192 --csv prices.csv", 1, "no table of "),
-        ("train --steps 8192 --csv prices.csv", 1, "no table of "),
+        ("resume one.st --steps 8192 --csv prices.csv", 1, "not a metrics table of "),
+        ("train --steps 8192 --csv prices.csv", 1, "not a metrics table of "),
         ("train --steps 8192 --csv nowhere/run.csv", 1, "Create it"),
         ("train --steps 8192 --tensorboard prices.csv", 1, "Name a folder"),
-        ("train --csv x.csv --events x.csv", 2, "Give each its own"),
-        ("train --csv x.csv --save x.csv", 2, "Give each its own"),
+        ("train --csv x.csv --events x.csv", 2, "Use different files"),
+        ("train --csv x.csv --save x.csv", 2, "Use different files"),
     ] {
-        let said = scratch.refused(args, status, words);
-        assert!(said.starts_with("error: "), "{args} said: {said}");
+        let message = scratch.fails(args, status, words);
+        assert!(message.starts_with("error: "), "{args} message: {message}");
     }
     assert_eq!(scratch.bytes("two.csv"), before);
     assert_eq!(scratch.text("prices.csv"), "pear,2\n");

@@ -1,10 +1,10 @@
-//! A run destroys no file that is not its own, and no two runs write into one.
+//! Tests that a run overwrites only its own files, and that two runs never share a file.
 
 use crate::common::*;
 use std::fs;
 
 #[test]
-fn no_name_of_a_run_or_of_another_file_is_written_over() {
+fn checkpoints_and_other_files_are_not_overwritten() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --save run.safetensors");
     fs::hard_link(scratch.path("run.safetensors"), scratch.path("hard")).unwrap();
@@ -18,22 +18,22 @@ fn no_name_of_a_run_or_of_another_file_is_written_over() {
         for name in ["run.safetensors", "./run.safetensors", "soft", "hard", "notes.txt"] {
             for verb in ["resume run.safetensors --steps 8192", "train --steps 1"] {
                 let output = scratch.run(format!("{verb} {flag} {name}"));
-                let said = stderr(&output);
-                let says = |words: [&str; 2]| words.iter().any(|words| said.contains(words));
+                let message = stderr(&output);
+                let says = |words: [&str; 2]| words.iter().any(|words| message.contains(words));
                 assert!(!output.status.success() && output.stdout.is_empty(), "{verb} {flag} {name}");
-                assert!(says(["same file", "would be lost"]), "{flag} {name}: {said}");
-                assert!(says(["Give each its own", "Name another file"]), "{said}");
+                assert!(says(["same file", "would be lost"]), "{flag} {name}: {message}");
+                assert!(says(["Use different files", "Name another file"]), "{message}");
             }
             assert_eq!(scratch.bytes("run.safetensors"), whole, "{flag} {name}");
         }
     }
     let refused = scratch.run("train --steps 1 --save notes.txt");
-    assert!(stderr(&refused).contains("is no checkpoint"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("is not a checkpoint"), "{}", stderr(&refused));
     assert_eq!(scratch.text("notes.txt"), "these are notes");
 }
 
 #[test]
-fn what_a_run_wrote_another_may_write_anew() {
+fn a_run_may_overwrite_the_files_of_another_run() {
     let scratch = Scratch::new();
     for seed in [1, 2] {
         let files = "--events e.jsonl --monitor m.ring --csv t.csv --save s.safetensors";
@@ -44,7 +44,7 @@ fn what_a_run_wrote_another_may_write_anew() {
 }
 
 #[test]
-fn two_runs_do_not_write_into_one_file() {
+fn two_runs_cannot_write_one_file() {
     let scratch = Scratch::new();
     for file in ["--csv run.csv", "--events run.jsonl"] {
         let mut first = scratch.spawn(format!("train --json --steps 1e12 {file} {SMALL}"));
@@ -57,16 +57,16 @@ fn two_runs_do_not_write_into_one_file() {
 }
 
 #[test]
-fn weights_that_diverged_leave_the_good_save_alone() {
+fn divergence_keeps_the_last_good_save() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --save run.safetensors");
     let whole = scratch.bytes("run.safetensors");
     let output = scratch.run("resume run.safetensors --steps 200000 --json --set lr=0.1 --set epochs=20");
-    // Whichever way it went on, the file is a run that can be taken up.
+    // With or without divergence, the file is a valid checkpoint.
     if summary(&records(&stdout(&output)))["ended_by"] == "diverged" {
         assert_eq!(scratch.bytes("run.safetensors"), whole);
     }
-    scratch.told("eval run.safetensors");
+    scratch.stdout("eval run.safetensors");
 }
 
 #[cfg(unix)]
@@ -77,19 +77,20 @@ mod special {
     use std::path::Path;
     use std::process::{Command, Stdio};
 
-    /// The minor numbers of memory devices: what takes everything, and what has no end.
+    /// Minor number of `/dev/null`.
     const NULL: &str = "3";
+    /// Minor number of `/dev/zero`.
     const ZERO: &str = "5";
 
-    /// A device of the test's own. False where this user may make none, which is said.
+    /// Creates a device; skips and returns false if this user may not.
     fn device(path: &Path, minor: &str) -> bool {
         let made = Command::new("mknod").arg(path).args(["c", "1", minor]).stderr(Stdio::null()).status();
         let made = made.is_ok_and(|status| status.success())
-            // Some file systems have devices that nobody may open.
+            // Some file systems do not allow devices to be opened.
             && fs::OpenOptions::new().write(true).open(path).is_ok();
         if !made {
             let _ = fs::remove_file(path);
-            testkit::skip("this user may make no device here");
+            testkit::skip("this user cannot create a device here");
         }
         made
     }
@@ -99,7 +100,7 @@ mod special {
     }
 
     #[test]
-    fn devices_and_pipes_stay_what_they_are() {
+    fn devices_and_pipes_are_not_replaced() {
         let scratch = Scratch::new();
         let mut names = vec!["pipe", "to-pipe"];
         pipe(&scratch.path("pipe"));
@@ -123,21 +124,21 @@ mod special {
                 "sweep control --knob lr=1e-3,1e-2 --steps 1 --out",
             ] {
                 let output = scratch.run(format!("{args} {name}"));
-                let said = stderr(&output);
-                let refused = said.contains("not a regular file") && said.contains("Name another file");
-                assert!(!output.status.success() && refused, "{args} {name}: {said}");
+                let message = stderr(&output);
+                let refused = message.contains("not a regular file") && message.contains("Name another file");
+                assert!(!output.status.success() && refused, "{args} {name}: {message}");
             }
         }
         assert_eq!(kinds(), before);
         if names.contains(&"null") {
-            // Lines can be sent there, and what is there stays.
+            // Events can be written to a device, which stays a device.
             scratch.train("--steps 4096 --events to-null");
             assert_eq!(kinds(), before);
         }
     }
 
     #[test]
-    fn a_link_stays_one_and_what_it_leads_to_is_written() {
+    fn links_are_kept_and_their_targets_written() {
         let scratch = Scratch::new();
         let names = ["s.safetensors", "m.ring", "e.jsonl", "t.csv"];
         fs::create_dir(scratch.path("there")).unwrap();
@@ -153,18 +154,18 @@ mod special {
                 assert!(there.is_file() && there.len() > 100, "{name}");
             }
         }
-        scratch.told("eval there/s.safetensors");
+        scratch.stdout("eval there/s.safetensors");
     }
 
     #[test]
-    fn a_match_is_not_written_over_what_is_none() {
+    fn a_match_overwrites_only_match_files() {
         let scratch = Scratch::new();
         scratch.write("thesis.txt", "a thesis");
         let typed = "save thesis.txt\nsave match.mat\nsave match.mat\nsave .\nquit\n";
-        let said = scratch.answer("play backgammon linear --seed 1 --length 3", typed);
-        assert!(said.contains("thesis.txt is no match in text (.mat), and would be lost. Name another file"), "{said}");
-        assert_eq!(said.matches("The match is in match.mat.").count(), 2, "{said}");
-        assert!(said.contains(". is a folder") || said.contains("names no file"), "{said}");
+        let message = scratch.stdout_with_input("play backgammon linear --seed 1 --length 3", typed);
+        assert!(message.contains("thesis.txt is not a match in text (.mat) and would be lost. Name another file"), "{message}");
+        assert_eq!(message.matches("Match saved to match.mat.").count(), 2, "{message}");
+        assert!(message.contains(". is a folder") || message.contains("names no file"), "{message}");
         assert_eq!(scratch.text("thesis.txt"), "a thesis");
         assert!(scratch.text("match.mat").contains("3 point match"));
         for name in ["--save", "--keep"] {
@@ -175,7 +176,7 @@ mod special {
     }
 
     #[test]
-    fn what_is_exported_replaces_what_was_exported_and_nothing_else() {
+    fn exports_overwrite_only_earlier_exports() {
         let scratch = Scratch::new();
         for (verb, name) in [
             ("export logic life --format svg", "c.svg"),
@@ -186,14 +187,14 @@ mod special {
             ("run logic life --grid 16x16 --steps 3", "grid.txt"),
         ] {
             let args = format!("{verb} --out {name}");
-            (0..2).for_each(|_| drop(scratch.told(&args)));
+            (0..2).for_each(|_| drop(scratch.stdout(&args)));
             scratch.write(name, "something else");
             assert!(stderr(&scratch.run(&args)).contains("would be lost"), "{args}");
         }
     }
 
     #[test]
-    fn what_has_no_end_is_refused() {
+    fn endless_inputs_are_errors() {
         let scratch = Scratch::new();
         scratch.train("--steps 4096 --save run.safetensors");
         if device(&scratch.path("zero"), ZERO) {
@@ -209,11 +210,11 @@ mod special {
                 "train --config zero",
             ] {
                 let output = scratch.run(args);
-                let said = stderr(&output);
-                assert!(!output.status.success() && said.contains("is a device, not a file"), "{args}: {said}");
+                let message = stderr(&output);
+                assert!(!output.status.success() && message.contains("is a device, not a file"), "{args}: {message}");
             }
         }
-        // A pipe may have an end, and a line of what is no event is enough to know.
+        // A pipe may have an end, but its first line shows that it has no events.
         pipe(&scratch.path("endless"));
         for begins in ["these are no events", "{"] {
             let to = scratch.path("endless");
@@ -223,13 +224,13 @@ mod special {
                 while to.write_all(&[b' '; 1 << 16]).is_ok() {}
             });
             let output = scratch.run("watch endless --plain");
-            assert!(stderr(&output).contains("holds no events"), "{}", stderr(&output));
+            assert!(stderr(&output).contains("contains no events"), "{}", stderr(&output));
             writer.join().unwrap();
         }
     }
 
     #[test]
-    fn a_full_disk_is_told_of_and_training_goes_on() {
+    fn a_full_disk_is_reported_and_training_continues() {
         let scratch = Scratch::new();
         fs::create_dir(scratch.path("full")).unwrap();
         let train = format!("train --steps 4096 --json {SMALL} --monitor full/run.ring --save run.safetensors");
@@ -238,17 +239,17 @@ mod special {
         command.args(["-m", "sh", "-c", &script]);
         command.current_dir(&scratch.0).env("XDG_CACHE_HOME", scratch.cache()).stderr(Stdio::piped());
         let output = command.output();
-        let said = output.as_ref().map_or("unshare:".into(), stderr);
-        if ["unshare:", "mount:"].iter().any(|program| said.contains(program)) {
-            testkit::skip("this user may mount no small disk");
+        let message = output.as_ref().map_or("unshare:".into(), stderr);
+        if ["unshare:", "mount:"].iter().any(|program| message.contains(program)) {
+            testkit::skip("this user cannot mount a small disk");
         } else {
-            let told = records(&good("unshare", &output.unwrap()));
-            let at = |kind: &str, words: &str| told.iter().position(|record| record["kind"] == kind && record.to_string().contains(words));
+            let log = records(&expect_success("unshare", &output.unwrap()));
+            let at = |kind: &str, words: &str| log.iter().position(|record| record["kind"] == kind && record.to_string().contains(words));
             let notice = at("notice", "No space left on device").unwrap();
-            assert!(told[notice].to_string().contains("cannot be watched"), "{}", told[notice]);
-            // Whatever is said of a run before it begins is off the screen when it does.
+            assert!(log[notice].to_string().contains("cannot be watched"), "{}", log[notice]);
+            // `began` clears notices from the screen, so the notice must follow it.
             assert!(at("began", "").unwrap() < notice);
-            assert_eq!(summary(&told)["ended_by"], "steps");
+            assert_eq!(summary(&log)["ended_by"], "steps");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Circuits on the command line: run on grids, and exported.
+//! Tests of the logic room's commands: circuits on grids and their export.
 
 use crate::common::*;
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn ran(scratch: &Scratch, args: &str) -> Value {
 }
 
 #[test]
-fn a_glider_comes_back_on_a_grid_whose_borders_are_joined() {
+fn a_glider_returns_on_a_periodic_grid() {
     let scratch = Scratch::new();
     scratch.write("glider.txt", ".#.\n..#\n###\n");
     let glider = |more: &str| ran(&scratch, &format!("life --start glider.txt --grid 9x9 {more}"));
@@ -18,16 +18,16 @@ fn a_glider_comes_back_on_a_grid_whose_borders_are_joined() {
     assert_eq!((&one["periodic"], &one["on"], &one["gates"]), (&true.into(), &5.into(), &round["gates"]));
     assert!(one["gate_cells_per_s"].as_f64().unwrap() > 0.0);
     assert_eq!(scratch.text("round.txt").trim().replace('\n', "/"), round["cells"].as_str().unwrap());
-    // It went 10 cells over 9, so it is one further than at the start.
+    // After 10 cells on 9 it is one cell from its start.
     assert_eq!(round["cells"], moved);
-    assert_eq!(glider("--steps 40 --periodic=false")["on"], 4, "a block is left in the corner");
+    assert_eq!(glider("--steps 40 --periodic=false")["on"], 4, "a block remains in the corner");
     assert_eq!(glider("--steps 1 --damage 4,4,9")["on"], 0);
 }
 
 #[test]
-fn what_is_exported_runs_alike_for_any_number_of_threads() {
+fn an_exported_circuit_runs_alike_with_any_number_of_threads() {
     let scratch = Scratch::new();
-    scratch.told("export logic life --format json --out life.json");
+    scratch.stdout("export logic life --format json --out life.json");
     let run = |circuit: &str, threads: &str, out: &str| {
         let grid = "--grid 1000x701 --steps 20 --seed 3";
         ran(&scratch, &format!("{circuit} {grid} --threads {threads} --out {out}"))
@@ -40,22 +40,22 @@ fn what_is_exported_runs_alike_for_any_number_of_threads() {
     assert!(bytes.starts_with(head) && bytes.len() == head.len() + 125 * 701);
     let on: u32 = bytes[head.len()..].iter().map(|byte| byte.count_ones()).sum();
     assert_eq!(by_hand["on"], on);
-    // A bitmap is a start as well, and says where each cell is.
+    // A bitmap as start state reproduces every cell.
     let next = ran(&scratch, "life --grid 1000x701 --steps 1 --start one.pbm --out next.pbm");
     let longer = ran(&scratch, "life --grid 1000x701 --steps 21 --seed 3 --out longer.pbm");
     assert_eq!(longer["on"], next["on"]);
     assert!(scratch.bytes("next.pbm") == scratch.bytes("longer.pbm"));
-    let text = scratch.told("run logic life --grid 8x3 --steps 2");
+    let text = scratch.stdout("run logic life --grid 8x3 --steps 2");
     assert!(text.lines().count() == 5 && text.contains("gate-cells/s"), "{text}");
 }
 
 #[test]
-fn a_checkpoint_gives_the_circuit_of_a_member() {
+fn members_of_a_checkpoint_can_be_exported() {
     let scratch = Scratch::new();
     let small = "--set population=2 --steps 1 --save run.safetensors --json";
-    scratch.told(format!("train logic --preset life {small}"));
+    scratch.stdout(format!("train logic --preset life {small}"));
     for member in ["", "--member 1"] {
-        scratch.told(format!("export logic run.safetensors --format json --out it.json {member}"));
+        scratch.stdout(format!("export logic run.safetensors --format json --out it.json {member}"));
         let run = |circuit: &str| ran(&scratch, &format!("{circuit} --grid 40x30 --steps 5"));
         let (from_file, from_run) = (run("it.json"), run(&format!("run.safetensors {member}")));
         assert!(from_file["cells"].is_string() && from_file["cells"] == from_run["cells"]);
@@ -79,12 +79,12 @@ fn cells_that_do_not_fire_stay_as_they_are() {
 fn every_format_is_written() {
     let scratch = Scratch::new();
     for (format, words) in [("svg", "<svg "), ("json", "\"hothouse circuit\""), ("verilog", "module life ("), ("rust", "pub fn step(")] {
-        assert!(scratch.told(format!("export logic life --format {format}")).contains(words));
+        assert!(scratch.stdout(format!("export logic life --format {format}")).contains(words));
     }
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_would_do() {
+fn errors_name_the_remedy() {
     let scratch = Scratch::new();
     for (name, text) in [
         ("notes.txt", "no circuit"),
@@ -95,36 +95,36 @@ fn what_cannot_be_is_refused_with_what_would_do() {
     ] {
         scratch.write(name, text);
     }
-    let life = scratch.told("export logic life --format json");
+    let life = scratch.stdout("export logic life --format json");
     let outputs = life.rsplit_once("\"outputs\": ").unwrap().0;
     scratch.write("nowhere.json", format!("{outputs}\"outputs\": [999]}}"));
     scratch.write("loop.json", life.replacen("\"b\":1}", "\"b\":30}", 1));
     for (args, words, status) in [
         ("gone.json", "no file gone.json", 1),
-        ("notes.txt", "is no circuit. Name a JSON file", 1),
+        ("notes.txt", "is not a circuit. Name a JSON file", 1),
         ("other.json", "missing field `format`", 1),
-        ("nowhere.json", "leads nowhere", 1),
-        ("loop.json", "no loops", 1),
-        ("life --member 1", "Leave it out", 2),
+        ("nowhere.json", "but there are only", 1),
+        ("loop.json", "remove the loop", 1),
+        ("life --member 1", "Omit --member", 2),
         ("life --start empty.txt", "the drawing is empty", 1),
         ("life --start ragged.txt", "row 2 of the drawing", 1),
         ("life --start nothing.txt", "no drawing nothing.txt", 2),
         ("life --start notes.txt", "invalid cell 'n'", 1),
-        ("life --start wide.txt", "Ask for --grid 9x1 or more", 2),
+        ("life --start wide.txt", "Use --grid 9x1 or larger", 2),
         ("life --damage 8,0,1", "outside the grid of 8x8", 2),
         ("life --damage -1,0,1", "20,20,5", 2),
         ("life --fire-rate 1.5", "at most 1", 2),
         ("life --out life.png", "neither a .pbm nor a .txt", 2),
     ] {
-        scratch.refused(format!("run logic {args} --grid 8x8 --steps 1"), status, words);
+        scratch.fails(format!("run logic {args} --grid 8x8 --steps 1"), status, words);
     }
     for (args, words, status) in [
         ("--grid 4000000000x4000000000 --steps 1", "MB of memory, and", 1),
         ("--grid 8 --steps 1", "4096x4096", 2),
         ("--grid 0x8 --steps 1", "4096x4096", 2),
         ("--grid 8x8 --steps 0", "whole number from 1", 2),
-        ("--grid 4096x4096 --steps 9e15", "Ask for", 1),
+        ("--grid 4096x4096 --steps 9e15", "--steps or fewer", 1),
     ] {
-        scratch.refused(format!("run logic life {args}"), status, words);
+        scratch.fails(format!("run logic life {args}"), status, words);
     }
 }

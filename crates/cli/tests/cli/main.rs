@@ -1,4 +1,4 @@
-//! `hothouse` as people, scripts and other programs start it: the built binary, its exit status, its words and its files.
+//! Tests of the built `hothouse` binary: its exit status, output and files.
 
 mod backgammon;
 mod bench;

@@ -1,38 +1,38 @@
-//! `hothouse moves` as another program asks it: the built binary, lines in, lines out.
+//! Tests of `hothouse moves` with the built binary.
 
 use crate::common::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
 
-fn begin() -> Talk {
-    Talk::with("moves backgammon --stdio")
+fn client() -> LineClient {
+    LineClient::start("moves backgammon --stdio")
 }
 
 #[test]
-fn results_and_points_are_told_line_by_line() {
-    let mut talk = begin();
+fn results_and_points_are_answered_line_by_line() {
+    let mut client = client();
     let mut asked = 0;
     for line in GOLDEN.lines().filter(|line| line.starts_with("set ") || line.starts_with("points ")) {
         match line.split(' ').collect::<Vec<_>>()[..] {
             ["set", id, one, other, ref results @ ..] => {
-                assert_eq!(talk.ask(&format!("{id} {one} {other}")), results.join(" "), "{id}");
-                assert_eq!(talk.ask(&format!(" {id}  {other}\t{one} \r")), results.join(" "), "{id}");
+                assert_eq!(client.ask(&format!("{id} {one} {other}")), results.join(" "), "{id}");
+                assert_eq!(client.ask(&format!(" {id}  {other}\t{one} \r")), results.join(" "), "{id}");
             }
-            ["points", id, count] => assert_eq!(talk.ask(&format!("points {id}")), count, "{id}"),
+            ["points", id, count] => assert_eq!(client.ask(&format!("points {id}")), count, "{id}"),
             _ => panic!("{line}"),
         }
         asked += 1;
     }
     assert!(asked > 500);
-    // Before a closed board there is no move, whatever the roll.
-    assert_eq!(talk.ask("27Y5AAAA8P8DQA 6 6"), "27Y5AAAA8P8DQA");
-    talk.send("quit");
-    talk.ended();
+    // Against a closed board no roll has a move.
+    assert_eq!(client.ask("27Y5AAAA8P8DQA 6 6"), "27Y5AAAA8P8DQA");
+    client.send("quit");
+    client.assert_ended();
 }
 
 #[test]
-fn a_bad_line_is_answered_and_the_next_one_is_heard() {
-    let mut talk = begin();
+fn an_invalid_line_gets_an_error_and_the_next_one_an_answer() {
+    let mut client = client();
     let won = "APD/BwAAAAAAAA";
     for line in [
         "",
@@ -58,30 +58,30 @@ fn a_bad_line_is_answered_and_the_next_one_is_heard() {
         "APD/BwAAAAAAAA 3 1",
         "quit now",
     ] {
-        let answer = talk.ask(line);
+        let answer = client.ask(line);
         assert!(answer.starts_with("error: ") && answer.contains("; "), "{line:?} -> {answer}");
-        assert_eq!(talk.ask("4HPwATDgc/ABMA 3 1").split(' ').count(), 16, "after {line:?}");
+        assert_eq!(client.ask("4HPwATDgc/ABMA 3 1").split(' ').count(), 16, "after {line:?}");
     }
-    // Won by the player who sees it, and the same seen by the other.
-    assert_eq!(talk.ask(&format!("points {won}")), "2");
-    assert!(talk.ask("points AAAAAOD/DwAAAA").contains("loser"));
-    // The end of the input ends it too.
-    talk.end();
+    // A finished game from the winner's view, then from the loser's.
+    assert_eq!(client.ask(&format!("points {won}")), "2");
+    assert!(client.ask("points AAAAAOD/DwAAAA").contains("loser"));
+    // The end of the input also ends the program.
+    client.end();
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_with_what_can() {
+fn usage_errors_name_the_remedy() {
     let scratch = Scratch::new();
     for (args, words) in [
         ("moves backgammon", &["hothouse moves backgammon --stdio"][..]),
         ("moves chess --stdio", &["'chess'", "Choose backgammon"]),
         ("moves", &["Usage"]),
     ] {
-        let said = scratch.refused(args, 2, "error: ");
-        assert!(said.starts_with("error: ") && words.iter().all(|word| said.contains(word)), "{said}");
+        let message = scratch.fails(args, 2, "error: ");
+        assert!(message.starts_with("error: ") && words.iter().all(|word| message.contains(word)), "{message}");
     }
-    let said = scratch.told("moves --help");
+    let message = scratch.stdout("moves --help");
     for words in ["4HPwATDgc/ABMA 3 1", "points ID", "quit", "error: "] {
-        assert!(said.contains(words), "{said}");
+        assert!(message.contains(words), "{message}");
     }
 }

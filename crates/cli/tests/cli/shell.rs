@@ -1,4 +1,4 @@
-//! The program as people and scripts use it: the built binary, its exit status, its words and its files.
+//! Tests of the shared commands: exit status, output and files.
 
 use crate::common::*;
 use serde_json::Value;
@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
-fn a_wrong_command_line_says_what_would_do() {
+fn command_line_errors_name_the_remedy() {
     let scratch = Scratch::new();
     scratch.write("notes.txt", "these are notes, not a checkpoint");
     scratch.write("empty.safetensors", "");
-    for (args, status, said) in [
+    for (args, status, message) in [
         ("--sed 3", 2, "--seed"),
         ("trian", 2, "train"),
         ("train kitchen", 2, "rooms are"),
@@ -23,7 +23,7 @@ fn a_wrong_command_line_says_what_would_do() {
         ("--set lr=fast", 2, "a number from"),
         ("--at lr=0.001", 2, "320:lr=1e-4"),
         ("--at 5:lr=fast", 2, "a number from"),
-        ("--at 5:envs=64", 2, "cannot change while a run goes on"),
+        ("--at 5:envs=64", 2, "cannot change during a run"),
         ("--set lr=99", 2, "out of range"),
         ("--set wings=2", 2, "rollout_steps"),
         ("--steps 1.5", 2, "2e6"),
@@ -31,9 +31,9 @@ fn a_wrong_command_line_says_what_would_do() {
         ("--seconds 0", 2, "above 0"),
         ("--seed 4294967296", 2, "seed"),
         ("--threads 0", 2, "1..=1024"),
-        ("--isa mmx", 2, "This machine has"),
+        ("--isa mmx", 2, "is not available. Choose one of"),
         ("--json --plain", 2, "cannot be used"),
-        ("--save one.file --events one.file", 2, "Give each its own"),
+        ("--save one.file --events one.file", 2, "Use different files"),
         ("bench everything", 2, "core, gpu, control, backgammon"),
         ("eval", 2, "FILE"),
         ("eval missing.safetensors", 1, "hothouse train --save"),
@@ -41,20 +41,20 @@ fn a_wrong_command_line_says_what_would_do() {
         ("resume empty.safetensors", 1, "Choose a .safetensors file"),
         ("resume .", 1, "folder"),
         ("watch missing.jsonl", 1, "--events"),
-        ("watch notes.txt", 1, "holds no events"),
+        ("watch notes.txt", 1, "contains no events"),
         ("--save nowhere/run.safetensors", 1, "Create it"),
         ("--save .", 1, "file name"),
         ("--events nowhere/run.jsonl", 1, "Name another file with --events"),
         ("train --device tpu", 2, "auto, cpu or gpu"),
         ("completions tcsh", 2, ""),
     ] {
-        let text = scratch.refused(args, status, said);
-        assert!(text.starts_with("error: "), "{args} said: {text}");
+        let text = scratch.fails(args, status, message);
+        assert!(text.starts_with("error: "), "{args} message: {text}");
     }
 }
 
 #[test]
-fn help_is_enough_to_work_from() {
+fn help_lists_commands_rooms_and_knobs() {
     let scratch = Scratch::new();
     let help = stdout(&scratch.run("--help"));
     for word in ["train", "resume", "eval", "bench", "watch", "--set lr=0.003 --steps 2e6", "Ctrl-C", "Exit status"] {
@@ -74,12 +74,12 @@ fn help_is_enough_to_work_from() {
     assert!(stdout(&scratch.run("--version")).starts_with("hothouse "));
 }
 
-/// A room's own verbs and every option are completed too.
+/// Commands of single rooms are completed too.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_shell_completes_verbs_and_options() {
+fn shell_completes_commands_and_options() {
     let scratch = Scratch::new();
-    scratch.write("completions", scratch.told("completions bash"));
+    scratch.write("completions", scratch.stdout("completions bash"));
     let completed = |words: &str, word: &str| {
         let ask = format!(
             "source ./completions; COMP_WORDS=({words} '{word}'); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
@@ -94,15 +94,15 @@ fn a_shell_completes_verbs_and_options() {
 }
 
 #[test]
-fn a_run_ends_at_the_first_budget_it_reaches() {
+fn a_run_ends_at_its_first_limit() {
     let scratch = Scratch::new();
     let done = scratch.train(format!("--steps {} --seconds 600", 3 * ITERATION_STEPS - 5));
     assert_eq!(done["ended_by"], "steps");
     let progress = &done["progress"];
-    assert_eq!(progress["env_steps"], 3 * ITERATION_STEPS, "at the end of the iteration that reached it");
+    assert_eq!(progress["env_steps"], 3 * ITERATION_STEPS, "the run ends with the iteration that reaches the limit");
     assert_eq!(progress["iteration"], 3);
     let cached = scratch.cached("safetensors");
-    assert_eq!(done["file"], cached[0].to_str().unwrap(), "where nothing was said, it is in the cache");
+    assert_eq!(done["file"], cached[0].to_str().unwrap(), "without --save, the checkpoint is in the cache");
 
     for (budget, name, least) in [("--seconds 0.3", "seconds", 0.3), ("--cpu-seconds 0.2", "cpu_seconds", 0.2)] {
         let done = scratch.train(format!("{budget} --steps 1e15"));
@@ -113,40 +113,40 @@ fn a_run_ends_at_the_first_budget_it_reaches() {
 }
 
 #[test]
-fn what_is_left_of_a_budget_is_told_meanwhile() {
+fn remaining_budget_is_reported_during_training() {
     let scratch = Scratch::new();
-    let text = scratch.told(format!("train --seconds 4 --steps 1e15 --events run.jsonl {SMALL}"));
+    let text = scratch.stdout(format!("train --seconds 4 --steps 1e15 --events run.jsonl {SMALL}"));
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("% done, about ")).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.ends_with(" s left")), "{text}");
     assert!(text.contains("  test ") && text.contains("digest"), "{text}");
-    assert_eq!(scratch.told("watch run.jsonl"), text, "watching shows what training showed");
+    assert_eq!(scratch.stdout("watch run.jsonl"), text, "watching shows what training showed");
     let events = scratch.text("run.jsonl");
-    assert_eq!(scratch.told("watch run.jsonl --json"), events);
-    let told = records(&events);
-    let left = of_kind(&told, "left");
+    assert_eq!(scratch.stdout("watch run.jsonl --json"), events);
+    let log = records(&events);
+    let left = of_kind(&log, "left");
     assert!((1..=4).contains(&left.len()), "{left:?}");
     for left in left {
-        // The end of the time is known, however fast it trains.
+        // The remaining time of a time limit does not depend on the training speed.
         let (done, seconds) = (left["done"].as_f64().unwrap(), left["seconds"].as_f64().unwrap());
         assert!((4.0 * (1.0 - done) - seconds).abs() < 1e-6 && done > 0.0, "{left}");
     }
 }
 
 #[test]
-fn a_run_can_end_when_the_task_is_solved_and_be_judged_afterwards() {
+fn a_run_ends_when_solved_and_can_be_tested_afterwards() {
     let scratch = Scratch::new();
     let done = scratch.summary("--until-solved --steps 2e7 --save run.safetensors");
     assert_eq!(done["ended_by"], "solved");
     assert!(done["solved"]["env_steps"].as_u64().unwrap() > 0);
 
-    let judged = scratch.json("eval run.safetensors --episodes 200 --seed 9");
-    assert_eq!((&judged["kind"], judged["episodes"].as_f64()), (&"test".into(), Some(200.0)));
-    assert!(judged["mean_return"].as_f64().unwrap() > 400.0, "{judged}");
-    assert!(scratch.told("eval run.safetensors").contains("steps: test "));
+    let tested = scratch.json("eval run.safetensors --episodes 200 --seed 9");
+    assert_eq!((&tested["kind"], tested["episodes"].as_f64()), (&"test".into(), Some(200.0)));
+    assert!(tested["mean_return"].as_f64().unwrap() > 400.0, "{tested}");
+    assert!(scratch.stdout("eval run.safetensors").contains("steps: test "));
 }
 
 #[test]
-fn stopping_and_resuming_gives_the_run_that_never_stopped() {
+fn a_resumed_run_equals_an_uninterrupted_one() {
     let scratch = Scratch::new();
     let [half, whole] = [4, 9].map(|iterations| iterations * ITERATION_STEPS);
     let expected = scratch.train(format!("--steps {whole} --threads 1"));
@@ -160,41 +160,41 @@ fn stopping_and_resuming_gives_the_run_that_never_stopped() {
     assert_eq!(second["progress"]["env_steps"], expected["progress"]["env_steps"]);
     assert_eq!(second["test"]["mean_return"], expected["test"]["mean_return"]);
 
-    // It was saved back, so going on to where it already is changes nothing.
+    // The resumed run saved to the same file, so resuming to the same limit changes nothing.
     assert_eq!(scratch.summary(resume)["digest"], expected["digest"]);
     let plain = stdout(&scratch.run(format!("resume run.safetensors --steps {half}")));
     assert!(plain.contains("--steps counts from its beginning"), "{plain}");
 }
 
 #[test]
-fn resuming_takes_live_knobs_and_marks_the_change() {
+fn resume_accepts_live_knobs_and_marks_the_change() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --save run.safetensors");
     let args = "resume run.safetensors --set lr=0.001 --steps 8192 --save other.safetensors --json";
     let text = stdout(&scratch.run(args));
     assert!(text.contains(r#""kind":"mark""#) && text.contains(r#""knob":"lr""#), "{text}");
     assert!(scratch.path("other.safetensors").is_file());
-    scratch.refused("resume run.safetensors --set envs=64", 2, "cannot change while a run goes on");
+    scratch.fails("resume run.safetensors --set envs=64", 2, "cannot change during a run");
 }
 
 #[test]
-fn live_changes_are_made_again_at_their_iterations() {
+fn scheduled_changes_reproduce_live_changes() {
     let scratch = Scratch::new();
     let [steps, all] = [4, 16].map(|iterations| iterations * ITERATION_STEPS);
     scratch.train(format!("--steps {steps} --save run.safetensors"));
-    let turned = scratch.summary(format!("resume run.safetensors --set lr=0.001 --steps {all}"));
-    let told = scratch.records(format!("train --at 4:lr=1e-3 --at 5_000:lr=1e-4 --steps {all} {SMALL}"));
-    assert_eq!(of_kind(&told, "mark").len(), 1);
-    assert_eq!(summary(&told)["digest"], turned["digest"]);
-    assert_ne!(turned["digest"], scratch.train(format!("--steps {all}"))["digest"]);
+    let changed = scratch.summary(format!("resume run.safetensors --set lr=0.001 --steps {all}"));
+    let log = scratch.records(format!("train --at 4:lr=1e-3 --at 5_000:lr=1e-4 --steps {all} {SMALL}"));
+    assert_eq!(of_kind(&log, "mark").len(), 1);
+    assert_eq!(summary(&log)["digest"], changed["digest"]);
+    assert_ne!(changed["digest"], scratch.train(format!("--steps {all}"))["digest"]);
 }
 
 #[test]
-fn damaged_and_newer_checkpoints_are_named_as_such() {
+fn damaged_and_newer_checkpoints_are_distinguished() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --save run.safetensors");
     let whole = scratch.bytes("run.safetensors");
-    let said = |bytes: &[u8]| {
+    let message = |bytes: &[u8]| {
         scratch.write("bad.safetensors", bytes);
         let output = scratch.run("resume bad.safetensors --steps 1e5");
         assert_eq!(output.status.code(), Some(1));
@@ -202,18 +202,18 @@ fn damaged_and_newer_checkpoints_are_named_as_such() {
         stderr(&output)
     };
     for cut in [9, 40, whole.len() / 2, whole.len() - 1] {
-        let text = said(&whole[..cut]);
+        let text = message(&whole[..cut]);
         assert!(text.contains("cut short") || text.contains("no Hothouse checkpoint"), "{cut}: {text}");
     }
     let mut flipped = whole.clone();
     *flipped.last_mut().unwrap() ^= 1;
-    assert!(said(&flipped).contains("damaged"));
+    assert!(message(&flipped).contains("damaged"));
 
     let mark = br#"{\"version\":2"#;
     let at = whole.windows(mark.len()).position(|w| w == mark).expect("the header begins with its version");
     let mut newer = whole.clone();
     newer[at + mark.len() - 1] = b'9';
-    assert!(said(&newer).contains("Update Hothouse"));
+    assert!(message(&newer).contains("Update Hothouse"));
 }
 
 #[cfg(unix)]
@@ -223,22 +223,22 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
     let mut running = scratch.spawn(format!("train --seed 3 --json --steps 1e12 --threads 1 {SMALL}"));
     running.read_until("metrics");
     running.interrupt();
-    let told = records(&running.rest());
+    let log = records(&running.rest());
     assert_eq!(running.wait(), Some(0));
-    let done = told.last().unwrap();
+    let done = log.last().unwrap();
     assert_eq!((&done["kind"], &done["ended_by"]), (&"summary".into(), &"interrupt".into()));
     assert_eq!(done["file"], scratch.cached("safetensors")[0].to_str().unwrap());
 
     let command = done["resume"].as_str().unwrap();
     assert!(command.ends_with("--steps 1000000000000 --threads 1"), "{command}");
     let steps = done["progress"]["env_steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
-    // Without a file it is the newest run that goes on.
+    // Without a file the newest run is resumed.
     let again = scratch.run(format!("resume --steps {steps} --json"));
-    assert!(stderr(&again).contains("nobody can be asked, so the newest run goes on"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("not in a terminal: resuming the newest run"), "{}", stderr(&again));
     let again = records(&stdout(&again));
     let done = summary(&again);
     assert_eq!((&done["progress"]["env_steps"], &done["seed"]), (&steps.into(), &3.into()));
-    assert_eq!(scratch.cached("safetensors").len(), 1, "it is saved where it came from");
+    assert_eq!(scratch.cached("safetensors").len(), 1, "the resumed run saves to its own file");
 }
 
 #[cfg(unix)]
@@ -250,25 +250,25 @@ fn a_second_ctrl_c_quits_at_once() {
     let mut running = scratch.spawn(format!("train --json {endless}"));
     running.read_until("running");
     running.interrupt();
-    std::thread::sleep(std::time::Duration::from_millis(300)); // two that come at once are one
+    std::thread::sleep(std::time::Duration::from_millis(300)); // simultaneous signals are merged
     running.interrupt();
-    // Had the first one ended the run, or its long iteration, it would have ended well and saved.
+    // After a clean end the status would be 0 and a file would exist.
     assert_eq!(running.wait(), Some(130));
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
 }
 
 #[test]
-fn watching_a_run_that_was_killed_says_that_it_fell_silent() {
+fn watch_reports_a_silent_run() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --events e.jsonl");
     let text = scratch.text("e.jsonl");
-    let without_the_end = &text[..text.trim_end().rfind('\n').unwrap() + 1];
-    scratch.write("e.jsonl", without_the_end);
+    let without_summary = &text[..text.trim_end().rfind('\n').unwrap() + 1];
+    scratch.write("e.jsonl", without_summary);
     scratch.spawn("watch e.jsonl --json").read_until("notice");
 }
 
 #[test]
-fn watching_follows_a_run_to_its_end() {
+fn watch_follows_a_run_to_its_end() {
     let scratch = Scratch::new();
     let mut training = scratch.spawn(format!("train --events run.jsonl --seconds 1 --json {SMALL}"));
     training.read_until("metrics");
@@ -279,65 +279,65 @@ fn watching_follows_a_run_to_its_end() {
 }
 
 #[test]
-fn a_reader_that_leaves_ends_the_run_quietly() {
+fn closing_the_output_ends_the_run_without_an_error() {
     let scratch = Scratch::new();
     for format in ["--json", "--plain"] {
         let mut running = scratch.spawn(format!("train {format} --save run.safetensors {SMALL}"));
-        running.hang_up();
-        assert_eq!((running.complaint().as_str(), running.wait()), ("", Some(0)));
+        running.close_output();
+        assert_eq!((running.errors().as_str(), running.wait()), ("", Some(0)));
     }
 }
 
-/// Starts it where the folder for temporary files, the cache and the current folder are these.
+/// Starts the program with `temporary` as temporary folder and cache, and `current` as current folder.
 #[cfg(unix)]
-fn with_places(scratch: &Scratch, args: String, place: &Path, inside: &Path) -> Running {
+fn start_in(scratch: &Scratch, args: String, temporary: &Path, current: &Path) -> Running {
     let mut command = scratch.hothouse(args);
-    command.envs(["TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME"].map(|name| (name, place)));
-    Running::start(command.current_dir(inside).stdout(Stdio::piped()).stderr(Stdio::piped()))
+    command.envs(["TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME"].map(|name| (name, temporary)));
+    Running::start(command.current_dir(current).stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_goes_away_does_not_take_the_run_with_it() {
+fn a_removed_folder_does_not_lose_the_run() {
     let scratch = Scratch::new();
-    let (folder, refuge) = (scratch.path("runs"), scratch.path("tmp"));
+    let (folder, fallback) = (scratch.path("runs"), scratch.path("tmp"));
     fs::create_dir(&folder).unwrap();
-    fs::create_dir(&refuge).unwrap();
+    fs::create_dir(&fallback).unwrap();
     let args = format!("train --json --save runs/run.safetensors {SMALL}");
-    let mut running = with_places(&scratch, args, &refuge, &scratch.0);
+    let mut running = start_in(&scratch, args, &fallback, &scratch.0);
     running.read_until("metrics");
     fs::remove_dir_all(&folder).unwrap();
     running.interrupt();
-    let told = records(&running.rest());
-    assert!(running.complaint().contains("the run is safe in"));
+    let log = records(&running.rest());
+    assert!(running.errors().contains("the run is safe in"));
     assert_eq!(running.wait(), Some(1));
-    let kept = Path::new(told.last().unwrap()["file"].as_str().unwrap());
-    assert!(kept.starts_with(&refuge) && kept.is_file());
-    scratch.told(format!("resume {} --seconds 0.1 --json", kept.display()));
+    let kept = Path::new(log.last().unwrap()["file"].as_str().unwrap());
+    assert!(kept.starts_with(&fallback) && kept.is_file());
+    scratch.stdout(format!("resume {} --seconds 0.1 --json", kept.display()));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_can_be_saved_nowhere_waits_for_a_place() {
+fn a_run_that_cannot_be_saved_waits() {
     let scratch = Scratch::new();
     let (folder, inside, nowhere) = (scratch.path("runs"), scratch.path("inside"), scratch.path("nowhere"));
     fs::create_dir(&folder).unwrap();
     fs::create_dir(&inside).unwrap();
-    // A file stands where the cache and the folder for temporary files would be.
+    // The path of the cache and of the temporary folder is a file.
     fs::write(&nowhere, "").unwrap();
     let save = folder.join("run.safetensors");
     let args = format!("train --json --save {} {SMALL}", save.display());
-    let mut running = with_places(&scratch, args, &nowhere, &inside);
+    let mut running = start_in(&scratch, args, &nowhere, &inside);
     running.read_until("metrics");
     fs::remove_dir_all(&folder).unwrap();
     fs::remove_dir_all(&inside).unwrap();
     running.interrupt();
-    let told = running.read_until("notice");
-    assert!(told.last().unwrap()["next_step"].as_str().unwrap().contains("waits for room"), "{told:?}");
+    let log = running.read_until("notice");
+    assert!(log.last().unwrap()["next_step"].as_str().unwrap().contains("the run waits"), "{log:?}");
     fs::create_dir(&folder).unwrap();
-    let told = records(&running.rest());
+    let log = records(&running.rest());
     assert_eq!(running.wait(), Some(0));
-    assert_eq!(told.last().unwrap()["file"], save.to_str().unwrap());
+    assert_eq!(log.last().unwrap()["file"], save.to_str().unwrap());
     assert!(save.is_file());
 }
 
@@ -346,20 +346,20 @@ fn a_run_that_can_be_saved_nowhere_waits_for_a_place() {
 fn a_full_disk_for_events_does_not_stop_training() {
     let scratch = Scratch::new();
     let output = scratch.run(format!("train --json --events /dev/full --steps 8192 {SMALL}"));
-    let told = records(&good("train", &output));
-    assert_eq!(summary(&told)["progress"]["env_steps"], 8192);
-    let said = stderr(&output);
-    assert!(said.contains("events are no longer written") && said.matches("training goes on").count() == 1, "{said}");
+    let log = records(&expect_success("train", &output));
+    assert_eq!(summary(&log)["progress"]["env_steps"], 8192);
+    let message = stderr(&output);
+    assert!(message.contains("events are no longer written") && message.matches("training continues").count() == 1, "{message}");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn no_verb_ends_well_where_its_output_is_full() {
+fn every_command_fails_on_a_full_output() {
     let scratch = Scratch::new();
     for (room, small, steps) in [("cube", SMALL_CUBES, 2000), ("backgammon", SMALL_GAMES, 24), ("words", SMALL_TEXTS, 64)] {
-        scratch.told(format!("train {room} --save {room} --plain {small} --steps {steps}"));
+        scratch.stdout(format!("train {room} --save {room} --plain {small} --steps {steps}"));
     }
-    scratch.told(format!("train --save control --events events --steps 8192 {SMALL}"));
+    scratch.stdout(format!("train --save control --events events --steps 8192 {SMALL}"));
     let small = |format: &str| format!("train --steps 8192 {format} {SMALL}");
     let verbs = [
         "--help",
@@ -391,7 +391,7 @@ fn no_verb_ends_well_where_its_output_is_full() {
         "generate words words --tokens 4 --prompt a",
         "generate words words --tokens 4 --prompt a --json",
     ];
-    // A line that each of those that read lines has an answer to; who reads none has no such input.
+    // Every command that reads lines answers this one; the others ignore it.
     let ended = |args: &str, to: Stdio, is_open: bool| {
         let mut command = scratch.hothouse(args);
         let mut child = command.stdin(Stdio::piped()).stdout(to).stderr(Stdio::piped()).spawn().unwrap();
@@ -404,11 +404,11 @@ fn no_verb_ends_well_where_its_output_is_full() {
     };
     for args in verbs {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let (status, said) = ended(args, full.into(), true);
-        assert_eq!(status, Some(1), "{args} said: {said}");
+        let (status, message) = ended(args, full.into(), true);
+        assert_eq!(status, Some(1), "{args} message: {message}");
         let words = "error: cannot write the output (No space left on device";
-        assert!(said.contains(words) && !said.contains("panicked"), "{args} said: {said}");
-        // Whoever closes the pipe has what they wanted.
+        assert!(message.contains(words) && !message.contains("panicked"), "{args} message: {message}");
+        // A closed pipe is not an error.
         if !args.starts_with("solve") {
             assert_eq!(ended(args, Stdio::piped(), false), (Some(0), String::new()), "{args}");
         }
@@ -416,10 +416,10 @@ fn no_verb_ends_well_where_its_output_is_full() {
 }
 
 #[test]
-fn what_a_file_is_called_steers_no_terminal() {
+fn names_in_files_cannot_control_the_terminal() {
     let scratch = Scratch::new();
     scratch.write("story.txt", "Once there was a fox. The fox had a red ball. ".repeat(200));
-    scratch.told(format!("train words --data story.txt --save run --plain {SMALL_TEXTS} --steps 64"));
+    scratch.stdout(format!("train words --data story.txt --save run --plain {SMALL_TEXTS} --steps 64"));
     let evil = "\u{1b}]0;owned\u{7}\u{9b}2J'; touch pwned; '";
     let good = testkit::apart(&scratch.bytes("run"));
     let with = |edit: &dyn Fn(&mut Value)| {
@@ -440,8 +440,8 @@ fn what_a_file_is_called_steers_no_terminal() {
     assert_eq!(name, "]0;owned2J'; touch pwned; '");
     #[cfg(unix)]
     {
-        let said = format!("set -- {}; printf '%s\\n' \"$@\"", run::native_command(&run.config_now()));
-        let output = Command::new("sh").current_dir(&scratch.0).args(["-c", &said]).output().unwrap();
+        let message = format!("set -- {}; printf '%s\\n' \"$@\"", run::native_command(&run.config_now()));
+        let output = Command::new("sh").current_dir(&scratch.0).args(["-c", &message]).output().unwrap();
         assert!(stdout(&output).ends_with(&format!("\n--data\n{name}\n")), "{}", stdout(&output));
         assert!(!scratch.path("pwned").exists());
     }

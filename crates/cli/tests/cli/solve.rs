@@ -1,9 +1,9 @@
-//! `hothouse solve`: its lines, its table, its exit status, and what it says of a run that was not solved.
+//! Tests of `hothouse solve`: lines, table and exit status, also for unsolved runs.
 
 use crate::common::*;
 
 #[test]
-fn it_gives_a_line_for_each_seed_and_one_for_the_environment() {
+fn each_seed_and_each_environment_has_a_line() {
     let lines = Scratch::new().records("solve --env Acrobot-v1 --seeds 2");
     assert_eq!(lines.len(), 3);
     for (i, line) in lines[..2].iter().enumerate() {
@@ -23,13 +23,13 @@ fn it_gives_a_line_for_each_seed_and_one_for_the_environment() {
 }
 
 #[test]
-fn a_run_that_was_not_solved_is_a_failure_with_a_way_on() {
+fn an_unsolved_run_is_an_error_with_a_remedy() {
     let scratch = Scratch::new();
     let args = "solve --env Pendulum-v1 --seeds 1 --steps 40000";
     let output = scratch.run(args);
     assert_eq!(output.status.code(), Some(1));
-    let (said, table) = (stderr(&output), stdout(&output));
-    assert!(said.contains("one run was not solved") && said.contains("--steps"), "{said}");
+    let (message, table) = (stderr(&output), stdout(&output));
+    assert!(message.contains("one run was not solved") && message.contains("--steps"), "{message}");
     assert!(table.contains("not solved") && table.contains("0 of 1") && table.contains("-200"), "{table}");
 
     let output = scratch.run(format!("{args} --json"));
@@ -40,9 +40,9 @@ fn a_run_that_was_not_solved_is_a_failure_with_a_way_on() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused() {
+fn invalid_arguments_are_errors() {
     let scratch = Scratch::new();
     for (args, word) in [("--env Pong-v1", "CartPole-v1"), ("--seeds 0", "1"), ("--steps many", "many")] {
-        scratch.refused(format!("solve {args}"), 2, word);
+        scratch.fails(format!("solve {args}"), 2, word);
     }
 }

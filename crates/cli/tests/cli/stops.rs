@@ -1,30 +1,30 @@
-//! A run saves and ends within an iteration of hours, on SIGINT and on SIGTERM.
+//! Tests that a run with a very long iteration saves and ends on SIGINT and SIGTERM.
 
 use crate::common::*;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Rooms, with knobs that make their first iteration long and its slices short.
+/// Rooms with knobs that make the first iteration long and its slices short.
 const CASES: [&str; 3] = [
     "words --set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=256 --set micro=8 --set steps=10000",
     "logic --set population=8 --set updates=10000",
     "cube --set hidden=64-32 --set batch=4800 --set updates=10000",
 ];
-/// Processor seconds on each core, as the program promises: half a second to a boundary, half a second of a test, and the save.
+/// Limit in processor seconds per core: half a second to a boundary, half a second for a test, and the save.
 const WORK_S: f64 = 2.0;
-/// A run that waited for its iteration to end would take hours. A busy machine may take this long for the work above.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Limit in wall-clock time, for a busy machine. The whole iteration would take hours.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Its summary, which says that it ended for this reason within its first iteration.
-fn ended_within<'a>(told: &'a [Value], by: &str, case: &str) -> &'a Value {
-    let done = told.last().unwrap();
+/// Returns the summary; asserts that the run ended for this reason within its first iteration.
+fn ended_within<'a>(log: &'a [Value], by: &str, case: &str) -> &'a Value {
+    let done = log.last().unwrap();
     assert_eq!(done["kind"], "summary", "{case}");
     assert_eq!((&done["ended_by"], &done["progress"]["iteration"]), (&by.into(), &0.into()), "{case}");
     done
 }
 
 #[test]
-fn an_iteration_of_hours_is_saved_by_itself_and_ended_at_once() {
+fn a_long_iteration_saves_itself_and_ends_at_once() {
     for room in CASES {
         for signal in ["INT", "TERM"] {
             let case = format!("{room} by {signal}");
@@ -34,20 +34,20 @@ fn an_iteration_of_hours_is_saved_by_itself_and_ended_at_once() {
             running.read_until("file_saved");
             let (before, used_s) = (Instant::now(), running.processor_s());
             running.signal(signal);
-            let told = records(&running.rest());
+            let log = records(&running.rest());
             if let (Some(before_s), Some(after_s)) = (used_s, running.processor_s()) {
                 let most_s = WORK_S * std::thread::available_parallelism().unwrap().get() as f64;
                 assert!(after_s - before_s < most_s, "{case}: {} processor seconds", after_s - before_s);
             }
             assert_eq!(running.wait(), Some(0), "{case}");
-            assert!(before.elapsed() < PATIENCE, "{case}: {:?}", before.elapsed());
+            assert!(before.elapsed() < TIMEOUT, "{case}: {:?}", before.elapsed());
             let trained_s = |done: &Value| done["progress"]["train_s"].as_f64().unwrap();
-            let done = ended_within(&told, "interrupt", &case);
+            let done = ended_within(&log, "interrupt", &case);
             assert!(trained_s(done) > 0.0, "{case}");
-            // What goes on from it is within that iteration still, and a budget of time ends there too.
+            // The resumed run is still within that iteration, and a time limit ends it there too.
             let before = Instant::now();
             let more = scratch.records("resume run.safetensors --device cpu --seconds 1");
-            assert!(before.elapsed() < PATIENCE, "{case}: {:?}", before.elapsed());
+            assert!(before.elapsed() < TIMEOUT, "{case}: {:?}", before.elapsed());
             assert!(trained_s(ended_within(&more, "seconds", &case)) > trained_s(done), "{case}");
         }
     }

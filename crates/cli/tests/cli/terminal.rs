@@ -1,4 +1,4 @@
-//! The program in a terminal of its own, that of `script`.
+//! Tests of the program in the terminal of `script`.
 
 use crate::common::*;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const ALTERNATE: &str = "\u{1b}[?1049h";
 
-/// Starts a command there. The terminal goes away with it.
+/// Starts a command in a terminal, which closes at the command's end.
 fn script(scratch: &Scratch, options: &[&str], command: &str) -> Child {
     let mut script = Command::new("script");
     script.arg("--quiet").args(options).args(["--command", command, "/dev/null"]);
@@ -17,50 +17,50 @@ fn script(scratch: &Scratch, options: &[&str], command: &str) -> Child {
     script.spawn().expect("util-linux has `script`")
 }
 
-/// What it shows while these keys are pressed; words before the program are its environment.
+/// Runs the program while these keys are typed; returns its output. `before` sets environment variables.
 fn typed(scratch: &Scratch, before: &str, args: &str, keys: &str) -> String {
-    // A terminal of this size, which that of `script` has not by itself.
+    // The terminal of `script` has no size by default.
     let inside = format!("stty rows 24 columns 80; {before} {HOTHOUSE} {args}");
     let mut script = script(scratch, &["--return"], &inside);
     std::io::Write::write_all(script.stdin.as_mut().unwrap(), keys.as_bytes()).unwrap();
-    good(&inside, &script.wait_with_output().unwrap())
+    expect_success(&inside, &script.wait_with_output().unwrap())
 }
 
-/// Whoever gave no place for it finds it all the same.
+/// The output names the file even without `--save`.
 #[test]
-fn a_run_that_ends_on_the_screen_says_where_it_is_kept() {
+fn a_run_on_the_screen_prints_its_resume_command() {
     let scratch = Scratch::new();
-    let said = typed(&scratch, "", &format!("train --steps 4096 {SMALL}"), "");
-    let [kept] = &scratch.cached("safetensors")[..] else { panic!("{said}") };
+    let message = typed(&scratch, "", &format!("train --steps 4096 {SMALL}"), "");
+    let [kept] = &scratch.cached("safetensors")[..] else { panic!("{message}") };
     let resume = format!("resume {}", kept.display());
-    assert!(said.contains(&resume), "{said}");
+    assert!(message.contains(&resume), "{message}");
 }
 
-/// The full screen takes the terminal and gives it back; who leaves reads how to go on, and goes on.
+/// The full screen restores the terminal at its end and prints the resume command, which works.
 #[test]
-fn a_person_plays_on_the_screen_and_goes_on_another_time() {
+fn a_game_on_the_screen_can_be_resumed() {
     const GREEN: &str = "\u{1b}[38;5;2";
     let scratch = Scratch::new();
-    let said = typed(&scratch, "", "play backgammon random --seed 5 --length 3", "rq");
-    assert!(said.contains(ALTERNATE) && said.contains("\u{1b}[?1049l"), "{said:?}");
+    let message = typed(&scratch, "", "play backgammon random --seed 5 --length 3", "rq");
+    assert!(message.contains(ALTERNATE) && message.contains("\u{1b}[?1049l"), "{message:?}");
     let games = scratch.cache().join("hothouse").join("games");
     let kept = fs::read_dir(&games).unwrap().next().expect("a kept game").unwrap().path();
     let args = format!("play backgammon {}", kept.display());
-    assert!(said.contains(&format!("go on with  {HOTHOUSE} {args}")), "{said:?}");
+    assert!(message.contains(&format!("resume with  {HOTHOUSE} {args}")), "{message:?}");
     let lines = typed(&scratch, "", &format!("{args} --plain"), "quit\n");
-    assert!(!lines.contains(ALTERNATE) && lines.contains("goes on"), "{lines:?}");
+    assert!(!lines.contains(ALTERNATE) && lines.contains("Resumed the game"), "{lines:?}");
     let again = typed(&scratch, "", &args, "q");
     assert!(again.contains(ALTERNATE) && again.contains(GREEN), "{again:?}");
-    assert_eq!(fs::read_dir(&games).unwrap().count(), 1, "it is kept where it was");
+    assert_eq!(fs::read_dir(&games).unwrap().count(), 1, "the game stays in its file");
     assert!(scratch.cached("safetensors").is_empty(), "no run to resume");
-    let said = typed(&scratch, "NO_COLOR=1", &args, "q");
-    assert!(said.contains(ALTERNATE) && !said.contains("\u{1b}[38;"), "{said:?}");
-    let said = typed(&scratch, "TERM=dumb", &args, "quit\n");
-    assert!(!said.contains(ALTERNATE) && said.contains("13-14-15"), "{said:?}");
+    let message = typed(&scratch, "NO_COLOR=1", &args, "q");
+    assert!(message.contains(ALTERNATE) && !message.contains("\u{1b}[38;"), "{message:?}");
+    let message = typed(&scratch, "TERM=dumb", &args, "quit\n");
+    assert!(!message.contains(ALTERNATE) && message.contains("13-14-15"), "{message:?}");
 }
 
 #[test]
-fn without_a_file_a_person_is_asked_which_run_goes_on() {
+fn resume_without_a_file_lists_the_saved_runs() {
     let scratch = Scratch::new();
     for seed in [5, 6] {
         scratch.train(format!("--steps 1 --seed {seed}"));
@@ -71,17 +71,17 @@ fn without_a_file_a_person_is_asked_which_run_goes_on() {
     let second = typed(&scratch, "", "resume --plain --steps 8192", "7\n2\n");
     assert!(second.contains("There is no 7 in the list"), "{second}");
     assert!(second.contains("control / CartPole-v1, seed 5") && second.contains("8,192 steps"), "{second}");
-    // It is the newest now.
+    // The resumed run is the newest now.
     let again = typed(&scratch, "", "resume --plain --steps 12288", "\n");
     assert!(again.contains("control / CartPole-v1, seed 5") && again.contains("12,288 steps"), "{again}");
 }
 
 #[test]
-fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
+fn closing_the_terminal_ends_and_saves_the_run() {
     let scratch = Scratch::new();
     let inside = format!("echo $$ > pid; exec {HOTHOUSE} train --seed 6 --threads 1");
     let mut script = script(&scratch, &[], &inside);
-    // Something was drawn: the run is under way.
+    // The first drawing shows that the run has begun.
     let mut drawn = [0; 200];
     std::io::Read::read_exact(script.stdout.as_mut().unwrap(), &mut drawn).unwrap();
     let pid = scratch.text("pid");
@@ -92,7 +92,7 @@ fn a_terminal_that_goes_away_ends_the_run_and_keeps_it() {
         std::thread::sleep(nap);
         !alive()
     });
-    assert!(waited, "the program is still there 20 s after its terminal went away");
-    // It may have been hung up on within its first iteration.
+    assert!(waited, "the program still runs 20 s after its terminal closed");
+    // Within the first iteration there is nothing to save.
     assert!(scratch.cached("safetensors").len() <= 1);
 }

@@ -1,11 +1,11 @@
-//! Training backgammon as people and scripts do it: the built binary, its exit status, its words and its files.
+//! Tests of training backgammon: exit status, output and files.
 
 use crate::common::*;
 use serde_json::Value;
 
 #[test]
-fn a_goal_that_is_not_reached_leaves_the_end_to_the_other_budget() {
-    // So few games teach nobody that much.
+fn an_unreached_goal_leaves_the_end_to_the_other_limit() {
+    // 24 games are too few to reach the goal.
     let done = Scratch::new().summary(format!("train backgammon --until-solved --games 24 {SMALL_GAMES}"));
     assert_eq!((&done["ended_by"], &done["solved"]), (&"steps".into(), &Value::Null));
     let room = run::room("backgammon").unwrap();
@@ -14,7 +14,7 @@ fn a_goal_that_is_not_reached_leaves_the_end_to_the_other_budget() {
 }
 
 #[test]
-fn what_does_not_apply_is_refused_with_what_would_do() {
+fn errors_name_the_valid_values() {
     let scratch = Scratch::new();
     for (more, words) in [
         ("--env CartPole-v1", "strong, published"),
@@ -22,67 +22,67 @@ fn what_does_not_apply_is_refused_with_what_would_do() {
         ("--set lr=9", "out of range"),
         ("--set hidden=17", "multiples of 16"),
     ] {
-        scratch.refused(format!("train backgammon --seconds 1 {more}"), 2, words);
+        scratch.fails(format!("train backgammon --seconds 1 {more}"), 2, words);
     }
     scratch.write("junk.safetensors", "not a checkpoint at all");
-    scratch.refused("resume junk.safetensors", 1, "no Hothouse checkpoint");
-    scratch.refused("solve backgammon", 2, "hothouse train backgammon");
+    scratch.fails("resume junk.safetensors", 1, "no Hothouse checkpoint");
+    scratch.fails("solve backgammon", 2, "hothouse train backgammon");
 }
 
 #[test]
-fn backgammon_can_end_when_the_agent_reaches_its_goal() {
+fn a_run_ends_when_the_agent_reaches_its_goal() {
     let scratch = Scratch::new();
-    // Quick to learn on one core; were it not, it would end all the same.
+    // Learns quickly on one core; --steps bounds the test otherwise.
     let quick = "--set hidden=32 --set games=64 --set batch=128 --set lr=0.003";
-    let told = scratch.records(format!("train backgammon --until-solved --steps 40000 {quick}"));
-    let done = summary(&told);
+    let log = scratch.records(format!("train backgammon --until-solved --steps 40000 {quick}"));
+    let done = summary(&log);
     assert_eq!(done["ended_by"], "solved");
-    let reached = of_kind(&told, "solved")[0];
+    let reached = of_kind(&log, "solved")[0];
     assert_eq!((&reached["goal"], &reached["progress"]), (&0.4.into(), &done["solved"]));
-    // At the end of the round in which the test ended that reached it, and before the next one was due.
-    let tests = of_kind(&told, "test");
+    // The last test reached the goal.
+    let tests = of_kind(&log, "test");
     let scores: Vec<f64> = tests.iter().map(|test| test["linear_points"].as_f64().unwrap()).collect();
     assert!(*scores.last().unwrap() >= 0.4, "{scores:?}");
-    // Each test that reached the goal had one attempt to confirm it, and the last attempt alone did.
-    let confirmed: Vec<bool> = of_kind(&told, "confirmation").iter().map(|attempt| attempt["confirmed"] == true).collect();
+    // Each test that reached the goal has one confirmation, and only the last one succeeded.
+    let confirmed: Vec<bool> = of_kind(&log, "confirmation").iter().map(|attempt| attempt["confirmed"] == true).collect();
     assert_eq!(confirmed.len(), scores.iter().filter(|score| **score >= 0.4).count(), "{scores:?}");
     let (last, before) = confirmed.split_last().unwrap();
     assert!(*last && !before.contains(&true), "{confirmed:?}");
     assert!(done["progress"]["games"].as_u64().unwrap() < 40_000);
 }
 
-/// A save whose weights are numbers still, of which the next round makes none.
-fn save_gone_wild(scratch: &Scratch, variant: &str, knobs: &str) -> Vec<u8> {
+/// Saves a checkpoint with finite weights that diverge in the next round.
+fn save_diverging(scratch: &Scratch, variant: &str, knobs: &str) -> Vec<u8> {
     let args = format!("train backgammon --variant {variant} --steps 12 --device cpu {knobs}");
     scratch.records(format!("{args} --save wild.safetensors"));
     let mut parts = testkit::apart(&scratch.bytes("wild.safetensors"));
-    parts.drive_wild();
+    parts.set_extreme_weights();
     scratch.write("wild.safetensors", parts.together());
     scratch.bytes("wild.safetensors")
 }
 
 #[test]
-fn a_learner_that_diverged_says_so_sums_up_and_leaves_the_save_alone() {
+fn divergence_is_reported_and_keeps_the_save() {
     for (variant, knobs) in [("strong", SMALL_GAMES), ("published", SMALL_PUBLISHED)] {
         let scratch = Scratch::new();
-        let before = save_gone_wild(&scratch, variant, knobs);
+        let before = save_diverging(&scratch, variant, knobs);
         let diverged = |format: &str| {
             let args = format!("resume wild.safetensors --steps 100000 --device cpu {format}");
             let output = scratch.run(args);
-            let said = stderr(&output);
-            assert_eq!(output.status.code(), Some(1), "{variant}: {said}");
-            let is_clear = said.starts_with("error: training diverged") && said.contains("--set lr=");
-            assert!(is_clear, "{variant}: {said}");
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{variant}: {message}");
+            let is_clear = message.starts_with("error: training diverged") && message.contains("--set lr=");
+            assert!(is_clear, "{variant}: {message}");
             assert_eq!(scratch.bytes("wild.safetensors"), before, "{variant}");
             stdout(&output)
         };
-        let told = records(&diverged("--json"));
-        let done = summary(&told);
+        let log = records(&diverged("--json"));
+        let done = summary(&log);
         assert_eq!((&done["ended_by"], &done["file"]), (&"diverged".into(), &Value::Null), "{variant}");
-        assert_eq!(of_kind(&told, "notice").last().unwrap()["level"], "error", "{variant}");
-        assert!(of_kind(&told, "file_saved").is_empty(), "{variant}");
-        let told = diverged("--plain");
-        let sums_up = format!("backgammon / {variant}, seed 1: training diverged.");
-        assert!(told.contains(&sums_up) && told.contains("\n  did "), "{told}");
+        assert_eq!(of_kind(&log, "notice").last().unwrap()["level"], "error", "{variant}");
+        assert!(of_kind(&log, "file_saved").is_empty(), "{variant}");
+        let log = diverged("--plain");
+        let title = format!("backgammon / {variant}, seed 1: training diverged.");
+        assert!(log.contains(&title) && log.contains("\n  progress "), "{log}");
     }
 }

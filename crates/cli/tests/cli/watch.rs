@@ -1,27 +1,26 @@
-//! Watching a run from another process by its monitor: live, twice, late, after its end and after it
-//! was killed; and what happens where there is nothing to watch or nowhere to write.
+//! Tests of `hothouse watch` with monitors: live, twice, late, after the end and after a kill; and errors of monitor files.
 
 use crate::common::*;
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
 
-/// What a run prints that must go well.
+/// Trains with the small configuration; returns the output.
 fn train(scratch: &Scratch, args: &str) -> String {
-    scratch.told(format!("train {SMALL} {args}"))
+    scratch.stdout(format!("train {SMALL} {args}"))
 }
 
-/// Trains until it is killed.
+/// Starts a run that trains until it is killed.
 fn endless(scratch: &Scratch, args: &str) -> Running {
     let mut command = scratch.hothouse(format!("train --threads 1 --steps 1e15 --json {SMALL} {args}"));
     Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
-/// Waits until something is so, while it trains.
+/// Waits until the condition holds; the training must not end before.
 #[track_caller]
-fn wait_until(training: &mut Running, is_so: impl Fn() -> bool) {
-    while !is_so() {
-        training.goes_on();
+fn wait_until(training: &mut Running, condition: impl Fn() -> bool) {
+    while !condition() {
+        training.assert_running();
         std::thread::yield_now();
     }
 }
@@ -32,28 +31,28 @@ fn iterations(values: &[Value]) -> Vec<u64> {
 }
 
 #[test]
-fn a_run_that_ended_is_shown_as_it_was_when_it_went_on() {
+fn a_finished_run_is_shown_as_a_live_one() {
     let scratch = Scratch::new();
-    let told = train(&scratch, "--steps 100000 --monitor run.ring --json");
+    let log = train(&scratch, "--steps 100000 --monitor run.ring --json");
     let watched = scratch.run("watch run.ring --json");
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
-        // Of digests the monitor keeps the newest; of starting and pausing what is so now, and of what is left nothing.
+        // The monitor keeps only the newest digest and running state, and no remaining time.
         let counted = |line: &&str| !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();
         lines.sort();
         lines
     };
-    assert_eq!(sorted(&stdout(&watched)), sorted(&told));
+    assert_eq!(sorted(&stdout(&watched)), sorted(&log));
     let last = |text: &str| text.lines().last().map(String::from);
-    assert_eq!(last(&stdout(&watched)), last(&told), "the summary is the last line");
-    assert!(scratch.cached("ring").is_empty(), "it is where it was wanted, and nowhere else");
+    assert_eq!(last(&stdout(&watched)), last(&log), "the summary is the last line");
+    assert!(scratch.cached("ring").is_empty(), "with --monitor the cache has no monitor");
     let plain = stdout(&scratch.run("watch run.ring --plain"));
     assert!(plain.contains("  test ") && plain.contains(" steps"), "{plain}");
 }
 
 #[test]
-fn two_attach_to_a_run_and_leave_it_as_it_is() {
+fn two_watchers_do_not_affect_the_run() {
     let scratch = Scratch::new();
     let mut training = endless(&scratch, "--seed 4");
     wait_until(&mut training, || !scratch.cached("ring").is_empty());
@@ -66,8 +65,8 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let mut second = watch();
     let later = iterations(&second.read_times("metrics", 60));
     let expected: Vec<u64> = (1..=60).collect();
-    assert_eq!(later, expected, "whoever comes later has it all from the beginning");
-    training.goes_on();
+    assert_eq!(later, expected, "a late watcher receives the whole history");
+    training.assert_running();
 
     let line = scratch.json("watch --list");
     assert_eq!((&line["state"], &line["seed"]), (&"running".into(), &4.into()));
@@ -75,28 +74,28 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let train_s = line["progress"]["train_s"].as_f64().unwrap();
     assert!(by_part > 0.0 && by_part <= 1.001 * train_s, "{by_part} s of {train_s} s");
 
-    // Killed like this, a process says nothing any more.
+    // A killed process writes no end to its monitor.
     drop(training);
     let end = second.read_until("notice");
-    assert!(end.last().unwrap()["text"].as_str().unwrap().contains("is gone"), "{end:?}");
-    let after = scratch.told("watch --plain");
-    assert!(after.contains("return") && after.contains("is gone"), "{after}");
+    assert!(end.last().unwrap()["text"].as_str().unwrap().contains("ended unexpectedly"), "{end:?}");
+    let after = scratch.stdout("watch --plain");
+    assert!(after.contains("return") && after.contains("ended unexpectedly"), "{after}");
     assert!(stdout(&scratch.run("watch --list")).starts_with("killed"));
 }
 
 #[test]
-fn a_run_taken_up_again_has_its_past_in_its_monitor() {
+fn the_monitor_of_a_resumed_run_contains_its_history() {
     let scratch = Scratch::new();
     train(&scratch, "--steps 40960 --save run.safetensors");
-    scratch.told("resume run.safetensors --steps 81920 --set lr=0.001 --json --monitor run.ring");
+    scratch.stdout("resume run.safetensors --steps 81920 --set lr=0.001 --json --monitor run.ring");
     let values = values(&stdout(&scratch.run("watch run.ring --json")));
     assert_eq!(iterations(&values), (1..=20).collect::<Vec<u64>>());
-    let mark = values.iter().find(|v| v["kind"] == "mark").expect("the change is told");
+    let mark = values.iter().find(|v| v["kind"] == "mark").expect("a mark for the change");
     assert_eq!((&mark["knob"], &mark["to"], &mark["progress"]["iteration"]), (&"lr".into(), &0.001.into(), &10.into()));
 }
 
 #[test]
-fn the_newest_runs_and_saves_are_kept_and_runs_that_go_on() {
+fn the_cache_keeps_the_newest_files_and_running_monitors() {
     let scratch = Scratch::new();
     let mut training = endless(&scratch, "--seed 77 --save endless.safetensors");
     wait_until(&mut training, || !scratch.cached("ring").is_empty());
@@ -111,11 +110,11 @@ fn the_newest_runs_and_saves_are_kept_and_runs_that_go_on() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_refused_with_a_way_out() {
+fn errors_of_invalid_monitors_name_the_remedy() {
     let scratch = Scratch::new();
     train(&scratch, "--steps 4096 --monitor run.ring");
     let whole = scratch.bytes("run.ring");
-    let said = |bytes: &[u8]| {
+    let message = |bytes: &[u8]| {
         scratch.write("bad.ring", bytes);
         let output = scratch.run("watch bad.ring --plain");
         assert_eq!(output.status.code(), Some(1));
@@ -123,22 +122,22 @@ fn what_cannot_be_watched_is_refused_with_a_way_out() {
         stderr(&output)
     };
     for len in [24, 4096, whole.len() / 2, whole.len() - 8] {
-        assert!(said(&whole[..len]).contains("cut short"), "{len}: {}", said(&whole[..len]));
+        assert!(message(&whole[..len]).contains("cut short"), "{len}: {}", message(&whole[..len]));
     }
     let with = |at: usize, byte: u8| {
         let mut bytes = whole.clone();
         bytes[at] = byte;
         bytes
     };
-    assert!(said(&with(8, 9)).contains("Update Hothouse"));
-    assert!(said(&with(16, whole[16] ^ 1)).contains("another build"));
-    assert!(said(&with(0, b'h')).contains("holds no events"));
-    scratch.refused("watch", 1, "hothouse train");
+    assert!(message(&with(8, 9)).contains("Update Hothouse"));
+    assert!(message(&with(16, whole[16] ^ 1)).contains("another build"));
+    assert!(message(&with(0, b'h')).contains("contains no events"));
+    scratch.fails("watch", 1, "hothouse train");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_place_that_cannot_be_written_costs_a_notice_and_not_the_run() {
+fn an_unwritable_monitor_causes_a_warning_only() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.cache()).unwrap();
     fs::write(scratch.cache().join("hothouse"), "a file where the folder should be").unwrap();
@@ -149,31 +148,31 @@ fn a_place_that_cannot_be_written_costs_a_notice_and_not_the_run() {
 }
 
 #[test]
-fn a_run_of_backgammon_is_watched_like_any_other() {
+fn a_backgammon_run_can_be_watched() {
     let scratch = Scratch::new();
     let files = "--monitor run.ring --events run.jsonl";
-    scratch.told(format!("train backgammon --games 72 {files} {SMALL_GAMES}"));
+    scratch.stdout(format!("train backgammon --games 72 {files} {SMALL_GAMES}"));
     let (ring, lines) = (scratch.records("watch run.ring"), scratch.records("watch run.jsonl"));
     for values in [&ring, &lines] {
         assert_eq!(iterations(values), [1, 2, 3]);
         assert_eq!(values.last().unwrap()["progress"]["games"], 72);
     }
     assert_eq!(ring.last(), lines.last());
-    let plain = scratch.told("watch run.ring --plain");
+    let plain = scratch.stdout("watch run.ring --plain");
     assert!(plain.contains("72 games") && plain.contains("random") && plain.contains("pubeval"), "{plain}");
-    scratch.told(format!("train backgammon --games 24 {SMALL_GAMES}"));
-    assert!(scratch.told("watch --list").contains("backgammon / strong, seed 1, 24 games"));
+    scratch.stdout(format!("train backgammon --games 24 {SMALL_GAMES}"));
+    assert!(scratch.stdout("watch --list").contains("backgammon / strong, seed 1, 24 games"));
 }
 
 #[test]
-fn a_monitor_that_is_cut_short_ends_neither_the_run_nor_its_watching() {
+fn a_truncated_monitor_is_rewritten_and_can_be_watched() {
     let scratch = Scratch::new();
     let mut training = endless(&scratch, "--monitor run.ring");
     let path = scratch.path("run.ring");
     wait_until(&mut training, || path.exists());
     fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
-    // It is mended, and then shows the run again.
+    // The run rewrites the file, which then shows the run again.
     wait_until(&mut training, || fs::metadata(&path).unwrap().len() > 0);
     scratch.spawn("watch run.ring --json").read_times("metrics", 3);
-    training.goes_on();
+    training.assert_running();
 }

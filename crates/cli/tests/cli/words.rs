@@ -1,4 +1,4 @@
-//! Words on the command line: trained on a text, and written by what was learned.
+//! Tests of the words room's commands: training on a text and generating text.
 
 use crate::common::{Scratch, of_kind, records, stderr, summary};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use std::fs;
 
 const SMALL: &str = "--set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=8 --set micro=8 --set steps=2";
 
-/// What the run writes.
+/// Generates text with the saved run.
 fn written(scratch: &Scratch, args: &str) -> Value {
     scratch.json(format!("generate words run.safetensors {args}"))
 }
 
 #[test]
-fn a_folder_is_read_in_the_tokens_of_another_run() {
+fn a_folder_can_be_read_with_the_vocabulary_of_another_run() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.path("rhymes")).unwrap();
     for (name, line) in [("2.txt", "two for the dame,\n"), ("1.txt", "One for the master,\n")] {
@@ -20,26 +20,26 @@ fn a_folder_is_read_in_the_tokens_of_another_run() {
     }
     let train = |more: &str| scratch.records(format!("train words --variant text --data rhymes --steps 1 {SMALL} --device cpu {more}"));
     train("--save first.st");
-    let vocab = scratch.told("export words first.st");
+    let vocab = scratch.stdout("export words first.st");
     assert_eq!(vocab.lines().count(), 1);
     scratch.write("vocab.json", &vocab);
     train("--save second.st --vocab vocab.json --set characters=10000");
-    assert_eq!(scratch.told("export words second.st"), vocab);
+    assert_eq!(scratch.stdout("export words second.st"), vocab);
     let chars = r#"{"hothouse_vocabulary":{"kind":"chars","characters":"\nOadefhmnorst,"}}"#;
     scratch.write("chars.json", format!("{chars}\n"));
     for (args, words) in [
-        ("--vocab vocab.json", "Name that with --data"),
+        ("--vocab vocab.json", "Name one with --data"),
         ("--data rhymes --vocab vocab.json", "Set tokenizer to bpe"),
-        ("--data rhymes --vocab rhymes/1.txt", "is no vocabulary"),
+        ("--data rhymes --vocab rhymes/1.txt", "is not a vocabulary"),
         ("--data rhymes --vocab chars.json", "not in the vocabulary"),
     ] {
-        let said = stderr(&scratch.run(format!("train words {args}")));
-        assert!(said.contains(words), "{args}: {said}");
+        let message = stderr(&scratch.run(format!("train words {args}")));
+        assert!(message.contains(words), "{args}: {message}");
     }
 }
 
 #[test]
-fn a_text_is_learned_and_gone_on_from() {
+fn a_text_is_learned_and_continued() {
     let scratch = Scratch::new();
     let rhyme = "One for the master, two for the dame, and three for the little boy who lives down the lane.\n";
     scratch.write("rhyme.txt", rhyme.repeat(60));
@@ -48,16 +48,16 @@ fn a_text_is_learned_and_gone_on_from() {
         |steps: &str, save: &str| scratch.records(format!("train words --text rhyme.txt --steps {steps} --save {save} {SMALL} {quick}"));
     let records = train("300000", "run.safetensors");
     assert!(summary(&records)["progress"]["tokens"].as_f64().unwrap() >= 300_000.0);
-    let told: Vec<&Value> = of_kind(&records, "room");
-    let samples = told.iter().filter(|told| told["event"]["kind"] == "sample").count();
-    assert!(samples >= 3 && told.iter().any(|told| told["event"]["kind"] == "ready"));
+    let room_events: Vec<&Value> = of_kind(&records, "room");
+    let samples = room_events.iter().filter(|record| record["event"]["kind"] == "sample").count();
+    assert!(samples >= 3 && room_events.iter().any(|record| record["event"]["kind"] == "ready"));
 
     let master = "--prompt \"One for the master, \" --tokens 68";
     let greedy = format!("{master} --temperature 0");
     let line = written(&scratch, &greedy);
     assert_eq!(line["text"], "two for the dame, and three for the little boy who lives down the la");
     assert_eq!((&line["tokens"], &line["ended"]), (&68.into(), &"length".into()));
-    let text = scratch.told(format!("generate words run.safetensors {greedy}"));
+    let text = scratch.stdout(format!("generate words run.safetensors {greedy}"));
     assert_eq!(text, format!("One for the master, {}\n", line["text"].as_str().unwrap()));
     let stopped = written(&scratch, &format!("{greedy} --stop \", and\""));
     assert_eq!((&stopped["text"], &stopped["ended"]), (&"two for the dame".into(), &"stop".into()));
@@ -68,48 +68,48 @@ fn a_text_is_learned_and_gone_on_from() {
     assert_eq!(seed(1), seed(1));
     assert_ne!(seed(1), seed(2));
     assert_eq!(written(&scratch, &format!("{master} --temperature 3 --top-k 1"))["text"], line["text"]);
-    // The prompt may come from a pipe, and else is that of the samples, or how the text's last part begins.
-    let piped = scratch.answer("generate words run.safetensors --prompt - --json", "three for");
+    // The prompt can come from a pipe.
+    let piped = scratch.stdout_with_input("generate words run.safetensors --prompt - --json", "three for");
     let line: Value = serde_json::from_str(&piped).unwrap();
     assert_eq!((&line["prompt"], &line["tokens"]), (&"three for".into(), &500.into()));
 
-    // It goes on as if it had not stopped.
+    // A resumed run equals an uninterrupted one.
     let resumed = scratch.summary("resume run.safetensors --steps 360000");
     let whole = train("360000", "whole.safetensors");
     assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
 }
 
-/// The memory that it takes was reckoned for the run's own text.
+/// The memory limit was computed for the run's own text.
 #[test]
-fn a_longer_text_than_the_runs_is_refused_before_it_is_read() {
+fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     let scratch = Scratch::new();
     scratch.write("short.txt", "One for the master, two for the dame.\n".repeat(60));
-    scratch.told(format!("train words --text short.txt --steps 1 --save run.safetensors {SMALL}"));
-    // It takes no room on the disk, and more than any memory.
+    scratch.stdout(format!("train words --text short.txt --steps 1 --save run.safetensors {SMALL}"));
+    // A sparse file, larger than any memory.
     let file = fs::File::create(scratch.path("long.txt")).unwrap();
     file.set_len(1 << 42).unwrap();
     for verb in ["resume", "eval"] {
         let output = scratch.run(format!("{verb} run.safetensors --data long.txt"));
         assert_eq!(output.status.code(), Some(2), "{verb}");
-        let said = stderr(&output);
-        assert!(said.contains("does not learn from the file of --data"), "{verb}: {said}");
+        let message = stderr(&output);
+        assert!(message.contains("was not trained on the file of --data"), "{verb}: {message}");
     }
-    scratch.told("resume run.safetensors --data short.txt --steps 1");
+    scratch.stdout("resume run.safetensors --data short.txt --steps 1");
 }
 
-/// Also where the text has no letters for it, and where it is longer than the context.
+/// Also for a text without letters, and for a prompt longer than the context.
 #[test]
-fn without_a_prompt_a_text_begins_as_the_samples_do() {
+fn the_default_prompt_is_that_of_the_samples() {
     let scratch = Scratch::new();
     scratch.write("digits.txt", "0123456789\n".repeat(600));
     for args in ["--text digits.txt", "--set characters=20000 --set context=16", "--set characters=20000 --set \"prompt=a fox\""] {
         let train = format!("train words --steps 3000 --save run.safetensors {SMALL} {args}");
-        let told = scratch.records(train);
-        let samples: Vec<&Value> = of_kind(&told, "room").into_iter().filter(|told| told["event"]["kind"] == "sample").collect();
+        let log = scratch.records(train);
+        let samples: Vec<&Value> = of_kind(&log, "room").into_iter().filter(|record| record["event"]["kind"] == "sample").collect();
         let prompt = samples.last().expect("the last test writes one")["event"]["prompt"].as_str().unwrap();
         let line = written(&scratch, "--tokens 5");
         assert_eq!((&line["prompt"], &line["tokens"]), (&prompt.into(), &5.into()), "{args}");
-        let text = scratch.told("generate words run.safetensors --tokens 5");
+        let text = scratch.stdout("generate words run.safetensors --tokens 5");
         assert_eq!(text, format!("{prompt}{}\n", line["text"].as_str().unwrap()));
         let is_of_digits = prompt.chars().all(|letter| letter == '\n' || letter.is_ascii_digit());
         assert_eq!(is_of_digits, args.starts_with("--text"));
@@ -117,27 +117,27 @@ fn without_a_prompt_a_text_begins_as_the_samples_do() {
     }
 }
 
-/// Whoever wrote a text is not at hand to say how near to it one can come.
+/// The entropy floor of user data is unknown, so its goal cannot be reached.
 #[test]
-fn a_goal_that_no_test_can_reach_is_told_of_beforehand() {
+fn an_unreachable_goal_causes_a_warning() {
     let scratch = Scratch::new();
     scratch.write("digits.txt", "0123456789\n".repeat(600));
     for (args, warns) in [("--text digits.txt", true), ("--set characters=20000", false)] {
-        let told = scratch.records(format!("train words --until-solved --steps 500 {SMALL} {args}"));
-        let says = |told: &&Value| {
-            told["level"] == "warning"
-                && told["text"].as_str().unwrap().contains("would not end this run")
-                && told["next_step"].as_str().unwrap().contains("--steps or --seconds")
+        let log = scratch.records(format!("train words --until-solved --steps 500 {SMALL} {args}"));
+        let is_warning = |record: &&Value| {
+            record["level"] == "warning"
+                && record["text"].as_str().unwrap().contains("cannot end this run")
+                && record["next_step"].as_str().unwrap().contains("--steps or --seconds")
         };
-        assert_eq!(of_kind(&told, "notice").iter().any(says), warns, "{told:?}");
+        assert_eq!(of_kind(&log, "notice").iter().any(is_warning), warns, "{log:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_written_or_compared_is_refused() {
+fn generate_and_bench_errors_name_the_remedy() {
     let scratch = Scratch::new();
     scratch.records(format!("train words --steps 500 --save run.safetensors {SMALL} --set characters=20000"));
-    scratch.told("train --set hidden=32 --steps 20000 --save control.safetensors");
+    scratch.stdout("train --set hidden=32 --steps 20000 --save control.safetensors");
     for (args, status, words) in [
         ("generate words run.safetensors --prompt \"a fôx\"", 1, "'ô' is not in the vocabulary"),
         ("generate words run.safetensors --prompt \"a fox ran and ran and ran and ran and ran\"", 1, "the model sees 32 at once"),
@@ -145,18 +145,18 @@ fn what_cannot_be_written_or_compared_is_refused() {
         ("generate words run.safetensors --temperature -1", 1, "Choose 0 to 100"),
         ("generate words run.safetensors --top-p 0", 1, "above 0"),
         ("generate words run.safetensors --tokens 0", 2, "1..=100000"),
-        ("generate words control.safetensors", 2, "writes no texts"),
+        ("generate words control.safetensors", 2, "not 'words'"),
         ("bench words --versus jax", 2, "--versus pytorch"),
     ] {
-        scratch.refused(args, status, words);
+        scratch.fails(args, status, words);
     }
     let none = scratch.hothouse("bench words --versus pytorch").env("HOTHOUSE_PYTHON", "no-python").output();
     assert!(stderr(&none.unwrap()).contains("pip install torch"));
 }
 
-/// Each with a next step, status 2 where it is the command's fault, and the file that was to be written left as it was.
+/// Each error has a remedy, and the file of --save stays unchanged.
 #[test]
-fn a_text_that_cannot_be_learned_is_refused() {
+fn unsuitable_texts_are_errors() {
     let scratch = Scratch::new();
     let texts: [(&str, &[u8], &str); 5] = [
         ("empty.txt", b"", "the text is empty; use one"),
@@ -169,35 +169,35 @@ fn a_text_that_cannot_be_learned_is_refused() {
     for (name, text, says) in texts {
         scratch.write(name, text);
         let train = format!("train words --text {name} --steps 500 --save run.safetensors {SMALL}");
-        scratch.refused(train, 2, says);
+        scratch.fails(train, 2, says);
     }
     assert_eq!(scratch.text("run.safetensors"), "what was there");
     fs::create_dir(scratch.path("empty")).unwrap();
-    for (text, says) in [("none.txt", "Name a file that is there"), ("empty", "Name another folder")] {
+    for (text, says) in [("none.txt", "Choose an existing file"), ("empty", "Name another folder")] {
         let output = scratch.run(format!("train words --text {text} --steps 1"));
         assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
     }
 }
 
-/// While the text is read nothing is learned that could be lost, so it ends at once.
+/// During preparation there is nothing to save, so the run ends at once.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_run_that_still_reads_its_text() {
+fn ctrl_c_ends_a_run_during_preparation() {
     let scratch = Scratch::new();
-    // Words of many kinds, so that pairs take a while to be learned.
+    // Many distinct words, so that learning the token pairs takes a while.
     let text: String = (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
     scratch.write("numbers.txt", text);
     let knobs = "--set tokenizer=bpe --set vocab=65536 --save run.safetensors --json";
     let train = format!("train words --text numbers.txt --steps 500 {SMALL} {knobs}");
     let mut running = scratch.spawn(train);
-    let told = running.read_until("room");
-    assert!(told.iter().any(|told| told["event"]["kind"] == "preparing"), "{told:?}");
+    let log = running.read_until("room");
+    assert!(log.iter().any(|record| record["event"]["kind"] == "preparing"), "{log:?}");
     running.interrupt();
     let rest = records(&running.rest());
     assert_eq!(running.wait(), Some(0));
     let end = rest.last().unwrap();
     assert_eq!((&end["kind"], &end["ended_by"]), (&"summary".into(), &"interrupt".into()));
     assert!(end["test"].is_null() && end["file"].is_null(), "{end}");
-    assert!(of_kind(&rest, "notice").iter().any(|told| told["text"].as_str().unwrap().contains("nothing was saved")));
+    assert!(of_kind(&rest, "notice").iter().any(|record| record["text"].as_str().unwrap().contains("nothing was saved")));
     assert!(!scratch.path("run.safetensors").exists());
 }

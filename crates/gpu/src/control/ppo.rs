@@ -91,7 +91,7 @@ impl GpuPpo {
         normalizer[..input.normalizer_mean.len()].copy_from_slice(input.normalizer_mean);
         normalizer[*features..features + input.normalizer_scale.len()].copy_from_slice(input.normalizer_scale);
         self.memory.write_floats(places.input, &floats);
-        places.optimizer.tell(&input.adam, input.adam_steps, &self.memory);
+        places.optimizer.reset_to(&input.adam, input.adam_steps, &self.memory);
 
         let mut words = vec![0; counters::LEN];
         let first_step = input.iteration * config.rollout_steps as u64;

@@ -23,7 +23,7 @@ const EPISODE: &str = include_str!("worlds/episode.wgsl");
 #[derive(Clone)]
 pub struct World {
     pub spec: &'static Spec,
-    /// Functions without bindings, to stand before a kernel's own text. It brings [`POLY`] and [`RNG`] along, and
+    /// Functions without bindings, to precede a kernel's source. The text includes [`POLY`] and [`RNG`], and defines
     /// ```wgsl
     /// const STATE: u32; const OBSERVATION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
     /// const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;

@@ -35,7 +35,7 @@ impl Head {
     }
 
     /// Power of two that multiplies a gradient before rounding to f16, whose smallest number is 2^-24 and largest 65,504. A slope is at
-    /// most `scale`, one over the tokens of a mean. The power brings it to 128 to 256, so that derived values may be 255 times larger, and
+    /// most `scale`, one over the tokens of a mean. The power scales it to 128 to 256, so that derived values may be 255 times larger, and
     /// all bits are kept down to a two-millionth of `scale`. It is a constant because the scale is known; dynamic loss scaling is not
     /// needed.
     pub fn lift(&self) -> f32 {

@@ -1,16 +1,15 @@
-//! How a test of the GPU runs natively and in the browser from one text.
+//! GPU tests that run natively and in the browser from the same source.
 //!
-//! A test is an `async fn` that takes an open [`Gpu`] and never blocks: it reads back with
-//! `Readback::fetch().await`, since in a browser an answer arrives only while nothing waits for it. Its file
-//! ends with the list of its tests, and so has one form:
+//! A test is an `async fn` that takes an open [`Gpu`] and never blocks. It reads back with `Readback::fetch().await`, because a browser
+//! delivers results only between tasks. Each file ends with the list of its tests:
 //!
 //! ```text
-//! async fn what_holds(gpu: Gpu) { ... }
+//! async fn kernel_computes_sums(gpu: Gpu) { ... }
 //!
-//! crate::common::tests!(what_holds);
+//! crate::common::tests!(kernel_computes_sums);
 //! ```
 //!
-//! `npm test -- --only native,wasm` runs them in both places; what is listed behind `; natively:` in the first alone.
+//! `npm test -- --only native,wasm` runs the tests in both places. Tests listed after `; natively:` run natively only.
 
 use gpu::{Gpu, OpenOptions};
 
@@ -18,11 +17,11 @@ use gpu::{Gpu, OpenOptions};
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 pub async fn open() -> Gpu {
-    Gpu::open(OpenOptions::default()).await.expect("an adapter; a software one will do (mesa-vulkan-drivers)")
+    Gpu::open(OpenOptions::default()).await.expect("no adapter; a software adapter suffices (mesa-vulkan-drivers)")
 }
 
-/// Tests of both places; and behind `natively:` those that say nothing new of a browser and whose kernels take its
-/// software adapter minutes to compile.
+/// Defines tests that run natively and in the browser. Tests after `natively:` run natively only: they add no browser coverage, and the
+/// browser's software adapter needs minutes to compile their kernels.
 macro_rules! tests {
     ($($name:ident),* $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
         $(mod natively {$(

@@ -1,9 +1,9 @@
-//! Products whose factors are rounded to f16 on their way into the tiles, against those in f32 (which `product.rs` holds to f64) of
-//! factors that were rounded on the processor; and a model of words that learns by them. Native only: browsers' software adapters
-//! have no f16. Where the adapter lacks it, that it is refused is all there is to see, and the others are skipped.
+//! Products with factors in f16, compared with f32 products of factors that are rounded on the processor (`product.rs` compares f32 with
+//! f64). Also trains a language model with such products. Native only, because software adapters of browsers have no f16. On an adapter
+//! without f16 only the rejection is tested; the other tests are skipped.
 
 use crate::noise;
-use crate::product::{self, Case, Lie, PLAIN, values};
+use crate::product::{self, Case, Order, PLAIN, values};
 use gpu::{Gpu, OpenOptions, TILES};
 use learn::words::{Config, Pretrainer, Shape, Stats};
 use learn::{Fault, Learner, Offload, Slice};
@@ -11,7 +11,7 @@ use math::{Act, Isa, Unary};
 use std::sync::Arc;
 use worlds::words::{Corpus, Kind};
 
-/// Whether the adapter has f16; else the test says that it is skipped.
+/// Returns true if the adapter has f16; otherwise reports that the test is skipped.
 fn has_half(gpu: &Gpu) -> bool {
     let half = gpu.about().half;
     if !half {
@@ -20,36 +20,36 @@ fn has_half(gpu: &Gpu) -> bool {
     half
 }
 
-/// Numbers of f16, towards zero and to the nearest: an adapter may round to either.
+/// `x` in f16, rounded towards zero and to the nearest. An adapter may do either.
 fn neighbours(x: f32) -> [f32; 2] {
     let unit = f32::from_bits(x.abs().max(6.1035156e-5).to_bits() & f32::INFINITY.to_bits()) / 1024.0;
     let most = |x: f32| x.clamp(-65504.0, 65504.0);
     [most((x / unit).trunc() * unit), most((x / unit).round_ties_even() * unit)]
 }
 
-/// Σ a·b alone, of so many k.
+/// The dot product Σ a·b as a product of shape 1 x 1 x k.
 async fn dot(gpu: &Gpu, a: &[f32], b: &[f32], lifts: [f32; 2]) -> f32 {
     let case = Case { shape: [1, 1, a.len()], half: Some(lifts), ..PLAIN };
-    given(gpu, case, [a, b]).await[0][0]
+    run_case(gpu, case, [a, b]).await[0][0]
 }
 
-/// What a case gives of some factors.
-async fn given(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
+/// Results of a case with these factors.
+async fn run_case(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
     let mut values = values(&case, 1);
     [values[0], values[1]] = [a.to_vec(), b.to_vec()];
     product::run(gpu, &[(case, values)]).await.remove(0)
 }
 
-/// Within what sums of f32 differ by: every way to read factors, odd sizes, all that may follow, sums of rows of what was not
-/// rounded, products split over k, and every tile.
-async fn rounded_factors_are_multiplied_as_in_f32(gpu: Gpu) {
+/// Equality up to f32 rounding for every memory order, odd sizes, all epilogues, row sums of unrounded factors, products that are split
+/// over k, and every tile.
+async fn products_of_rounded_factors_match_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
     }
-    // 1.00073 lies between two numbers of f16, nearer to the one above.
+    // 1.00073 is between two f16 numbers, nearer to the larger one.
     let nearest = dot(&gpu, &[1.0 + 0.75 / 1024.0], &[1.0], [1.0; 2]).await > 1.0;
     let mut cases = Vec::new();
-    let (along, across) = (Lie::Along, Lie::Across);
+    let (along, across) = (Order::Along, Order::Across);
     let ways = [[along, along], [along, across], [across, along], [across, across]];
     let shapes = [[1, 1, 1], [35, 13, 7], [36, 132, 40], [33, 36, 8], [70, 65, 1301], [64, 64, 2052]];
     let follows = Case { bias: true, residual: true, act: Act::Gelu, ..PLAIN };
@@ -72,9 +72,9 @@ async fn rounded_factors_are_multiplied_as_in_f32(gpu: Gpu) {
         let rounded =
             |values: &[f32], lift: f32| -> Vec<f32> { values.iter().map(|x| neighbours(x * lift)[usize::from(nearest)] / lift).collect() };
         let factors = [rounded(&a, lifts[0]), rounded(&b, lifts[1])];
-        assert!(factors[0] != a && factors[1] != b || k == 1, "{case:?} is rounded");
-        let found = given(&gpu, case, [&a, &b]).await;
-        let expected = given(&gpu, Case { half: None, ..case }, factors.each_ref().map(Vec::as_slice)).await;
+        assert!(factors[0] != a && factors[1] != b || k == 1, "{case:?}: the factors need no rounding");
+        let found = run_case(&gpu, case, [&a, &b]).await;
+        let expected = run_case(&gpu, Case { half: None, ..case }, factors.each_ref().map(Vec::as_slice)).await;
         let allowed = 4e-6 * (k as f32).sqrt();
         let what = ["c", "sums of rows", "saved"];
         for ((what, found), mut expected) in what.into_iter().zip(found).zip(expected) {
@@ -89,21 +89,21 @@ async fn rounded_factors_are_multiplied_as_in_f32(gpu: Gpu) {
     }
 }
 
-async fn what_is_too_large_becomes_the_largest_and_nan_stays(gpu: Gpu) {
+async fn overflow_saturates_and_nan_propagates(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
     }
     for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
         assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]).await, y);
         assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]).await, y);
-        // Moved up, it is too large sooner.
+        // A scaled factor exceeds the range earlier.
         assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]).await, y / 256.0);
     }
     assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).await.is_nan());
 }
 
-/// Slopes of a mean over 4,096 tokens: without the power of two most of them are nothing in f16.
-async fn gradients_that_are_smaller_than_f16_are_not_lost(gpu: Gpu) {
+/// Gradients of a mean over 4,096 tokens. Without the scaling factor most of them are 0 in f16.
+async fn scaled_gradients_below_the_f16_range_are_kept(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
     }
@@ -117,7 +117,7 @@ async fn gradients_that_are_smaller_than_f16_are_not_lost(gpu: Gpu) {
     assert!(lost[0] < 1e-3 && lost[1] > 0.5, "{lost:?}");
 }
 
-/// Of a small model of words.
+/// Config of a small language model.
 pub fn config(half: bool) -> Config {
     let shape = Shape { vocab: 64, width: 48, layers: 2, heads: 3, context: 32, ..Shape::default() };
     Config { shape, micro: 8, steps: 5, half, lr: 3e-3, min_lr: 3e-4, warmup: 5, decay_steps: 100, ..Config::default() }
@@ -140,8 +140,8 @@ fn iteration(learner: &mut Pretrainer) -> Stats {
     }
 }
 
-/// 60 steps. Of the loss and the gradient's length, which each iteration tells, the two runs differ by what rounding does.
-async fn a_model_of_words_learns_in_f16_as_in_f32(gpu: Gpu) {
+/// Trains 60 steps. Loss and gradient norm of each iteration differ only by rounding.
+async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
     }
@@ -161,7 +161,7 @@ async fn a_model_of_words_learns_in_f16_as_in_f32(gpu: Gpu) {
         losses.push(rounded.loss);
         eprintln!("after {} steps: {:.4} in f16, {:.4} in f32", 5 * (i + 1), rounded.loss, plain.loss);
     }
-    assert!(differ, "factors were rounded");
+    assert!(differ, "f16 gave the results of f32");
     assert!(losses[11] < 0.7 * losses[0], "{losses:?}");
     let length = |x: &[f32]| x.iter().map(|x| f64::from(x * x)).sum::<f64>().sqrt();
     let [f16, f32] = [&f16, &f32].map(|learner| learner.params().values());
@@ -169,23 +169,23 @@ async fn a_model_of_words_learns_in_f16_as_in_f32(gpu: Gpu) {
     assert!(length(&apart) < 0.05 * length(f32), "{} of {}", length(&apart), length(f32));
 }
 
-async fn an_adapter_without_f16_refuses_and_says_what_to_do(_: Gpu) {
+async fn adapter_without_f16_rejects_it_with_a_next_step(_: Gpu) {
     let options = OpenOptions { without_half: true, ..OpenOptions::default() };
-    let gpu = Gpu::open(options).await.expect("an adapter");
+    let gpu = Gpu::open(options).await.expect("no adapter");
     assert!(!gpu.about().half);
     let mut half = learner(true, 3);
     let refused = half.begin_offload(&gpu, 0).unwrap_err();
-    assert_eq!(refused, Fault::NoHalf);
-    assert!(refused.what().contains("no f16") && refused.next_step().contains("precision to f32"));
-    assert!(!half.is_offloaded() && iteration(&mut half).loss > 0.0, "it goes on here");
+    assert_eq!(refused, Fault::NoF16);
+    assert!(refused.what().contains("does not support f16") && refused.next_step().contains("precision to f32"));
+    assert!(!half.is_offloaded() && iteration(&mut half).loss > 0.0, "training on the processor did not continue");
     learner(false, 3).begin_offload(&gpu, 0).unwrap();
     assert_eq!(gpu.check(), Ok(()));
 }
 
 crate::common::tests!(; natively:
-    rounded_factors_are_multiplied_as_in_f32,
-    what_is_too_large_becomes_the_largest_and_nan_stays,
-    gradients_that_are_smaller_than_f16_are_not_lost,
-    a_model_of_words_learns_in_f16_as_in_f32,
-    an_adapter_without_f16_refuses_and_says_what_to_do,
+    products_of_rounded_factors_match_f32,
+    overflow_saturates_and_nan_propagates,
+    scaled_gradients_below_the_f16_range_are_kept,
+    language_model_learns_in_f16_as_in_f32,
+    adapter_without_f16_rejects_it_with_a_next_step,
 );

@@ -22,7 +22,7 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
     values
 }
 
-/// Runs a whole program in a memory of its own, where some numbers are written before; gives what some regions hold then.
+/// Runs a program in a new memory after writing some regions; returns the contents of the regions in `read`.
 async fn run_program(gpu: &Gpu, program: &mut Program, space: &Space, written: &[(Region, &[f32])], read: &[Region]) -> Vec<Vec<f32>> {
     let memory = space.allocate(gpu).unwrap();
     program.bind(&memory);

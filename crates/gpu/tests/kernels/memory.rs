@@ -1,5 +1,4 @@
-//! The one memory and programs over it, on whatever adapter there is: what is written, computed and read back, and
-//! what is said where it cannot be.
+//! GPU memory and programs on any adapter: writing, computing, reading back, and faults.
 
 use gpu::{Fault, Gpu, OpenOptions, Program, Readback, Region, Space, groups};
 
@@ -16,7 +15,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
 }
 ";
 
-/// x -> 2x + 1 over `len` numbers, twice.
+/// Applies x -> 2x + 1 twice to `len` numbers.
 async fn doubling(gpu: &Gpu, len: usize) -> Result<(Vec<f32>, Vec<u32>), Fault> {
     let mut space = Space::default();
     let (x, y, tally) = (space.floats(len), space.floats(len), space.words(len));
@@ -36,7 +35,7 @@ async fn doubling(gpu: &Gpu, len: usize) -> Result<(Vec<f32>, Vec<u32>), Fault> 
     Ok((floats.remove(0), words.remove(0)))
 }
 
-async fn a_program_computes_what_it_says_also_beyond_one_row_of_workgroups(gpu: Gpu) {
+async fn program_computes_also_beyond_one_row_of_workgroups(gpu: Gpu) {
     for len in [1, 1000, 64 * 65_535 + 65] {
         let (floats, words) = doubling(&gpu, len).await.unwrap();
         assert!(floats.iter().enumerate().all(|(i, &x)| x == 4.0 * i as f32 + 3.0), "{len}");
@@ -44,17 +43,17 @@ async fn a_program_computes_what_it_says_also_beyond_one_row_of_workgroups(gpu: 
     }
 }
 
-async fn what_does_not_fit_is_refused_with_both_sizes(_: Gpu) {
+async fn oversized_memory_is_rejected_with_both_sizes(_: Gpu) {
     let gpu = Gpu::open(OpenOptions { largest_buffer: Some(1 << 16), ..Default::default() }).await.unwrap();
-    let refused = doubling(&gpu, 1 << 14).await.unwrap_err();
-    assert_eq!(refused, Fault::TooSmall { needs: 1 << 17, has: 1 << 16 });
-    assert!(doubling(&gpu, 1 << 10).await.is_ok(), "and the device goes on");
+    let rejected = doubling(&gpu, 1 << 14).await.unwrap_err();
+    assert_eq!(rejected, Fault::TooSmall { needs: 1 << 17, has: 1 << 16 });
+    assert!(doubling(&gpu, 1 << 10).await.is_ok(), "the device failed after the rejection");
     let mut space = Space::default();
     space.floats(usize::MAX / 8);
     assert!(matches!(space.allocate(&gpu), Err(Fault::TooSmall { .. })));
 }
 
-async fn a_device_that_is_gone_says_so(gpu: Gpu) {
+async fn lost_device_is_reported(gpu: Gpu) {
     let memory = {
         let mut space = Space::default();
         space.floats(64);
@@ -67,7 +66,7 @@ async fn a_device_that_is_gone_says_so(gpu: Gpu) {
 }
 
 crate::common::tests!(
-    a_program_computes_what_it_says_also_beyond_one_row_of_workgroups,
-    what_does_not_fit_is_refused_with_both_sizes,
-    a_device_that_is_gone_says_so,
+    program_computes_also_beyond_one_row_of_workgroups,
+    oversized_memory_is_rejected_with_both_sizes,
+    lost_device_is_reported,
 );

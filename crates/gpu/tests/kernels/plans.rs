@@ -1,5 +1,5 @@
-//! Plans on a GPU against the interpreter in 64 bits and the processor's executor: every operation alone on odd sizes,
-//! nets, PPO's own plans, their gradients, and Adam; regrouped, and with one kernel for each node.
+//! Plans on a GPU, compared with the interpreter in f64 and the executor on the processor: every operation on odd sizes, nets, PPO's
+//! plans, their gradients, and Adam. Each plan runs regrouped and with one kernel per node.
 
 use crate::nets::{self, Case, Learning};
 use crate::pieces::{
@@ -10,7 +10,7 @@ use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Packed, Params, Plan};
 use learn::control::ppo::Head;
 use learn::control::{LearnerSpec, Ppo, PpoConfig};
 
-/// In parts of the largest number of what belongs together.
+/// Tolerance relative to the largest value of a tensor.
 const TOLERANCE: f64 = 5e-5;
 
 #[track_caller]
@@ -18,8 +18,7 @@ fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], toleran
     testkit::close(what, found, expected, tolerance, 0.1);
 }
 
-/// Where compiling a kernel takes long, what the native tests cover is not repeated: kernels are the same text there, so
-/// a browser's compiler gets the regrouped ones.
+/// True in a browser, where compilation is slow. The kernel source is the same as natively, so only regrouped kernels are tested there.
 const BROWSER: bool = cfg!(target_family = "wasm");
 
 fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
@@ -30,7 +29,7 @@ fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
     executors
 }
 
-/// Parameters and inputs of a case.
+/// Sets the parameters and inputs of a case.
 fn fill(executor: &mut Executor, case: &Case, params: &Params) {
     executor.set_params(params.values());
     for (input, _, values) in &case.inputs {
@@ -38,7 +37,7 @@ fn fill(executor: &mut Executor, case: &Case, params: &Params) {
     }
 }
 
-/// Checks what a net gives, without its gradients.
+/// Checks the output of a net without gradients.
 async fn check_forward(gpu: &Gpu, name: &str, seed: u32, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
     let y = build(&mut g);
@@ -80,7 +79,7 @@ async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
             }
             close(&format!("{what}: the processor's gradients"), &answer.grads, &processor.grads, TOLERANCE);
             let again = executor.run(None).await.unwrap();
-            assert!(again.grads == answer.grads, "{what}: the same bits again");
+            assert!(again.grads == answer.grads, "{what}: a second run gave other bits");
         }
     }
 }
@@ -94,7 +93,7 @@ async fn maps(gpu: Gpu) {
 }
 
 async fn zips(gpu: Gpu) {
-    // Narrow and wide: a thread a row, and a thread an element.
+    // Narrow and wide shapes: one thread per row, and one per element.
     for full in [[6, 5], [7, 33]] {
         let shapes = [full, [1, full[1]], [full[0], 1], [1, 1]];
         for (name, zip) in ZIPS {
@@ -129,7 +128,7 @@ async fn reductions_and_rows(gpu: Gpu) {
     for shape in [[7, 3], [40, 18], [1100, 2], [5, 700], [1, 1], [1, 6], [6, 1], [1300, 37]].into_iter().take(if BROWSER { 4 } else { 8 }) {
         for (name, f) in ROWS {
             if name.contains("norm") && shape[1] < 3 {
-                // Of one number it is 0 and of two ±1, and what rounding leaves of the slope is divided by √eps.
+                // A norm of one value is 0 and of two is ±1; the rounding error of the slope is then divided by √eps.
                 continue;
             }
             check(&gpu, &format!("{name} of {shape:?}"), |g| of_one(g, shape, f)).await;
@@ -138,7 +137,7 @@ async fn reductions_and_rows(gpu: Gpu) {
 }
 
 async fn attention(gpu: Gpu) {
-    // One row, one head; lengths and heads of a tile, of parts of one and of several, in fours and not.
+    // One row and one head; then lengths and head widths below, at and above a tile, divisible by four or not.
     let shapes = [
         [1, 1, 2, 1],
         [10, 3, 4, 5],
@@ -153,7 +152,7 @@ async fn attention(gpu: Gpu) {
         let rotary = i % 2 == 1;
         check(&gpu, &format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary)).await;
     }
-    // What is attended to is computed, and scores are large.
+    // Computed inputs, and large scores.
     check(&gpu, "three attentions", |g| {
         let (x, w) = (g.input("x", [66, 12]), g.param("w", [36, 12], INIT));
         let qkv = g.matmul(x, w, false, true);
@@ -169,7 +168,7 @@ async fn attention(gpu: Gpu) {
 }
 
 async fn heads_and_windows(gpu: Gpu) {
-    // The last in several tiles of rows, the last of them smaller.
+    // The last shape has several tiles of rows, with a smaller last tile.
     let shapes = [[1, 1, 1], [9, 5, 7], [40, 65, 12], [130, 300, 33], [130, 131_072, 2]];
     for shape in shapes.into_iter().take(if BROWSER { 3 } else { 5 }) {
         let [rows, vocab, inp] = shape;
@@ -197,15 +196,15 @@ async fn heads_and_windows(gpu: Gpu) {
     check(&gpu, "windows", windows).await;
 }
 
-/// A gelu's gradient reads what the layer before it leaves beside what the gelu makes of it: in fours, one by one, and added up from
-/// several stretches.
+/// The gradient of a gelu reads the saved input of the gelu. Shapes cover loads of four values, single loads, and products that are split
+/// over k.
 async fn saved_activations(gpu: Gpu) {
     let shapes = [(7, 3, 5), (40, 20, 12), (70, 33, 16), (5, 8, 1100), (66, 6, 1024)];
     for (rows, width, inp) in shapes.into_iter().take(if BROWSER { 2 } else { 5 }) {
         for residual in [false, true] {
             check(&gpu, &format!("gelu of {rows} x {width} from {inp}, {residual}"), |g| {
                 let x = g.input("x", [rows, inp]);
-                // Where sums are large there is no slope.
+                // Small weights, since gelu has no slope at large sums.
                 let mut y = g.dense(x, "up", width, Init::Uniform(1.0));
                 if residual {
                     let shape = g.shape(y);
@@ -224,7 +223,7 @@ async fn indices_and_columns(gpu: Gpu) {
     for classes in [5, 40] {
         check(&gpu, &format!("take from {classes}"), |g| take(g, classes)).await;
     }
-    // Rows of a table: fewer entries than indices, and more; narrow and wide; indices beyond both ends.
+    // Tables with fewer and more entries than indices, narrow and wide, with indices beyond both ends.
     for (entries, cols, rows, k) in [(5, 3, 12, 1), (40, 300, 17, 3), (5, 270, 600, 1), (600, 4, 300, 1), (144, 33, 40, 24), (90, 7, 11, 5)]
     {
         for layer in [false, true] {
@@ -267,7 +266,7 @@ async fn whole_nets(gpu: Gpu) {
     }
 }
 
-/// Twenty operations on whatever came before, all of it weighed into the loss.
+/// Twenty random operations on earlier nodes, with all nodes weighted into the loss.
 fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
     let mut words = math::Rng::new(seed, 11).sequence(0);
     let mut below = move |n: usize| (words.uniform() * n as f32) as usize;
@@ -281,7 +280,7 @@ fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
     ];
     let index = g.input("index3", [rows, 1]);
     for i in 0..20 {
-        // The newest half the time, so that graphs grow long.
+        // The newest node half of the time, which gives deep graphs.
         let pick = |below: &mut dyn FnMut(usize) -> usize, pool: &[NodeId]| {
             if below(2) == 0 { pool[pool.len() - 1] } else { pool[below(pool.len())] }
         };
@@ -325,12 +324,12 @@ fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
             }
             _ => g.square(x),
         };
-        // Squares of squares would leave the range.
+        // Repeated squares would overflow.
         let y = if i % 3 == 2 { g.tanh(y) } else { y };
         pool.push(y);
     }
     let mut loss = g.scalar(0.0);
-    // Inputs that nothing reads are no inputs.
+    // Reads every input, since unused inputs are dropped.
     for &node in pool[4..].iter().chain([&index]) {
         let part = weigh(g, node);
         let part = g.affine(part, 1.0 / 64.0, 0.0);
@@ -345,7 +344,7 @@ async fn random_graphs(gpu: Gpu) {
     }
 }
 
-/// More rows than sums are begun for at once.
+/// More rows than one dispatch has partial sums for.
 async fn many_rows(gpu: Gpu) {
     check(&gpu, "many rows", |g| {
         let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));
@@ -365,7 +364,7 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
     values
 }
 
-/// What PPO learns from and acts by, for every head and trunk.
+/// PPO's learning and acting plans, for every head and trunk.
 fn specs() -> Vec<(String, LearnerSpec)> {
     let mut all = Vec::new();
     for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
@@ -380,7 +379,7 @@ fn specs() -> Vec<(String, LearnerSpec)> {
     all
 }
 
-/// Numbers for an input of a learner's plan.
+/// Sample values for an input of a learner's plan.
 fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f32> {
     let values = noise(stream, len);
     match (name, choices) {
@@ -388,18 +387,18 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
         ("entropy_coef", _) => vec![0.01],
         ("value_coef", _) => vec![0.5],
         ("action", Some(count)) => (0..len).map(|i| (i * i % count) as f32).collect(),
-        // Near what the policy gives, so that some ratios are clipped and none explodes.
+        // Close to the policy's values, so that some ratios are clipped and none overflows.
         ("old_log_prob", Some(count)) => values.iter().map(|x| 0.3 * x - (count as f32).ln()).collect(),
         ("old_log_prob", None) => values.iter().map(|x| 0.3 * x - 1.4).collect(),
         _ => values,
     }
 }
 
-/// All of PPO's loss between the networks' last products and the first of their gradients is one group, with at most
-/// one more dispatch for its sums. There is nothing else but products: three a layer, less the gradient by the
-/// observations, and where the two networks' layers are alike, they go together.
+/// Asserts that PPO's loss, between the last forward product and the first gradient product, is one group with at most one more dispatch
+/// for its sums. The other parts are products: three per layer, without the gradient of the observations. Equal layers of the two networks
+/// share a dispatch.
 #[track_caller]
-fn the_loss_is_one_group(what: &str, parts: &[Part], spec: &LearnerSpec) {
+fn assert_loss_is_one_group(what: &str, parts: &[Part], spec: &LearnerSpec) {
     let (products, others): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_product);
     let [loss] = others[..] else { panic!("{what}: {others:?}") };
     assert!(loss.nodes > 40 && loss.steps.len() <= 2, "{what}: {loss:?}");
@@ -414,7 +413,7 @@ fn the_loss_is_one_group(what: &str, parts: &[Part], spec: &LearnerSpec) {
     assert_eq!(products.len(), most, "{what}");
 }
 
-async fn what_ppo_learns(gpu: Gpu) {
+async fn ppo_plans(gpu: Gpu) {
     for (name, spec) in specs().into_iter().step_by(if BROWSER { 4 } else { 1 }) {
         let choices = match spec.head {
             Head::Choices(count) => Some(count),
@@ -422,7 +421,7 @@ async fn what_ppo_learns(gpu: Gpu) {
         };
         let plan = &spec.learning;
         let mut params = Params::new(plan.table(), 3);
-        // Steeper than at first, so that everything has a gradient.
+        // Larger than the initial values, so that every parameter has a gradient.
         params.values_mut().iter_mut().zip(noise(99, plan.table().len())).for_each(|(p, x)| *p += 0.05 * x);
         for spec in plan.table().specs() {
             let gap = spec.range().end..spec.range().end.next_multiple_of(16);
@@ -448,11 +447,11 @@ async fn what_ppo_learns(gpu: Gpu) {
             }
             for spec in plan.table().specs() {
                 let (found, expected) = (&answer.grads[spec.range()], &grads[spec.range()]);
-                assert!(expected.iter().any(|&g| g != 0.0), "{what}: {} has a gradient", spec.name);
+                assert!(expected.iter().any(|&g| g != 0.0), "{what}: {} has no gradient", spec.name);
                 close(&format!("{what}: {}", spec.name), found, expected, TOLERANCE);
             }
             if grouped == "regrouped" {
-                the_loss_is_one_group(&what, executor.parts(), &spec);
+                assert_loss_is_one_group(&what, executor.parts(), &spec);
             }
         }
 
@@ -471,8 +470,8 @@ async fn what_ppo_learns(gpu: Gpu) {
     }
 }
 
-/// Thirty steps of Adam on a small net, beside the processor's.
-async fn adam_follows_the_processors(gpu: Gpu) {
+/// Thirty steps of Adam on a small net, compared with the processor.
+async fn adam_matches_the_processor(gpu: Gpu) {
     let adams = [
         Adam { lr: 0.01, ..Adam::default() },
         Adam { lr: 0.01, eps: 1e-5, max_grad_norm: 0.1, ..Adam::default() },
@@ -500,12 +499,12 @@ async fn adam_follows_the_processors(gpu: Gpu) {
                 close(&format!("{what}: {name}"), found, expected, 2e-4);
             }
         }
-        assert!(first != here.params.values(), "it learned");
+        assert!(first != here.params.values(), "the parameters did not change");
     }
 }
 
-/// A gradient that is not finite leaves everything as it is, and the step does not count.
-async fn adam_leaves_out_what_is_not_finite(gpu: Gpu) {
+/// A step with a non-finite gradient changes nothing and does not count.
+async fn adam_skips_non_finite_gradients(gpu: Gpu) {
     let mut g = Graph::new();
     let (w, x) = (g.vector("w", 700, Init::Ones), g.input("x", [1, 700]));
     let y = g.mul(w, x);
@@ -527,16 +526,16 @@ async fn adam_leaves_out_what_is_not_finite(gpu: Gpu) {
     }
     executor.set_input("x", &[1.0; 700]);
     let two = executor.run(Some(&adam)).await.unwrap();
-    // The second step of a constant gradient is as long as the first: lr, whatever was left out in between.
+    // With a constant gradient the second counted step has length lr too, despite the skipped steps between.
     close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
 }
 
-/// Rows of every width of a subgroup and more, sums of many and of few, and Adam's norm.
+/// Rows narrower and wider than a subgroup, long and short sums, and Adam's norm.
 async fn subgroups_change_no_bits(_: Gpu) {
     let open = async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
     let (without, with) = (open(Some(false)).await, open(Some(true)).await);
     assert!(!without.about().subgroups);
-    // Eight lanes are the fewest that are used.
+    // Subgroups need at least eight lanes.
     let known = with.about().name.contains("256 bits");
     assert!(with.about().subgroups || !known, "{:?}", with.about());
     for [rows, cols] in [[3, 20], [9, 33], [40, 130], [5, 300], [2, 2000], [1500, 5], [3000, 3]] {
@@ -570,7 +569,7 @@ async fn subgroups_change_no_bits(_: Gpu) {
     }
 }
 
-async fn panels_are_refused(gpu: Gpu) {
+async fn panels_are_rejected(gpu: Gpu) {
     let mut g = Graph::new();
     let y = nets::FORWARD[0].1(&mut g, 64);
     let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
@@ -579,13 +578,13 @@ async fn panels_are_refused(gpu: Gpu) {
 
 crate::common::tests!(
     reductions_and_rows,
-    adam_follows_the_processors,
+    adam_matches_the_processor,
     attention,
     heads_and_windows,
     saved_activations,
-    panels_are_refused;
+    panels_are_rejected;
     natively:
-    what_ppo_learns,
+    ppo_plans,
     maps,
     zips,
     products,
@@ -593,6 +592,6 @@ crate::common::tests!(
     whole_nets,
     random_graphs,
     many_rows,
-    adam_leaves_out_what_is_not_finite,
+    adam_skips_non_finite_gradients,
     subgroups_change_no_bits,
 );

@@ -1,54 +1,53 @@
-//! The matrix product against the plain one in 64 bits: odd sizes, either factor transposed or spread out, and
-//! everything that may follow.
+//! The matrix product compared with a plain one in f64: odd sizes, transposed and strided factors, and all epilogues.
 
 use crate::{noise, run_program};
 use gpu::{Gpu, Product, Program, Region, Side, Space, TILES, Tile, product_by, products};
 use math::{Act, Unary, reference};
 use std::cell::Cell;
 
-/// How a factor of `outer` rows of a (columns of b) and `inner` k lies.
+/// Memory order of a factor with `outer` rows of a (columns of b) and `inner` k.
 #[derive(Clone, Copy, Debug)]
-pub enum Lie {
-    /// k runs fastest.
+pub enum Order {
+    /// k is contiguous.
     Along,
-    /// The other index runs fastest.
+    /// The other index is contiguous.
     Across,
-    /// The same two within wider rows.
+    /// The same two orders with padded rows.
     AlongWide,
     AcrossWide,
-    /// Neither is next to the other.
+    /// Neither index is contiguous.
     Spread,
 }
 
-const LIES: [Lie; 5] = [Lie::Along, Lie::Across, Lie::AlongWide, Lie::AcrossWide, Lie::Spread];
+const ORDERS: [Order; 5] = [Order::Along, Order::Across, Order::AlongWide, Order::AcrossWide, Order::Spread];
 
-impl Lie {
+impl Order {
     /// Strides (outer, inner) and length.
     pub fn strides(self, outer: usize, inner: usize) -> (usize, usize, usize) {
         match self {
-            Lie::Along => (inner, 1, outer * inner),
-            Lie::Across => (1, outer, outer * inner),
-            Lie::AlongWide => (inner + 3, 1, outer * (inner + 3)),
-            Lie::AcrossWide => (1, outer + 5, inner * (outer + 5)),
-            Lie::Spread => (2 * inner, 2, 2 * outer * inner),
+            Order::Along => (inner, 1, outer * inner),
+            Order::Across => (1, outer, outer * inner),
+            Order::AlongWide => (inner + 3, 1, outer * (inner + 3)),
+            Order::AcrossWide => (1, outer + 5, inner * (outer + 5)),
+            Order::Spread => (2 * inner, 2, 2 * outer * inner),
         }
     }
 }
 
-/// A product, and what goes with it.
+/// A product with its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// m, n, k.
     pub shape: [usize; 3],
-    pub a: Lie,
-    pub b: Lie,
+    pub a: Order,
+    pub b: Order,
     pub bias: bool,
     pub residual: bool,
     pub act: Act,
     pub adds: bool,
-    /// What it is multiplied by in passing.
+    /// Derivative that multiplies the result.
     pub slope: Option<Unary>,
-    /// Whether sums of a's rows are added to what is there.
+    /// Sums of a's rows; true adds them to the present contents.
     pub row_sums: Option<bool>,
     pub saves: bool,
     pub half: Option<[f32; 2]>,
@@ -57,8 +56,8 @@ pub struct Case {
 
 pub const PLAIN: Case = Case {
     shape: [1; 3],
-    a: Lie::Along,
-    b: Lie::Along,
+    a: Order::Along,
+    b: Order::Along,
     bias: false,
     residual: false,
     act: Act::None,
@@ -70,10 +69,10 @@ pub const PLAIN: Case = Case {
     tile: None,
 };
 
-/// a, b, bias, residual, what a slope is of, sums with three numbers behind them, c.
+/// a, b, bias, residual, argument of the slope, row sums followed by three guard values, c.
 pub type Values = [Vec<f32>; 7];
 
-/// As many numbers as a case takes.
+/// Random values of the sizes that a case needs.
 pub fn values(case: &Case, stream: usize) -> Values {
     let [m, n, k] = case.shape;
     let (a, b) = (case.a.strides(m, k).2, case.b.strides(n, k).2);
@@ -81,10 +80,10 @@ pub fn values(case: &Case, stream: usize) -> Values {
     std::array::from_fn(|i| noise((7 * stream + i) as u32, lens[i]))
 }
 
-/// What stands behind c must still stand there.
+/// Values behind c that must stay unchanged.
 const GUARD: [f32; 64] = [123.0; 64];
 
-/// Adds a case to a program; gives where its values are, what it saves, and the guard.
+/// Adds a case to a program; returns the regions of its values, its saved values and its guard.
 fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values) -> ([Region; 7], [Region; 2]) {
     let [m, n, k] = case.shape;
     let saved = space.floats(m * n);
@@ -110,7 +109,7 @@ fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values)
     (at, [saved, guard])
 }
 
-/// Of each case c, the sums, and what was saved, from one program.
+/// Runs all cases in one program; returns c, the sums and the saved values of each.
 pub async fn run(gpu: &Gpu, cases: &[(Case, Values)]) -> Vec<Vec<Vec<f32>>> {
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let (mut written, mut read) = (Vec::new(), Vec::new());
@@ -127,10 +126,10 @@ pub async fn run(gpu: &Gpu, cases: &[(Case, Values)]) -> Vec<Vec<Vec<f32>>> {
     found.chunks(4).map(|found| found[..3].to_vec()).collect()
 }
 
-/// Rounding of one multiplication and one addition, with some room.
+/// Tolerance for one multiplication and one addition in f32.
 const SINGLE: f64 = 4e-7;
 
-/// Runs cases in one program, and compares what they give.
+/// Runs cases in one program and compares their results.
 async fn check(gpu: &Gpu, cases: impl IntoIterator<Item = Case>) {
     let with_values = |(i, case)| (case, values(&case, i));
     let cases: Vec<_> = cases.into_iter().enumerate().map(with_values).collect();
@@ -175,28 +174,28 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
         let error = (x(&found[1], i) - sum).abs();
         assert!(error <= in_passing(sum), "{case:?}: row {i} is {}, not {sum}", found[1][i]);
     }
-    assert_eq!(found[1][m..], sums[m..], "{case:?}: what lies behind the sums");
+    assert_eq!(found[1][m..], sums[m..], "{case:?} wrote behind the sums");
 }
 
-async fn products_of_any_size_and_stride_are_right(gpu: Gpu) {
+async fn products_of_any_size_and_stride_match_f64(gpu: Gpu) {
     let mut cases = Vec::new();
     for shape in [[1, 1, 1], [35, 13, 3], [36, 132, 40]] {
-        for a in LIES {
-            cases.extend(LIES.map(|b| Case { shape, a, b, ..PLAIN }));
+        for a in ORDERS {
+            cases.extend(ORDERS.map(|b| Case { shape, a, b, ..PLAIN }));
         }
     }
     let odd = [[1, 5, 3], [7, 1, 9], [17, 13, 1], [65, 66, 67], [1000, 2, 64]];
-    cases.extend(odd.map(|shape| Case { shape, b: Lie::Across, ..PLAIN }));
+    cases.extend(odd.map(|shape| Case { shape, b: Order::Across, ..PLAIN }));
     check(&gpu, cases).await;
 }
 
-async fn what_follows_a_product_is_right(gpu: Gpu) {
+async fn epilogues_match_f64(gpu: Gpu) {
     let mut cases = Vec::new();
     let after = |shape: [usize; 3], act, flags: u8| {
         let (bias, residual, adds) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
         Case { shape, bias, residual, act, adds, ..PLAIN }
     };
-    // By ones, by fours, by whole rows, and in a second kernel.
+    // Loads of one value, of four, of whole rows, and a second kernel.
     for shape in [[70, 65, 20], [33, 36, 8], [21, 2, 8], [6, 7, 1200]] {
         cases.extend([1, 2, 4].map(|flags| after(shape, Act::None, flags)));
         let acts = [(Act::Relu, 7), (Act::Tanh, 3), (Act::Gelu, 5)];
@@ -206,57 +205,57 @@ async fn what_follows_a_product_is_right(gpu: Gpu) {
     check(&gpu, cases).await;
 }
 
-async fn every_tile_is_right_inside_at_its_edges_and_short_of_them(gpu: Gpu) {
+async fn every_tile_matches_f64_at_any_remainder(gpu: Gpu) {
     for tile in &TILES {
         let plain = Case { tile: Some(tile), ..PLAIN };
         let (rows, columns, depth) = (tile.rows, tile.columns, tile.depth);
-        // Sizes that share texts.
+        // Sizes that share one shader source.
         let fours = [[rows, columns, depth], [2 * rows, 2 * columns, 3 * depth], [rows + 4, columns + 8, depth + 4]];
         let ones = [[rows + 1, columns + 3, 2 * depth + 5], [rows - 1, columns - 1, depth + 1]];
-        let mut cases: Vec<_> = ones.map(|shape| Case { shape, b: Lie::Across, ..plain }).to_vec();
+        let mut cases: Vec<_> = ones.map(|shape| Case { shape, b: Order::Across, ..plain }).to_vec();
         for shape in fours {
-            cases.extend([Lie::Along, Lie::Across].map(|lie| Case { shape, a: lie, b: lie, ..plain }));
+            cases.extend([Order::Along, Order::Across].map(|order| Case { shape, a: order, b: order, ..plain }));
         }
         check(&gpu, cases).await;
     }
 }
 
-/// Gradients of weights: few rows and columns, many k.
-async fn deep_products_are_split_and_joined(gpu: Gpu) {
+/// Shapes of weight gradients: few rows and columns, large k.
+async fn products_split_over_k_match_f64(gpu: Gpu) {
     let mut cases = Vec::new();
     for shape in [[64, 64, 2050], [2, 64, 4096], [64, 4, 4096], [1, 33, 1999], [5, 3, 700], [130, 70, 1031]] {
-        for (a, b) in [(Lie::Across, Lie::Across), (Lie::Along, Lie::AcrossWide)] {
+        for (a, b) in [(Order::Across, Order::Across), (Order::Along, Order::AcrossWide)] {
             cases.push(Case { shape, a, b, adds: shape[2] % 2 == 0, ..PLAIN });
         }
     }
     check(&gpu, cases).await;
 }
 
-/// A product on its way through a slope, with the sums of a's rows: each by every tile, and split.
-async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
+/// Products with a slope and row sums, for every tile and split over k.
+async fn slopes_and_row_sums_match_f64(gpu: Gpu) {
     let slopes = [None, Some(Unary::Relu), Some(Unary::Tanh), Some(Unary::Gelu), Some(Unary::Sigmoid)];
-    let plain = Case { b: Lie::Across, ..PLAIN };
+    let plain = Case { b: Order::Across, ..PLAIN };
     let shapes = [[33, 36, 8], [70, 65, 20], [21, 2, 8], [64, 64, 1300], [5, 3, 900], [66, 3, 2000], [130, 7, 600]];
-    let mut cases = vec![Case { shape: shapes[0], a: Lie::Across, slope: slopes[3], ..plain }];
+    let mut cases = vec![Case { shape: shapes[0], a: Order::Across, slope: slopes[3], ..plain }];
     for (i, shape) in shapes.into_iter().enumerate() {
         for j in [i, i + 2] {
-            let (a, slope, row_sums) = (LIES[j % 5], slopes[(i + j) % 5], Some(j % 2 == 0));
+            let (a, slope, row_sums) = (ORDERS[j % 5], slopes[(i + j) % 5], Some(j % 2 == 0));
             cases.push(Case { shape, a, slope, row_sums, ..plain });
         }
     }
     for (i, tile) in TILES.iter().enumerate() {
         let shape = [tile.rows + 4, tile.columns + 8, 2 * tile.depth + 4];
         let (slope, row_sums) = (slopes[i % 5], Some(i % 3 > 0));
-        cases.push(Case { shape, a: LIES[i % 2], slope, row_sums, tile: Some(tile), ..plain });
+        cases.push(Case { shape, a: ORDERS[i % 2], slope, row_sums, tile: Some(tile), ..plain });
     }
-    // Each by itself.
+    // One program per case.
     for case in cases {
         check(&gpu, [case]).await;
     }
 }
 
-/// Three products that are alike, two of them in one dispatch: each gives what it gives alone.
-async fn products_that_are_alike_go_together(gpu: Gpu) {
+/// Three equal-shaped products, added together and one by one, give the same results.
+async fn batched_products_equal_single_ones(gpu: Gpu) {
     for ((m, n, k), kernels) in [((70, 65, 20), 2), ((33, 36, 8), 2), ((64, 64, 1300), 4), ((5, 3, 900), 4)] {
         let (mut space, mut program) = (Space::default(), Program::new(&gpu));
         let mut filled = Vec::new();
@@ -294,19 +293,19 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
         let found = run_program(&gpu, &mut program, &space, &written, &results).await;
         let (together, alone) = found.split_at(6);
         for (i, (x, y)) in together.iter().zip(alone).enumerate() {
-            assert!(y.iter().any(|y| y.abs() > 0.1), "{m} x {n} x {k}: {i} is something");
+            assert!(y.iter().any(|y| y.abs() > 0.1), "{m} x {n} x {k}: {i} is 0");
             let apart = testkit::distance(x, y);
             assert!(apart < 1e-4, "{m} x {n} x {k}: {i} is {apart} off");
         }
     }
 }
 
-/// A clock that always gives the next second: every candidate is as fast as another, and the first is kept.
-async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
+/// The clock advances one second per call, so all candidates are equally fast and the first is chosen.
+async fn tuning_keeps_one_candidate_per_shape_and_right_results(gpu: Gpu) {
     let cases = [
         Case { shape: [520, 68, 65], bias: true, ..PLAIN },
         Case { shape: [130, 32, 32], act: Act::Relu, ..PLAIN },
-        Case { shape: [64, 60, 1100], a: Lie::Across, b: Lie::Across, ..PLAIN },
+        Case { shape: [64, 60, 1100], a: Order::Across, b: Order::Across, ..PLAIN },
     ];
     let seconds = Cell::new(0.0);
     let now = || {
@@ -328,12 +327,12 @@ async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
 }
 
 crate::common::tests!(
-    what_follows_a_product_is_right,
-    deep_products_are_split_and_joined;
+    epilogues_match_f64,
+    products_split_over_k_match_f64;
     natively:
-    products_of_any_size_and_stride_are_right,
-    every_tile_is_right_inside_at_its_edges_and_short_of_them,
-    what_a_product_does_in_passing_is_right,
-    products_that_are_alike_go_together,
-    a_tuned_adapter_keeps_candidates_and_right_results,
+    products_of_any_size_and_stride_match_f64,
+    every_tile_matches_f64_at_any_remainder,
+    slopes_and_row_sums_match_f64,
+    batched_products_equal_single_ones,
+    tuning_keeps_one_candidate_per_shape_and_right_results,
 );

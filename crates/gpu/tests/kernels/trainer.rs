@@ -1,5 +1,5 @@
-//! Training steps and runs of a plan on a device against the stand-in on this processor. Native only: it looks until an answer
-//! is there, and a browser's arrive only while nothing does.
+//! Training steps and evaluations of a plan on a device, compared with the local trainer on the processor. Native only, because the tests
+//! poll in a loop, and a browser delivers results only between tasks.
 
 use crate::half;
 use gpu::Gpu;
@@ -10,7 +10,7 @@ use learn::words::{Config, Mlp, Norm, Positions, Shape, plan_training};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
-/// Asks, and looks until the answer is there.
+/// Requests the state and polls until it arrives.
 async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
     let mut trained = TrainResult::default();
     trainer.ask().unwrap();
@@ -18,7 +18,7 @@ async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
     trained
 }
 
-/// First weights, and moments that are 0.
+/// Initial weights, and moments of 0.
 fn start(plan: &Plan) -> (Params, Vec<f32>) {
     (Params::new(plan.table(), 3), vec![0.0; plan.table().len()])
 }
@@ -28,7 +28,7 @@ fn close(what: &str, found: &[f32], expected: &[f32]) {
     testkit::close(what, found, expected, 1e-4, 1e-3);
 }
 
-async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
+async fn net_trains_as_on_the_processor(gpu: Gpu) {
     let mut g = Graph::new();
     let x = g.input("x", [48, 6]);
     let target = g.input("target", [48, 3]);
@@ -51,7 +51,7 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
             let (mut x, mut target) = (vec![0.0; 48 * 6], vec![0.0; 48 * 3]);
             Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
             Rng::new(7, step).fill_normal(Isa::best(), 1, &mut target);
-            // One that is no number changes nothing and does not count.
+            // A step with a NaN changes nothing and does not count.
             x[0] = if step == 3 { f32::NAN } else { x[0] };
             let lr = if step < 5 { 0.01 } else { 0.003 };
             trainer.set_input("x", &x).unwrap();
@@ -71,7 +71,7 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
         close("v", &found.v, &expected.v);
         close("norm", &[found.norm], &[expected.norm]);
     }
-    // Begun anew from the same place it gives the same bits, however the steps were sent.
+    // A restart from the same state gives the same bits, for any grouping of steps.
     there.set_state(&state).unwrap();
     steps(&mut *there, 0..9);
     let again = answer(&mut *there).await;
@@ -84,8 +84,8 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
     assert!(again.weights == apart.weights && again.m == apart.m && again.v == apart.v);
 }
 
-/// Sums of rows, a hidden layer, and a row's logarithms of probabilities: what a judge of states is made of.
-async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
+/// An embedding bag, a hidden layer and log probabilities, as in an evaluator of states.
+async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     let mut g = Graph::new();
     let active = g.input("active", [40, 5]);
     let table = g.param("table", [30, 32], Init::Uniform(0.5));
@@ -102,7 +102,7 @@ async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
     let mut here = Local.evaluator(&plan, &weights[0]).unwrap();
     let run = |evaluator: &mut dyn PlanEvaluator, active: &[f32]| {
         let mut outputs = Vec::new();
-        assert_eq!(evaluator.poll(&mut outputs), Ok(false), "nothing was begun");
+        assert_eq!(evaluator.poll(&mut outputs), Ok(false), "a result before the first run");
         evaluator.set_input("active", active).unwrap();
         evaluator.run().unwrap();
         while !evaluator.poll(&mut outputs).unwrap() {}
@@ -120,10 +120,10 @@ async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
         }
     }
     there.run().unwrap();
-    assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "one at a time");
+    assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "a second run was accepted");
 }
 
-/// Small transformers as the room of words builds them, of every norm, position, and kind of layer: three sequences of half a batch.
+/// Small transformers as in the words room, with every norm, position encoding and layer kind. Three sequences are half a batch.
 fn transformers() -> [Config; 5] {
     let room = half::config(false);
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
@@ -143,15 +143,15 @@ fn transformers() -> [Config; 5] {
     ]
 }
 
-/// Tokens of the text that they learn from.
+/// Tokens of the training text.
 const TEXT: usize = 400;
 
 fn text() -> Vec<f32> {
     (0..TEXT).map(|i| ((i * i + i / 3) % 21) as f32).collect()
 }
 
-/// Whole steps of two runs each, of every norm, position, and kind of layer.
-async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
+/// Optimizer steps of one to three accumulated runs, for every norm, position encoding and layer kind.
+async fn transformer_trains_as_on_the_processor(gpu: Gpu) {
     for config in transformers() {
         let plan = Arc::new(plan_training(&config, TEXT, 5, Isa::best()).unwrap());
         let (params, zeros) = start(&plan);
@@ -178,7 +178,7 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
         }
         for step in 0..12 {
             for trainer in [&mut *there, &mut *here] {
-                // Steps of one run, of two and of three.
+                // Steps with one, two and three accumulated runs.
                 let runs = step % 3 + 1;
                 for i in 0..runs {
                     run(trainer, 3 * step + i);
@@ -196,15 +196,15 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
             close(&format!("{what}: loss"), &found.outputs[0].1, &expected.outputs[0].1);
             close(&format!("{what}: norm"), &[found.norm], &[expected.norm]);
             if step == 0 {
-                // The moment of one step is its gradient.
+                // After one step, the first moment is proportional to the gradient.
                 close(&format!("{what}: gradient"), &found.m, &expected.m);
                 first = found.outputs[0].1[0];
             }
             if step == 11 {
-                assert!(found.outputs[0].1[0] < first, "{what}: it learned");
+                assert!(found.outputs[0].1[0] < first, "{what}: the loss did not fall");
                 assert_eq!(found.steps, 12);
                 let mut small = TrainResult::default();
-                there.ask_outputs().unwrap();
+                there.request_outputs().unwrap();
                 while !there.poll(&mut small).unwrap() {}
                 assert_eq!((small.steps, &small.outputs, small.norm), (12, &found.outputs, found.norm));
                 assert!(small.weights.is_empty() && small.m.is_empty() && small.v.is_empty());
@@ -213,8 +213,8 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
     }
 }
 
-/// The gradient of products in f16, of a mean loss and of a millionth of it: with the same bits kept of each.
-async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
+/// Gradients with f16 products, for a mean loss and for a millionth of it. Both keep the same precision.
+async fn transformer_gradients_in_f16_match_f32(gpu: Gpu) {
     if !gpu.about().half {
         return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
     }
@@ -240,20 +240,20 @@ async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
             let difference = length(&mut x.iter().zip(y).map(|(x, y)| f64::from(x - y)));
             difference / length(&mut y.iter().map(|&y| f64::from(y)))
         };
-        // Of each parameter by itself: none is lost among others that are larger.
+        // Each parameter separately, so that a small gradient is not hidden by larger ones.
         for spec in plan.table().specs() {
             let by = apart(&half.m[spec.range()], &plain.m[spec.range()]);
             assert!(by < 5e-3, "{config:?}: the gradient of {} differs by {by}", spec.name);
         }
         let by = apart(&half.m, &plain.m);
-        assert!(by > 1e-5, "{config:?}: factors were rounded");
+        assert!(by > 1e-5, "{config:?}: f16 gave the results of f32");
         eprintln!("{config:?}: gradients differ by {by:.1e}");
     }
 }
 
 crate::common::tests!(; natively:
-    a_transformer_in_f16_has_the_gradients_of_f32,
-    a_transformer_is_trained_as_on_the_processor,
-    a_net_is_trained_as_on_the_processor,
-    a_plan_is_run_as_on_the_processor,
+    transformer_gradients_in_f16_match_f32,
+    transformer_trains_as_on_the_processor,
+    net_trains_as_on_the_processor,
+    plan_evaluates_as_on_the_processor,
 );

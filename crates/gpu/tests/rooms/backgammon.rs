@@ -1,5 +1,5 @@
-//! What backgammon's published learner offloads to a GPU, against the processor at the same work: leaves in two lanes, and steps on
-//! samples that lie on the device.
+//! Offloaded work of the published backgammon learner, compared with the same work on the processor: leaves in two lanes, and training
+//! steps on samples in device memory.
 
 use crate::{close, pause};
 use gpu::{Fault, Gpu, OpenOptions};
@@ -21,7 +21,7 @@ const MINIBATCH: usize = 32;
 const REPLAY: usize = 96;
 const VALUE_COEF: f32 = 0.7;
 
-/// As the learner's own, but for a faster rate.
+/// The learner's optimizer with a higher rate.
 fn adam() -> Adam {
     Adam { lr: 2e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() }
 }
@@ -31,8 +31,8 @@ fn spec(work: Work, lane_rows: usize) -> OffloadSpec {
     OffloadSpec { work, isa, shape, lane_rows, minibatch: MINIBATCH, replay: REPLAY }
 }
 
-/// Decisions of random games, and some of them as second halves.
-fn met(count: usize) -> Vec<Decision> {
+/// Decisions of random games; some of them are second halves of doubles.
+fn random_decisions(count: usize) -> Vec<Decision> {
     let mut numbers = Rng::new(3, 5).sequence(0);
     let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
     while all.len() < count {
@@ -57,11 +57,11 @@ fn is_legal(packed_sample: &PackedSample, action: usize) -> bool {
     packed_sample[SAMPLE + action / 32] >> (action % 32) & 1 == 1
 }
 
-/// Lessons of decisions that are some: visits and ends by chance.
+/// Random samples of decisions with at least two legal actions.
 fn packed_samples(count: usize) -> Vec<PackedSample> {
     let (mut numbers, mut scratch) = (Rng::new(9, 1).sequence(0), Results::new());
     let mut all = Vec::new();
-    for decision in met(2 * count) {
+    for decision in random_decisions(2 * count) {
         let mut sample = [0; SAMPLE];
         sample[..9].copy_from_slice(&decision_words(&decision));
         let bits = packed_sample(&sample, &mut scratch);
@@ -81,7 +81,7 @@ fn packed_samples(count: usize) -> Vec<PackedSample> {
     all
 }
 
-/// Asks until the answer is here.
+/// Polls until `ask` returns true.
 async fn until(gpu: &Gpu, mut ask: impl FnMut() -> Result<bool, Fault>) {
     for _ in 0..1000 {
         if ask().unwrap() {
@@ -110,16 +110,16 @@ fn set_state(accelerator: &mut dyn Accelerator, params: &Params, steps: u64) {
     accelerator.set_state(&TrainStateRef { weights: params.values(), m: &none, v: &none, steps }).unwrap();
 }
 
-/// Places of some steps, some of them more than once.
+/// Random sample indices of one step; an index may repeat.
 fn drawn(step: u64) -> Vec<u32> {
     let mut numbers = Rng::new(2, 7).sequence(step);
     (0..MINIBATCH).map(|_| numbers.below(REPLAY as u32)).collect()
 }
 
-/// Whole games are in the first thousand: bars, borne off checkers and races too.
-async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
+/// The first thousand decisions cover complete games, with checkers on the bar and off, and races.
+async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     const ROWS: usize = 1000;
-    let decisions = met(ROWS);
+    let decisions = random_decisions(ROWS);
     assert!(decisions.iter().any(|d| d.board.mine().off() > 0) && decisions.iter().any(|d| d.second));
     assert!(decisions.iter().any(|d| d.board.mine().bar() > 0) && decisions.iter().any(|d| !d.board.contact()));
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
@@ -140,17 +140,17 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     };
 
     let mut accelerator = request(&gpu, &spec(Work { leaves: true, learning: false }, ROWS)).unwrap();
-    assert_eq!(accelerator.answer(0, &mut Answer::default()), Ok(false), "nobody asked");
+    assert_eq!(accelerator.answer(0, &mut Answer::default()), Ok(false), "an answer without a request");
     accelerator.set_weights(old.values()).unwrap();
     accelerator.ask(0, &words).unwrap();
-    // While that is under way: other weights, and another lane.
+    // During this request: other weights, and the other lane.
     accelerator.set_weights(new.values()).unwrap();
     accelerator.ask(1, &words[300..350]).unwrap();
-    assert!(accelerator.ask(1, &words).is_err(), "it has not answered yet");
+    assert!(accelerator.ask(1, &words).is_err(), "a second request was accepted in one lane");
     let later = answer(&gpu, &mut *accelerator, 1).await;
     same("the lane asked last", &later, &of_new, 300..350);
     same("the lane asked first", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
-    // A smaller batch finds nothing of a larger one in its rows, and the same bits in another batch.
+    // A smaller batch is unaffected by earlier rows, and gives the same bits as in another batch.
     accelerator.ask(0, &words[320..340]).unwrap();
     accelerator.ask(1, &words).unwrap();
     let again = answer(&gpu, &mut *accelerator, 0).await;
@@ -161,10 +161,10 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     assert!(accelerator.store_samples(0, &packed_samples(1)).is_err(), "learning was not offloaded");
 }
 
-/// Each stretch begins where the processor stands. Where an input of a rectifier is rounded to the other side of 0, a gradient
-/// steps while the losses stay, and Adam, which divides by its length, turns the little that differs into whole steps: here
-/// that befell 1 run of 24, and 1 of 24 between two instruction sets of the processor too. So weights are held to the mean.
-async fn steps_are_the_processors(gpu: Gpu) {
+/// Each group of steps starts from the processor's state. If the input of a rectifier rounds to the other side of 0, the gradient jumps
+/// while the loss does not, and Adam's normalization amplifies the difference. This happened in 1 run of 24, and also in 1 of 24 between
+/// two instruction sets of the processor. The test therefore compares the mean difference of the weights.
+async fn steps_match_the_processor(gpu: Gpu) {
     let (all, params) = (packed_samples(REPLAY + 40), params(4));
     let plan = spec(Work::LEARNING, 8);
     let mut both = [request(&gpu, &plan).unwrap(), Box::new(LocalAccelerator::new(&plan).unwrap())];
@@ -175,7 +175,7 @@ async fn steps_are_the_processors(gpu: Gpu) {
     for steps in [0..1, 1..4, 4..9] {
         for accelerator in &mut both {
             for step in steps.clone() {
-                // The ring is written over, at its end and then at its beginning, while steps are under way.
+                // Overwrites the end and then the start of the replay while steps are pending.
                 if step == 3 {
                     accelerator.store_samples(REPLAY - 20, &all[REPLAY..][..20]).unwrap();
                     accelerator.store_samples(0, &all[REPLAY + 20..]).unwrap();
@@ -200,10 +200,10 @@ async fn steps_are_the_processors(gpu: Gpu) {
     }
 }
 
-/// One submit or many, other work in between or none: the same steps are the same bits.
-async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
+/// Steps give the same bits in one submit or many, with or without other work in between.
+async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     let params = params(5);
-    let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&met(1)[0]));
+    let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&random_decisions(1)[0]));
     let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
     accelerator.set_weights(params.values()).unwrap();
     accelerator.store_samples(0, &packed_samples).unwrap();
@@ -215,7 +215,7 @@ async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     let together = learned(&gpu, &mut *accelerator).await;
     let submits = gpu.counts()[0] - before[0];
     assert!(submits <= 3, "{submits} submits for six steps");
-    // The same again, after what the first left behind: read in the middle, samples brought anew, leaves asked for between.
+    // The same steps with readbacks, stored samples and leaf requests in between.
     set_state(&mut *accelerator, &params, 7);
     let (mut sums, mut heads) = ([0.0; 3], Vec::new());
     for step in 0..6 {
@@ -233,13 +233,13 @@ async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     let apart = learned(&gpu, &mut *accelerator).await;
     assert_eq!([together.steps, apart.steps], [13, 13]);
     assert!(together.weights == apart.weights && together.m == apart.m && together.v == apart.v);
-    assert_eq!(apart.sums, [0.0; 3], "they were told before");
+    assert_eq!(apart.sums, [0.0; 3], "sums were reported twice");
     for (sum, expected) in sums.iter().zip(together.sums) {
         assert!((sum - expected).abs() < 1e-5 * expected, "{sum} {expected}");
     }
-    assert!(heads.iter().all(|one| *one == heads[0]), "what is learned changes no leaves");
+    assert!(heads.iter().all(|one| *one == heads[0]), "training changed the leaves");
 
-    // A gradient that is no number moves nothing and does not count; a knob that is turned does not disturb the count.
+    // Steps with a non-finite gradient change nothing and do not count. Changed coefficients do not affect the count.
     set_state(&mut *accelerator, &params, 7);
     for step in 0..6 {
         accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
@@ -253,26 +253,26 @@ async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
     assert!(still.steps == 14 && still.weights == held.weights && still.m != held.m);
 }
 
-async fn what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room(_: Gpu) {
+async fn oversized_replay_is_rejected_only_if_learning_is_offloaded(_: Gpu) {
     let options = OpenOptions { largest_buffer: Some(1 << 24), ..OpenOptions::default() };
     let gpu = Gpu::open(options).await.unwrap();
     let large = OffloadSpec { replay: 1 << 20, ..spec(Work::ALL, 64) };
-    let refused = request(&gpu, &large).err();
-    let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
+    let rejected = request(&gpu, &large).err();
+    let Some(Fault::TooSmall { needs, has }) = rejected else { panic!("{rejected:?}") };
     assert!(needs >= 4 * (PACKED_SAMPLE_WORDS << 20) as u64 && has == 1 << 24);
     let mut accelerator = request(&gpu, &OffloadSpec { work: Work { leaves: true, learning: false }, ..large }).unwrap();
-    accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    accelerator.ask(0, &[decision_words(&random_decisions(1)[0])]).unwrap();
     assert_eq!(answer(&gpu, &mut *accelerator, 0).await.heads.len(), HEADS);
 }
 
-async fn an_accelerator_says_that_its_device_is_lost(gpu: Gpu) {
+async fn lost_device_is_reported_by_every_call(gpu: Gpu) {
     let params = params(5);
     let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
     set_state(&mut *accelerator, &params, 0);
     accelerator.store_samples(0, &packed_samples(REPLAY)).unwrap();
     accelerator.step(&adam(), VALUE_COEF, &drawn(0)).unwrap();
     accelerator.request_result().unwrap();
-    accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    accelerator.ask(0, &[decision_words(&random_decisions(1)[0])]).unwrap();
     gpu.destroy();
     let is_lost = |fault: Option<Fault>| matches!(fault, Some(Fault::Lost { .. }));
     assert!(is_lost(accelerator.answer(0, &mut Answer::default()).err()));
@@ -282,7 +282,7 @@ async fn an_accelerator_says_that_its_device_is_lost(gpu: Gpu) {
     assert!(is_lost(request(&gpu, &spec(Work::ALL, 64)).err()));
 }
 
-/// The numbers of the next round.
+/// Advances the learner by one round; returns its statistics.
 async fn round(gpu: &Gpu, learner: &mut Published) -> Stats {
     loop {
         match learner.advance() {
@@ -300,9 +300,9 @@ fn restored(learner: &Published) -> Published {
     Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
 }
 
-/// What it learns in a round follows from the rounds before, so that it can be compared also where leaves are offloaded and a rounding
-/// may turn a move.
-async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
+/// A round trains on the samples of earlier rounds. Its updates are therefore comparable even if leaves are offloaded, where rounding may
+/// change a move.
+async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) {
     let config = PublishedConfig {
         evals: 12,
         actors: 3,
@@ -314,27 +314,27 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
         duel_pairs: 0,
         ..PublishedConfig::default()
     };
-    let mut home = Published::new(config, 5, Isa::best()).unwrap();
-    while !home.is_steady() {
-        round(&gpu, &mut home).await;
+    let mut local = Published::new(config, 5, Isa::best()).unwrap();
+    while !local.is_steady() {
+        round(&gpu, &mut local).await;
     }
-    let mut offloaded = [Work::LEARNING, Work::ALL].map(|work| (work, restored(&home)));
-    let mut lost = restored(&home);
-    let before = home.progress();
-    let expected = round(&gpu, &mut home).await;
-    assert!(home.progress().updates > before.updates + 4);
+    let mut offloaded = [Work::LEARNING, Work::ALL].map(|work| (work, restored(&local)));
+    let mut lost = restored(&local);
+    let before = local.progress();
+    let expected = round(&gpu, &mut local).await;
+    assert!(local.progress().updates > before.updates + 4);
     for (work, there) in &mut offloaded {
         there.offload_work(&gpu, *work).unwrap();
         let found = round(&gpu, there).await;
         for (found, expected) in [(found.loss, expected.loss), (found.grad_norm, expected.grad_norm)] {
             assert!((found - expected).abs() < 2e-3 * expected, "{work:?}: {found}, not {expected}");
         }
-        let apart = there.weights().iter().zip(home.weights()).map(|(x, y)| (x - y).abs()).sum::<f32>();
-        assert!(apart < 0.05 * expected.lr * home.weights().len() as f32, "{work:?}: {apart}");
+        let apart = there.weights().iter().zip(local.weights()).map(|(x, y)| (x - y).abs()).sum::<f32>();
+        assert!(apart < 0.05 * expected.lr * local.weights().len() as f32, "{work:?}: {apart}");
         let played = (there.progress().evaluations - before.evaluations) as f64;
-        let at_home = (home.progress().evaluations - before.evaluations) as f64;
-        assert!((played / at_home - 1.0).abs() < 0.02, "{work:?}: {played} boards, not {at_home}");
-        // It goes on from there.
+        let on_cpu = (local.progress().evaluations - before.evaluations) as f64;
+        assert!((played / on_cpu - 1.0).abs() < 0.02, "{work:?}: {played} boards, not {on_cpu}");
+        // The learner continues from this state.
         round(&gpu, there).await;
     }
 
@@ -347,14 +347,14 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
     assert!(matches!(slice, Some(Slice::Stopped(Fault::Lost { .. }))), "{slice:?}");
     assert_eq!(lost.offloaded(), None);
     while lost.advance() == Slice::Worked {}
-    assert!(lost.parts() == home.parts(), "the round is the one at home to the bit");
+    assert!(lost.parts() == local.parts(), "the round differs from the processor's");
 }
 
 crate::common::tests!(; natively:
-    leaves_of_both_lanes_are_the_processors,
-    steps_are_the_processors,
-    steps_give_the_same_bits_however_they_are_sent,
-    what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room,
-    an_accelerator_says_that_its_device_is_lost,
-    a_learners_rounds_are_those_at_home_and_outlive_the_device,
+    leaves_of_both_lanes_match_the_processor,
+    steps_match_the_processor,
+    steps_give_the_same_bits_for_any_grouping,
+    oversized_replay_is_rejected_only_if_learning_is_offloaded,
+    lost_device_is_reported_by_every_call,
+    offloaded_rounds_match_the_processor_and_survive_device_loss,
 );

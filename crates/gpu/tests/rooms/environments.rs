@@ -1,5 +1,5 @@
-//! Worlds on the device against the same worlds on the CPU: random words to the bit, single steps within a few
-//! roundings, and poles that are played as far as roundings let them be compared.
+//! Worlds on the device, compared with the same worlds on the CPU. Random words are equal bit for bit, single steps up to rounding, and
+//! long play of poles statistically.
 
 use crate::fleet::Fleet;
 use crate::submit;
@@ -14,21 +14,21 @@ use worlds::control::{Actions, CartPoles, Impossible, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
 const SEED: u32 = 11;
-/// Beyond half of all numbers, so that no sign is taken for one.
+/// Above half of the u32 range, to detect signed arithmetic.
 const FIRST: u32 = 4_000_000_000;
 const GAME: u32 = 3;
-/// No multiple of a workgroup.
+/// Not a multiple of the workgroup size.
 const ENVS: usize = 1000;
 
-/// Those of `worlds` that the device knows too; in a browser without LunarLander, whose kernels take its software
-/// adapter long to compile, and which `lunar_lander.rs` runs there.
+/// Kinds of `worlds` with kernels. In a browser without LunarLander, whose kernels compile slowly on its software adapter;
+/// `lunar_lander.rs` tests these there.
 fn both() -> impl Iterator<Item = (&'static Kind, World)> {
     let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
     let kinds = worlds::control::kinds().into_iter().filter(move |kind| !left_out(kind));
     kinds.filter_map(|kind| Some((kind, world(kind)?)))
 }
 
-/// Runs one kernel over `len` items and gives its floats and words, `[row][len]`.
+/// Runs one kernel over `len` items; returns its floats and words, `[row][len]`.
 async fn rows(gpu: &Gpu, text: &str, args: &[u32], len: usize, [floats, words]: [usize; 2]) -> (Vec<f32>, Vec<u32>) {
     let mut space = Space::default();
     let (y, n) = (space.floats(len * floats), space.words(len * words));
@@ -50,7 +50,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (i >= len) { return; }
 ";
 
-async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
+async fn random_words_match_the_cpu(gpu: Gpu) {
     let body = "
         let a = threefry(args.key, vec4<u32>(i, 7u * i, i ^ 0xF0F0F0F0u, 3u));
         let b = hash(args.key.xy, vec2<u32>(i * 0x9E3779B9u, 0x12345678u));
@@ -76,7 +76,7 @@ async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
             assert_eq!(words[w * len + i], expected, "word {w} of {i}");
         }
         assert_eq!(floats[i], uniform_from_word(b[0]));
-        // As a learner draws its noise.
+        // The noise of a learner.
         let [u, v] = [b[1], b[2]].map(|word| f64::from(uniform_from_word(word)));
         let (radius, angle) = ((-2.0 * (1.0 - u).ln()).sqrt(), (v - 0.5) * std::f64::consts::TAU);
         for (row, expected) in [(1, radius * angle.cos()), (2, radius * angle.sin())] {
@@ -86,11 +86,11 @@ async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Within a few roundings; but some compilers join the two parts of ln 2 or of π/2 in which multiples of it are taken
-/// off, and then the error grows with what they are taken from.
-async fn polynomials_are_those_of_the_cpu(gpu: Gpu) {
+/// Equality up to rounding. Some compilers merge the two parts of ln 2 or π/2 in the range reduction; the error then grows with the
+/// argument.
+async fn polynomials_match_the_cpu(gpu: Gpu) {
     let len = 4001;
-    // Powers of two, so that a compiler may take products in any order.
+    // Powers of two, so that the order of products does not matter.
     let body = "
         let x = f32(i32(i) - 2000) / 128.0;
         mem[i] = poly_exp(4.0 * x);
@@ -119,7 +119,7 @@ async fn polynomials_are_those_of_the_cpu(gpu: Gpu) {
         ];
         for (row, expected) in expected.into_iter().enumerate() {
             let found = found[row * len + i];
-            // Of sin and cos near 0, and of ln near 1, roundings are of numbers about 1.
+            // Near zeros of sin, cos and ln, rounding errors are those of values near 1.
             let size = if [1, 3, 4].contains(&row) { expected.abs().max(0.25) } else { expected.abs() };
             let from = [4.0 * x, 0.0, 0.25 * x, 4.0 * x, 4.0 * x, x][row].abs();
             let error = (6e-7 + 6e-8 * from) * size;
@@ -128,7 +128,7 @@ async fn polynomials_are_those_of_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Some environments on the device, and where it reads and writes for them.
+/// Environments on the device, with their memory and readbacks.
 struct Device {
     gpu: Gpu,
     worlds: Worlds,
@@ -144,7 +144,7 @@ const SHOW: usize = 1;
 const STEP: usize = 2;
 const PLAY: usize = 3;
 
-/// What it read back.
+/// Contents that were read back.
 struct Seen {
     state: Vec<f32>,
     shown: Vec<f32>,
@@ -155,7 +155,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Steps and episodes.
+    /// Numbers of steps and episodes of an environment.
     fn age(&self, env: usize) -> (u32, u32) {
         (self.clocks[env], self.clocks[self.clocks.len() / 2 + env])
     }
@@ -168,7 +168,7 @@ impl Seen {
         row(&self.shown, env)
     }
 
-    /// Puts the environments into a fleet.
+    /// Writes the environments to a fleet on the CPU.
     fn give(&self, to: &mut Fleet) -> Result<(), Impossible> {
         (0..ENVS).try_for_each(|env| {
             let (steps, episodes) = self.age(env);
@@ -177,7 +177,7 @@ impl Seen {
     }
 }
 
-/// Of an environment, from `[ENVS][features]`.
+/// Row of an environment from `[ENVS][features]`.
 fn row(rows: &[f32], env: usize) -> &[f32] {
     let features = rows.len() / ENVS;
     &rows[features * env..][..features]
@@ -188,7 +188,7 @@ impl Device {
         Device::playing(gpu, world, None)
     }
 
-    /// Poles, which can be played.
+    /// Poles with a kernel that plays `steps` steps.
     fn poles(gpu: &Gpu, steps: u32) -> Device {
         Device::playing(gpu, world(kind(POLE).unwrap()).unwrap(), Some(steps))
     }
@@ -248,15 +248,15 @@ impl Device {
         Seen { state, shown, reached, rewards, clocks, ended }
     }
 
-    /// Episodes that ended in the last play.
+    /// Number of episodes that ended in the last play.
     async fn over(&self) -> u64 {
         let (_, words) = self.over.fetch().await.unwrap();
         words[0].iter().map(|&n| u64::from(n)).sum()
     }
 }
 
-/// Actions by chance.
-fn thrown(kind: &Kind, step: u32) -> Vec<f32> {
+/// Random actions.
+fn random_actions(kind: &Kind, step: u32) -> Vec<f32> {
     let one = |env: usize| {
         let unit = uniform_from_word(hash_1([SEED, step], [env as u32, GAME])[0]);
         match kind.spec.actions {
@@ -276,7 +276,7 @@ fn host(id: &str) -> Fleet {
     Fleet::new(id, Isa::best(), SEED, FIRST, ENVS)
 }
 
-/// Of all ages, so that some are cut off.
+/// Environments at different steps of their episodes, so that some are truncated.
 fn aged(id: &str, limit: u32) -> Fleet {
     let mut host = host(id);
     for env in 0..ENVS {
@@ -291,7 +291,7 @@ fn step(host: &mut Fleet, actions: &[f32]) {
     host.step();
 }
 
-/// Numbers of a state that are angles, of which whole turns do not count.
+/// Number of leading state values that are angles, compared modulo 2π.
 fn angles(id: &str) -> usize {
     match id {
         "Pendulum-v1" => 1,
@@ -300,7 +300,7 @@ fn angles(id: &str) -> usize {
     }
 }
 
-/// How far apart, in parts of each number's size but of no less than 1.
+/// Largest difference, relative to each value's size but at least to 1.
 fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     assert_eq!(found.len(), expected.len());
     let one = |(i, (&f, &e)): (usize, (&f32, &f32))| {
@@ -312,8 +312,8 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     found.iter().zip(expected).enumerate().map(one).fold(0.0, f32::max)
 }
 
-/// Within a rounding of the interval's end: a compiler may fuse the product with the sum.
-async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
+/// Equality up to one rounding at the interval's end, since a compiler may fuse product and sum.
+async fn initial_states_match_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
         let id = kind.spec.id;
         let device = Device::new(&gpu, world);
@@ -326,7 +326,7 @@ async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
             let found = seen.state(env);
             let end = if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
             let worst = testkit::distance(&found, &state) as f32;
-            // A craft's episode begins with a step.
+            // An episode of the lander begins with a step.
             let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
             assert!(worst <= few * 1.2e-7 * end, "{id}: {found:?}, not {state:?}");
             let shown = host.shown(env);
@@ -335,7 +335,7 @@ async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
     }
 }
 
-/// What acts for half of the environments, so that some reach their goal: push the way it moves.
+/// Action for half of the environments, pushing in the direction of motion so that some reach the goal.
 fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     match id {
         "MountainCar-v0" => Some(if state[1] >= 0.0 { 2.0 } else { 0.0 }),
@@ -345,20 +345,20 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     }
 }
 
-/// From every state along a run of the CPU: numbers within a few roundings, flags, lengths and resets to the bit, but
-/// where a rounding decides whether an episode ends. What touches the ground makes more of them: `lunar_lander.rs`.
-async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
+/// Compares one step from every state of a run on the CPU. Values are equal up to rounding; flags, lengths and resets exactly, unless a
+/// rounding decides whether an episode ends. Ground contact amplifies rounding; `lunar_lander.rs` tests it.
+async fn single_steps_match_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
         let (id, limit) = (kind.spec.id, world.step_limit);
         let turning = angles(id);
-        // Four slopes a step at up to 28 rad/s, each of the one before, make more of a rounding.
+        // Four chained derivatives per step at up to 28 rad/s amplify rounding.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
         let device = Device::new(&gpu, world);
         let mut host = aged(id, limit);
         let (mut terminated, mut truncated, mut otherwise, mut worst) = (0, 0, 0, 0.0f32);
         for t in 0..STEPS {
-            let mut actions = thrown(kind, t);
+            let mut actions = random_actions(kind, t);
             for env in (0..ENVS).step_by(2) {
                 actions[env] = pushed(id, &host.state(env).0).unwrap_or(actions[env]);
             }
@@ -368,7 +368,7 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
             let seen = device.see().await;
             for env in 0..ENVS {
                 let gap = apart(row(&seen.reached, env), &host.reached(env), 0);
-                assert!(gap <= few, "{id}, {env} at {t}: reached {gap} elsewhere");
+                assert!(gap <= few, "{id}, {env} at {t}: reached states differ by {gap}");
                 worst = worst.max(gap);
                 let (found, expected) = (seen.ended[env], host.ended[env]);
                 if found != expected {
@@ -376,27 +376,27 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
                     continue;
                 }
                 let reward = (seen.rewards[env] - host.rewards[env]).abs();
-                assert!(reward <= 1e-6 * host.rewards[env].abs().max(1.0), "{id}: rewards {reward} apart");
+                assert!(reward <= 1e-6 * host.rewards[env].abs().max(1.0), "{id}: rewards differ by {reward}");
                 terminated += u32::from(found & TERMINATED != 0);
                 truncated += u32::from(found & TRUNCATED != 0);
                 let (state, steps, episodes) = host.state(env);
                 assert_eq!(seen.age(env), (steps, episodes), "{id}");
                 let gap = apart(&seen.state(env), &state, turning);
-                assert!(gap <= few, "{id}, {env} at {t}: {gap} elsewhere");
+                assert!(gap <= few, "{id}, {env} at {t}: states differ by {gap}");
                 let shown = host.shown(env);
                 assert!(apart(seen.shown(env), &shown, 0) <= few, "{id}");
             }
         }
-        println!("{id}: {terminated} terminated, {truncated} truncated, {otherwise} otherwise; {worst:e} apart");
+        println!("{id}: {terminated} terminated, {truncated} truncated, {otherwise} ended differently; largest difference {worst:e}");
         assert!(terminated > 50 || id == "Pendulum-v1", "{id}: {terminated} terminated");
         assert!(truncated > 30, "{id}: {truncated} truncated");
-        assert!(otherwise <= 2, "{id}: {otherwise} ended otherwise");
+        assert!(otherwise <= 2, "{id}: {otherwise} ended differently");
     }
 }
 
-/// To the bit: the rules are the same functions, in which nothing is left to fuse.
-async fn play_is_as_many_single_steps(gpu: Gpu) {
-    // Ends within a hash, a word and a block of starts.
+/// Equality bit for bit: both use the same functions, with nothing left to fuse.
+async fn play_equals_single_steps(gpu: Gpu) {
+    // Not a multiple of a hash, a word or a block of initial states.
     const STEPS: u32 = 300 + 13;
     let device = Device::poles(&gpu, STEPS);
     let aged = aged(POLE, 500);
@@ -418,8 +418,8 @@ async fn play_is_as_many_single_steps(gpu: Gpu) {
     assert!(ends > 0);
 }
 
-/// The coins are the CPU's, and so, but for roundings at the limits, is the number of episodes.
-async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
+/// The random actions equal the CPU's, so the number of episodes does too, except for rounding at the limits.
+async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 1000;
     let device = Device::poles(&gpu, STEPS);
     let mut poles = poles();
@@ -430,18 +430,18 @@ async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
     let age = |env| poles.environment(env, &mut [0.0; 4]);
     let same = (0..ENVS).filter(|&env| seen.age(env) == age(env)).count();
     println!("{found} episodes, {expected} on the CPU; {same} of {ENVS} poles of the same age");
-    // A pole that ended at another step takes other coins than it would have, and some 5 episodes more or less.
+    // A pole that ended at another step uses other actions afterwards, and differs by about 5 episodes.
     assert!(same >= ENVS - 3, "{same} of the same age");
     assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
-    // Once more, on from there: the count is of one play.
+    // A second play continues; its count covers this play only.
     device.worlds.set_up(&device.memory, SEED, FIRST, GAME + 1);
     device.run(PLAY);
     let (found, expected) = (device.over().await, poles.play(GAME + 1, STEPS));
     assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
 }
 
-/// More than one row of workgroups holds, the last of them with one environment.
-async fn millions_of_poles_are_all_played(gpu: Gpu) {
+/// More environments than one row of workgroups, with one environment in the last workgroup.
+async fn millions_of_poles_play(gpu: Gpu) {
     const COUNT: usize = 64 * 65_535 + 65;
     const STEPS: u32 = 16;
     let mut space = Space::default();
@@ -467,13 +467,13 @@ async fn millions_of_poles_are_all_played(gpu: Gpu) {
     assert!(otherwise <= COUNT / 50_000, "{otherwise} of another age");
 }
 
-/// From the CPU to the device and back nothing is lost, and both go on alike.
-async fn environments_move_to_the_device_and_back(gpu: Gpu) {
+/// Environments keep their state on the way to the device and back, and continue equally.
+async fn environments_survive_a_round_trip(gpu: Gpu) {
     for (kind, world) in both() {
         let id = kind.spec.id;
         let device = Device::new(&gpu, world);
         let mut host = host(id);
-        (0..40).for_each(|t| step(&mut host, &thrown(kind, t)));
+        (0..40).for_each(|t| step(&mut host, &random_actions(kind, t)));
         device.put(&host);
         device.run(SHOW);
         let seen = device.see().await;
@@ -484,8 +484,8 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
             let shown = host.shown(env);
             assert!(apart(seen.shown(env), &shown, 0) <= 4e-7, "{id}");
         }
-        // What the device reached is a state that the CPU takes.
-        (40..60).for_each(|t| device.step(&thrown(kind, t)));
+        // The CPU accepts the states that the device reached.
+        (40..60).for_each(|t| device.step(&random_actions(kind, t)));
         let mut seen = device.see().await;
         seen.give(&mut back).unwrap();
         seen.state[ENVS / 2] = f32::NAN;
@@ -494,13 +494,13 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
 }
 
 crate::common::tests!(
-    random_words_are_those_of_the_cpu,
-    polynomials_are_those_of_the_cpu,
-    one_step_from_the_same_state_is_the_same_step,
-    poles_are_played_as_on_the_cpu;
+    random_words_match_the_cpu,
+    polynomials_match_the_cpu,
+    single_steps_match_the_cpu,
+    poles_play_as_on_the_cpu;
     natively:
-    episodes_begin_where_they_begin_on_the_cpu,
-    play_is_as_many_single_steps,
-    millions_of_poles_are_all_played,
-    environments_move_to_the_device_and_back,
+    initial_states_match_the_cpu,
+    play_equals_single_steps,
+    millions_of_poles_play,
+    environments_survive_a_round_trip,
 );

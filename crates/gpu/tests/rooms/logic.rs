@@ -1,5 +1,5 @@
-//! Updates of populations of logic automata on a device: loss and gradient against the plain twin in f64, several updates against the
-//! stand-in on this processor.
+//! Updates of populations of logic automata on a device. Loss and gradient are compared with the f64 reference, several updates with the
+//! local accelerator on the processor.
 
 use crate::{close, pause};
 use gpu::logic::GpuPopulation;
@@ -15,16 +15,16 @@ use math::{Isa, Rng};
 
 const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 0.7 }];
 
-/// Of losses, gradients and their length, in parts of the largest: sums of roundings in f32 against f64.
+/// Tolerance for losses, gradients and gradient norms, relative to the largest value: f32 rounding compared with f64.
 const SUM: f32 = 1e-4;
-/// Of parameters, moments and sums after several updates: those, and what AdamW makes of small gradients.
+/// Tolerance for parameters, moments and sums after several updates. AdamW amplifies the rounding of small gradients.
 const UPDATES: f32 = 2e-3;
 
 fn small() -> Architecture {
     Architecture { channels: 2, kernels: 3, perception: vec![8, 4, 2], update: vec![16, 12, 8, 4, 2] }
 }
 
-/// As published for the Game of Life.
+/// The published architecture for the Game of Life.
 fn life() -> Architecture {
     let update = [vec![128; 17], vec![64, 32, 16, 8, 4, 2, 1]].concat();
     Architecture { channels: 1, kernels: 16, perception: vec![8, 4, 2, 1], update }
@@ -34,7 +34,7 @@ fn spec(architecture: Architecture, form: GateForm, rollout: Rollout, members: u
     OffloadSpec { architecture, form, rollout, loss_channels: 1, members }
 }
 
-/// Members with wires, gates and random numbers of their own, each of them after a few updates that are made up.
+/// Members with different wires, gates and seeds. Each starts with a different number of earlier updates.
 fn members(spec: &OffloadSpec) -> Vec<Trainer> {
     let isa = Isa::best();
     let member = |i: usize| {
@@ -63,7 +63,7 @@ fn batch(spec: &OffloadSpec, draw: u32) -> [Vec<f32>; 2] {
     })
 }
 
-/// Asks, and lets the device answer.
+/// Requests the state and waits for it.
 async fn answer(gpu: &Gpu, there: &mut dyn Accelerator) -> Trained {
     let mut trained = Trained::default();
     there.ask().unwrap();
@@ -81,7 +81,7 @@ fn begin(machine: &dyn Machine, spec: &OffloadSpec, members: &[Trainer]) -> Box<
     there
 }
 
-/// The first update from moments that are 0: the first moment is the gradient in small.
+/// Checks the gradient of the first update. With initial moments of 0, the first moment is proportional to it.
 async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
     let isa = Isa::best();
     let members = members(spec);
@@ -108,7 +108,7 @@ async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
         let (loss, expected) = loss_and_gradient(member.automaton(), &spec.rollout, &start, &target, 1, fires, &noise);
         let expected: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
         let norm = expected.iter().map(|x| x * x).sum::<f32>().sqrt();
-        assert!(norm > 1e-3, "a gradient that says something: {norm} of {spec:?}");
+        assert!(norm > 1e-3, "the gradient is almost 0: {norm} of {spec:?}");
         let what = |name: &str| format!("{name} of member {i} of {spec:?}");
         let state = trained.state(i, member.updates() + 1);
         let found: Vec<f32> = state.m.iter().map(|m| m / (1.0 - optimiser.beta1)).collect();
@@ -118,25 +118,25 @@ async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
     }
 }
 
-async fn gradients_are_those_of_the_processor(gpu: Gpu) {
+async fn gradients_match_the_reference(gpu: Gpu) {
     let rollout = |width, height, periodic, steps, batch, fire_rate| Rollout { width, height, periodic, steps, batch, fire_rate };
     for form in FORMS {
         gradient(&gpu, &spec(small(), form, rollout(5, 4, true, 3, 2, None), 3)).await;
     }
-    // More cells than a workgroup has threads and a filling blocks, in three dimensions that differ.
+    // More cells than a workgroup has threads, with three different dimensions.
     gradient(&gpu, &spec(small(), GateForm::Softmax, rollout(9, 8, false, 3, 4, Some(0.6)), 2)).await;
     gradient(&gpu, &spec(small(), GateForm::Four, rollout(2, 7, true, 2, 1, Some(0.4)), 2)).await;
     gradient(&gpu, &spec(life(), GateForm::Softmax, rollout(3, 3, true, 1, 20, None), 2)).await;
 }
 
-async fn updates_are_those_of_the_processor(gpu: Gpu) {
+async fn updates_match_the_processor(gpu: Gpu) {
     for form in FORMS {
         let rollout = Rollout { width: 6, height: 5, periodic: false, steps: 4, batch: 2, fire_rate: Some(0.7) };
         let spec = spec(small(), form, rollout, 3);
         let members = members(&spec);
         let mut there = begin(&gpu, &spec, &members);
         let mut here = begin(&Local(Isa::best()), &spec, &members);
-        // The second learns no more after a while, and begins anew later.
+        // The second member pauses for some updates and restarts later.
         let steps = |accelerator: &mut dyn Accelerator, range: std::ops::Range<u32>| {
             for draw in range {
                 let [starts, targets] = batch(&spec, draw);
@@ -165,7 +165,7 @@ async fn updates_are_those_of_the_processor(gpu: Gpu) {
         let second = both(&mut *there, 3..6).await;
         assert_eq!(second.state(1, 0).m.len(), spec.params());
 
-        // From the same place it gives the same bits, also where members go one after the other.
+        // The same state gives the same bits, also if members run one after the other.
         let one_by_one = Gpu::open(OpenOptions { largest_buffer: Some(400_000), ..OpenOptions::default() });
         let one_by_one = one_by_one.await.unwrap();
         let whole = GpuPopulation::new(&gpu, &spec).unwrap().dispatches();
@@ -180,8 +180,8 @@ async fn updates_are_those_of_the_processor(gpu: Gpu) {
     }
 }
 
-/// Too large for the device, and too large for the kernels.
-async fn what_does_not_fit_is_refused(gpu: Gpu) {
+/// A population too large for the device, and one too large for the kernels.
+async fn oversized_populations_are_rejected(gpu: Gpu) {
     let rollout = Rollout { width: 16, height: 16, periodic: true, steps: 4, batch: 2, fire_rate: None };
     let large = spec(small(), GateForm::Softmax, rollout, 3);
     let tiny = Gpu::open(OpenOptions { largest_buffer: Some(100_000), ..OpenOptions::default() }).await.unwrap();
@@ -192,11 +192,11 @@ async fn what_does_not_fit_is_refused(gpu: Gpu) {
     let wide = Architecture { channels: 512, kernels: 16, perception: vec![8], update: vec![512] };
     let fault = GpuPopulation::new(&gpu, &OffloadSpec { architecture: wide, ..large.clone() }).err();
     assert!(matches!(fault, Some(Fault::Unknown { .. })), "{fault:?}");
-    // Nothing is left behind.
+    // The rejections release all memory.
     GpuPopulation::new(&gpu, &large).unwrap();
 }
 
 crate::common::tests!(
-    gradients_are_those_of_the_processor;
-    natively: updates_are_those_of_the_processor, what_does_not_fit_is_refused,
+    gradients_match_the_reference;
+    natively: updates_match_the_processor, oversized_populations_are_rejected,
 );

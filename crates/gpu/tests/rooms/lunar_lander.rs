@@ -1,8 +1,7 @@
-//! LunarLander on the device against thousands of it on the CPU: one step from states of every kind, and whole
-//! episodes of two pilots.
+//! LunarLander on the device, compared with the CPU: single steps from states of every kind, and complete episodes of two pilots.
 //!
-//! A step differs by roundings alone. On the ground 180 sweeps that have not converged make more of them, and now and
-//! then what touches, or which stop holds a leg, is decided otherwise: the tests say how far and how often.
+//! A step differs only by rounding. On the ground, 180 unconverged solver sweeps amplify rounding, and occasionally a contact or the stop
+//! of a leg is decided differently. The tests bound the size and the frequency of such differences.
 
 use crate::fleet::{Fleet, wide};
 use crate::submit;
@@ -16,28 +15,27 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 const ID: &str = "LunarLander-v3";
 const SEED: u32 = 21;
 
-/// Who acts: nobody, since actions are given; chance; and Gymnasium's example.
+/// Pilots: given actions, random actions, and Gymnasium's heuristic.
 const GIVEN: u32 = 0;
 const ANY: u32 = 1;
 const EXAMPLE: u32 = 2;
 
-/// Episodes of one environment at most.
+/// Maximum number of episodes per environment.
 const EPISODES: usize = 3;
-/// Of the rows below.
+/// Row indices and numbers of rows of [`Rows`].
 const ACTION: usize = STATE + OBSERVATION;
 const TOTALS: usize = ACTION + 1;
 const FLOATS: usize = TOTALS + EPISODES;
 const ENDS: usize = 4;
 const WORDS: usize = ENDS + EPISODES;
 
-/// `steps` steps of each environment, or until so many episodes have ended, from what lies in memory to what is put
-/// there. Floats, `[row][len]`: state, observation reached, action, returns; words: environment, episodes, steps,
-/// episodes at first, ends.
+/// Kernel that advances each environment in memory by `steps` steps, or until `episodes` episodes have ended. Floats, `[row][len]`: state,
+/// observation reached, action, returns. Words: environment, episodes, steps, initial episodes, ends.
 const PLAY: &str = "
 struct Args { len: u32, steps: u32, pilot: u32, episodes: u32, key: vec4<u32> }
 const ACTION: u32 = STATE + OBSERVATION;
 
-fn example(seen: Shown) -> f32 {
+fn heuristic_action(seen: Shown) -> f32 {
     let lean = clamp(seen[0] * 0.5 + seen[2], -0.4, 0.4);
     var turn = (lean - seen[4]) * 0.5 - seen[5];
     var lift = (0.55 * abs(seen[0]) - seen[1]) * 0.5 - seen[3] * 0.5;
@@ -66,7 +64,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     for (var t = 0u; t < args.steps && at.episodes - first < args.episodes; t++) {
         var action = mem[ACTION * len + i];
         if (args.pilot == 1u) { action = f32(hash(vec2<u32>(5u, at.episodes), vec2<u32>(env, at.steps)).x >> 30u); }
-        if (args.pilot == 2u) { action = example(at.shown); }
+        if (args.pilot == 2u) { action = heuristic_action(at.shown); }
         let e = at.episodes - first;
         let result = world_go(at, action, env, args.key);
         at = result.now;
@@ -81,7 +79,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// Many environments, in rows as the kernel has them.
+/// Environments in the kernel's row layout.
 struct Rows {
     len: usize,
     floats: Vec<f32>,
@@ -107,7 +105,7 @@ impl Rows {
     }
 }
 
-/// `rounds` times `steps` steps on the device.
+/// Runs the kernel `rounds` times with `steps` steps on the device.
 async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: &Rows) -> Rows {
     let world = world(worlds::control::kind(ID).unwrap()).unwrap();
     let mut space = Space::default();
@@ -128,35 +126,35 @@ async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: 
     Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
 }
 
-/// A choice by chance.
-fn any(env: usize, episode: u32, steps: u32) -> f32 {
+/// A random action.
+fn random_action(env: usize, episode: u32, steps: u32) -> f32 {
     (hash_1([5, episode], [env as u32, steps])[0] >> 30) as f32
 }
 
-/// Many on the CPU.
+/// Environments on the CPU.
 fn fleet(count: usize) -> Fleet {
     Fleet::new(ID, Isa::best(), SEED, 0, count)
 }
 
-fn example(shown: &[f32]) -> f32 {
+fn heuristic_action(shown: &[f32]) -> f32 {
     heuristic::<f32>(shown.try_into().unwrap()) as f32
 }
 
-/// Every so many of some pilots' steps on the CPU: from where, and to where.
-fn recorded(count: usize, steps: usize, every: usize) -> [Rows; 2] {
+/// Samples every `every`-th step of different pilots on the CPU; returns the states before and after it.
+fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     let mut fleet = fleet(count);
     let [mut from, mut to] = [(); 2].map(|()| Rows::new(count * steps / every));
     for t in 0..steps {
         let states = fleet.states();
-        // By turns the example, it with chance in it, nothing, the main engine now and then, and chance.
+        // In turn: the heuristic, the heuristic mixed with random actions, no action, the main engine every other step, and random actions.
         fleet.step_by(|env, shown| {
             let (_, steps, episode) = states[env];
             match env % 5 {
-                0 => example(shown),
-                1 if any(!env, episode, steps) > 0.0 => example(shown),
+                0 => heuristic_action(shown),
+                1 if random_action(!env, episode, steps) > 0.0 => heuristic_action(shown),
                 2 => 0.0,
                 3 if t % 2 == 0 => 2.0,
-                _ => any(env, episode, steps),
+                _ => random_action(env, episode, steps),
             }
         });
         if t % every != every - 1 {
@@ -175,7 +173,7 @@ fn recorded(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     [from, to]
 }
 
-/// What a step was.
+/// Kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Flight,
@@ -206,62 +204,62 @@ fn kind_of(from: &Rows, to: &Rows, i: usize) -> Kind {
     }
 }
 
-/// Of each kind: how far what is seen may be off in half of the steps, and in 99 of 100.
+/// Per kind: maximum median and maximum 99th percentile of the differences in observations.
 const FAR: [(Kind, f32, f32); 7] = [
     (Kind::Flight, 1e-6, 5e-6),
     (Kind::Touch, 2e-6, 1e-5),
     (Kind::Ground, 1e-6, 2e-5),
     (Kind::Still, 1e-6, 2e-5),
     (Kind::Rest, 1e-6, 2e-6),
-    // A hull that strikes the ground turns the last digits into the fourth.
+    // An impact of the hull amplifies differences in the last digits to the fourth.
     (Kind::Crash, 1e-5, 2e-3),
     (Kind::Lost, 2e-6, 2e-5),
 ];
 
-/// The least number that so much of them does not exceed.
+/// Quantile `share` of the numbers.
 fn quantile(numbers: &mut [f32], share: f32) -> f32 {
     numbers.sort_by(f32::total_cmp);
     numbers[((numbers.len() - 1) as f32 * share) as usize]
 }
 
-async fn one_step_from_everywhere(gpu: Gpu) {
-    let [from, to] = recorded(320, 600, 6);
+async fn single_steps_match_the_cpu(gpu: Gpu) {
+    let [from, to] = sampled_steps(320, 600, 6);
     let ours = play(&gpu, GIVEN, [1, 1, 1], &from).await;
     let steps: Vec<usize> = (0..from.len).collect();
     let apart = |rows: std::ops::Range<usize>, i| testkit::worst(rows.map(|row| (ours.float(row, i) - to.float(row, i)).abs())) as f32;
     let count = |wrong: &dyn Fn(usize) -> bool| steps.iter().filter(|&&i| wrong(i)).count();
 
-    // What is decided: ends, episodes, steps; which engine fired, which legs touch, which pieces and features.
+    // Discrete results: ends, episodes, steps, engines, leg contacts, terrain pieces and features.
     let otherwise = count(&|i| (1..WORDS).any(|row| ours.word(row, i) != to.word(row, i)));
-    assert!(otherwise * 10_000 <= steps.len(), "{otherwise} of {} steps ended otherwise", steps.len());
+    assert!(otherwise * 10_000 <= steps.len(), "{otherwise} of {} steps ended differently", steps.len());
     let low = steps.iter().filter(|&&i| kind_of(&from, &to, i) != Kind::Flight).count();
     let decided = |row: usize| (26..29).contains(&row) || row >= 43 && (row - 43) % 7 < 3;
     let otherwise = count(&|i| (0..STATE).any(|row| decided(row) && apart(row..row + 1, i) > 0.0));
-    assert!(otherwise * 1000 <= low, "touches were decided otherwise in {otherwise} of {low} steps");
+    assert!(otherwise * 1000 <= low, "contacts differ in {otherwise} of {low} steps");
     let fired = count(&|i| apart(30..32, i) > 0.0);
     assert_eq!(fired, 0, "another engine fired");
-    // What is far off in spite of that: a leg at its stop or not.
+    // Large differences with equal contacts: a leg at its stop on one side only.
     let far = count(&|i| apart(STATE..ACTION, i) > 5e-3 || apart(TOTALS..TOTALS + 1, i) > 2e-2);
-    assert!(far * 5000 <= steps.len(), "{far} of {} steps were far off", steps.len());
+    assert!(far * 5000 <= steps.len(), "{far} of {} steps differ much", steps.len());
 
     for (kind, half, most) in FAR {
         let these = || steps.iter().filter(|&&i| kind_of(&from, &to, i) == kind);
         assert!(these().count() >= 10, "{} steps are {kind:?}", these().count());
-        // Of a step that ended an episode, the states are the next one's.
+        // After the end of an episode, the state is that of the next episode.
         let parts = [
-            ("what is seen", STATE..ACTION, [half, most]),
+            ("observations", STATE..ACTION, [half, most]),
             ("rewards", TOTALS..TOTALS + 1, [1e-4, 1e-3]),
             ("states", 0..STATE, [1e-4, 5e-3]),
         ];
         for (what, rows, most) in parts {
             let mut off: Vec<f32> = these().map(|&i| apart(rows.clone(), i)).collect();
             let found = [0.5, 0.99].map(|share| quantile(&mut off, share));
-            assert!(found[0] <= most[0] && found[1] <= most[1], "{kind:?}: {what} are off by {found:?}");
+            assert!(found[0] <= most[0] && found[1] <= most[1], "{kind:?}: {what} differ by {found:?}");
         }
     }
 }
 
-/// Asserts that the mean of what pairs of numbers differ by is within four of its standard errors.
+/// Asserts that the mean difference of pairs is within four standard errors of 0.
 fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
     let n = ours.len() as f64;
     let mean = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(of).sum::<f64>() / n;
@@ -270,7 +268,7 @@ fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
     assert!(by.abs() <= 4.0 * error, "{what}: off by {by:.4}, {:.1} standard errors", by.abs() / error);
 }
 
-async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
+async fn pilots_reach_the_same_results_as_on_the_cpu(gpu: Gpu) {
     const COUNT: usize = 512;
     for (pilot, rounds) in [(ANY, 20), (EXAMPLE, 80)] {
         let mut fleet = fleet(COUNT);
@@ -284,8 +282,8 @@ async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
         while going > 0 {
             let states = fleet.states();
             fleet.step_by(|env, shown| match (pilot, &states[env]) {
-                (ANY, (_, steps, episode)) => any(env, *episode, *steps),
-                _ => example(shown),
+                (ANY, (_, steps, episode)) => random_action(env, *episode, *steps),
+                _ => heuristic_action(shown),
             });
             let episodes = states.iter().map(|state| state.2 as usize);
             for (env, e) in episodes.enumerate().filter(|&(_, e)| e < EPISODES) {
@@ -303,11 +301,11 @@ async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
         for (what, of) in [("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32), ("terminated", |end| end & TERMINATED)] {
             agree(what, &numbers(ends(&ours), of), &numbers(ends(&to), of));
         }
-        // One that meets the ground hard soon ends; one that stands on it finds time to go its own way.
+        // Hard landings end soon; long contact with the ground lets trajectories diverge.
         let same = returns(&ours).iter().zip(returns(&to)).filter(|(a, b)| (*a - b).abs() < 0.1).count();
         let least = if pilot == ANY { 0.95 } else { 0.75 };
         assert!(same as f64 >= least * (COUNT * EPISODES) as f64, "{same} episodes are the same");
     }
 }
 
-crate::common::tests!(one_step_from_everywhere; natively: pilots_fare_as_they_fare_on_the_cpu);
+crate::common::tests!(single_steps_match_the_cpu; natively: pilots_reach_the_same_results_as_on_the_cpu);

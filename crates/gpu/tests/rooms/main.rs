@@ -1,4 +1,4 @@
-//! What rooms offload to a device: worlds, and the work of their learners.
+//! Offloaded work of rooms: worlds and learners.
 
 mod backgammon;
 #[path = "../common/mod.rs"]
@@ -12,7 +12,7 @@ mod ppo;
 
 use gpu::{Gpu, Program, Readback, Space};
 
-/// Lets the device answer: a readback of something else arrives after what was asked for before.
+/// Waits for earlier requests: a readback arrives after all requests before it.
 async fn pause(gpu: &Gpu) {
     let mut space = Space::default();
     let region = space.floats(1);
@@ -26,7 +26,7 @@ fn submit(gpu: &Gpu, program: &Program, range: std::ops::Range<usize>) {
     gpu.submit(encoder);
 }
 
-/// Asserts that numbers are equal but for so much, in parts of the largest.
+/// Asserts that values are equal up to `most`, relative to the largest.
 #[track_caller]
 fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
     testkit::close(what, found, expected, most.into(), 1e-6);

@@ -38,7 +38,7 @@ use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state
 use accelerator::Work;
 use graph::{Executor, Params, Plan};
 use math::{Isa, Rng, par};
-use offloaded::{Away, Offloaded};
+use offloaded::{OffloadSlots, Offloaded};
 use player::PublishedPlayer;
 use replay::{Replay, WORDS};
 use search::Seconds;
@@ -116,7 +116,7 @@ pub struct Published {
     diverged: bool,
     clock: fn() -> f64,
     learning_s: f64,
-    away: Away,
+    away: OffloadSlots,
 }
 
 impl Published {
@@ -143,7 +143,7 @@ impl Published {
             diverged: false,
             clock: || 0.0,
             learning_s: 0.0,
-            away: Away::default(),
+            away: OffloadSlots::default(),
             trainer,
             player_plan,
             config,

@@ -1,4 +1,4 @@
-//! Control: proximal policy optimisation on environments of Gymnasium.
+//! Control: proximal policy optimisation on Gymnasium environments.
 
 pub mod ppo;
 

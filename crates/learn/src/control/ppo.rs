@@ -1,22 +1,22 @@
-//! Proximal policy optimisation (Schulman et al. 2017) on thousands of environments, with the details that
-//! made the reference implementation work (Huang et al. 2022): orthogonal first weights, Adam with
-//! ε = 1e-5, generalised advantage estimation (Schulman et al. 2016), normalised advantages, a clipped
-//! surrogate, an optionally clipped critic, an entropy bonus, one limit on the length of the whole
-//! gradient, observations and rewards normalised where asked, an early end where the policy has moved far
-//! enough, and a time limit that is not mistaken for a failure. Actions are choices or numbers.
+//! Proximal policy optimisation (Schulman et al. 2017) on thousands of environments. It has the details of the reference implementation
+//! (Huang et al. 2022): orthogonal initial weights, Adam with ε = 1e-5, generalised advantage estimation (Schulman et al. 2016), normalised
+//! advantages, a clipped surrogate, an optionally clipped critic, an entropy bonus and a global limit of the gradient norm. Observations
+//! and rewards can be normalised, and an iteration can end early at a target divergence. A time limit does not count as termination.
+//! Actions are discrete or continuous.
 //!
-//!   L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
+//! ```text
+//! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
+//! ```
 //!
-//! One iteration, in the order of this file: every environment takes `rollout_steps`, advantages are estimated, and the samples are
-//! learned from in `epochs` shuffled passes of `minibatches`; at the boundary after it a learner is saved and its settings change.
-//! [`Learner::advance`] does it in slices of a few milliseconds.
+//! One iteration, in the order of this file: every environment takes `rollout_steps`, advantages are estimated, and `epochs` shuffled
+//! passes over the samples train on `minibatches` each. At the boundary after it the learner can be saved and its settings can change.
+//! [`Learner::advance`] runs slices of a few milliseconds.
 //!
-//! **The same numbers for any number of threads.** Environments are cut into actors of 128 and a
-//! minibatch into shards of at most 512 samples, shards into at most 16 groups; each piece has its own
-//! memory, and gradients are added group after group. Random numbers are functions of (seed, what they
-//! are for, where and when). Nothing is allocated between two iterations.
+//! **The results do not depend on the number of threads.** Environments are split into actors of 128. A minibatch is split into shards of
+//! at most 512 samples, and shards into at most 16 groups. Each piece has its own memory, and gradients are added in group order. Random
+//! numbers are functions of the seed, the purpose, the environment and the step. Steady-state iterations allocate no memory.
 //!
-//! It refuses to know who watches, what time it is (its clock tells only where the time goes) and where a checkpoint goes.
+//! The learner does not depend on viewers, on the time (its clock is for profiling only) or on the location of checkpoints.
 
 pub mod accelerator;
 mod actor;
@@ -57,15 +57,15 @@ use math::Shuffle;
 use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
 use normalizer::{Moments, Normalizer, Scaling};
-use offloaded::Away;
+use offloaded::OffloadSlots;
 use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::control::Kind;
 
-/// Steps of all environments together in one slice of a rollout.
+/// Environment steps in one slice of a rollout, over all environments.
 const SLICE: usize = 8192;
-/// Streams of random numbers of one seed.
+/// Random streams of one seed.
 const ACT: u32 = 0x0041_4354;
 const SHUFFLE: u32 = 0x0053_4846;
 
@@ -74,7 +74,7 @@ enum Phase {
     Rollout {
         step: usize,
     },
-    /// So many shards of each group of the minibatch are done.
+    /// `shard` shards of each group of the minibatch are done.
     Learn {
         epoch: usize,
         minibatch: usize,
@@ -82,7 +82,7 @@ enum Phase {
     },
 }
 
-/// What a slice of learning came to: the divergence from the policy that acted, behind a step of the optimiser.
+/// Result of a slice of learning; `Step` contains the KL divergence from the policy that acted.
 enum Learned {
     Part { shard: usize },
     Step { kl: f64 },
@@ -90,26 +90,26 @@ enum Learned {
 
 const BOUNDARY: Phase = Phase::Rollout { step: 0 };
 
-/// Environments, and what acts in them.
+/// The environments and the networks that act in them.
 struct Acting {
     plan: Arc<Plan>,
     packed: Packed,
     actors: Vec<Actor>,
 }
 
-/// What an iteration has come to so far.
+/// State of the iteration in progress.
 struct InProgress {
     stats: IterationStats,
     sums: LossSums,
-    /// Mean and 1/spread of its advantages.
+    /// Mean and 1/standard deviation of its advantages.
     advantages: (f32, f32),
 }
 
-/// Where the time goes, by the clock that was set.
+/// Time per part, by the profiling clock.
 struct Timing {
     clock: fn() -> f64,
     times: Times,
-    /// Seconds of the gradient of the minibatch in progress.
+    /// Seconds spent on the gradient of the minibatch in progress.
     learning_s: f64,
 }
 
@@ -127,14 +127,14 @@ pub struct Ppo {
     scaling: Scaling,
     phase: Phase,
     progress: Progress,
-    /// Environment steps when a setting was last changed: the learning rate is annealed from there.
+    /// Number of environment steps at the last change of a setting; learning-rate annealing starts there.
     annealed_from: u64,
     recent: RecentEpisodes,
     iteration: InProgress,
-    /// A loss or the gradient's length was no number in the last iteration.
+    /// True if a loss or gradient norm of the last iteration was not finite.
     diverged: bool,
     timing: Timing,
-    away: Away,
+    away: OffloadSlots,
 }
 
 impl Ppo {
@@ -175,7 +175,7 @@ impl Ppo {
             iteration: InProgress { stats: IterationStats::default(), sums: LossSums::default(), advantages: (0.0, 1.0) },
             diverged: false,
             timing: Timing { clock: || 0.0, times: Times::default(), learning_s: 0.0 },
-            away: Away::default(),
+            away: OffloadSlots::default(),
             params,
             config,
         })
@@ -183,7 +183,7 @@ impl Ppo {
 
     // ---- rollout ----
 
-    /// Steps `from..to` of every environment.
+    /// Runs steps `from..to` of every environment.
     fn rollout(&mut self, from: usize, to: usize) {
         let began_s = (self.timing.clock)();
         let (with, actors) = self.actors();
@@ -200,7 +200,7 @@ impl Ppo {
         self.timing.times.world += world;
     }
 
-    /// The actors, and what they act with.
+    /// The actors and their shared context.
     fn actors(&mut self) -> (RolloutContext<'_>, &mut [Actor]) {
         let with = RolloutContext {
             acting: Context {
@@ -222,19 +222,19 @@ impl Ppo {
         (with, &mut self.acting.actors)
     }
 
-    /// What rewards are multiplied by.
+    /// Factor applied to rewards.
     fn reward_scale(&self) -> f32 {
         if self.config.normalize_reward { self.scaling.returns.scale() } else { 1.0 }
     }
 
-    /// Of an iteration.
+    /// Number of samples in an iteration.
     fn samples(&self) -> usize {
         self.config.envs * self.config.rollout_steps
     }
 
     // ---- advantages ----
 
-    /// Of all samples of the rollout, with the moments that they and what is observed are normalised by.
+    /// Estimates the advantages of all samples in the rollout, and updates the moments that normalise rewards and observations.
     fn estimate_advantages(&mut self) {
         let began_s = (self.timing.clock)();
         let n = self.samples() as f64;
@@ -261,7 +261,7 @@ impl Ppo {
 
     // ---- minibatches ----
 
-    /// A part of a minibatch from these shards on, and behind the last one the step of the optimiser.
+    /// Runs a part of a minibatch, starting at `shard`. The last part includes the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
@@ -295,7 +295,7 @@ impl Ppo {
         Learned::Step { kl: self.iteration.sums.approx_kl() - before }
     }
 
-    /// The learning rate after so many steps of all environments.
+    /// Learning rate after `env_steps` environment steps.
     fn lr_at(&self, env_steps: u64) -> f32 {
         self.config.lr_after(env_steps - self.annealed_from)
     }
@@ -334,7 +334,7 @@ impl Ppo {
         stats
     }
 
-    /// From here on everything acts, learns and is evaluated with the newest weights and moments.
+    /// Makes acting, learning and evaluation use the newest weights and moments.
     fn publish_weights(&mut self) {
         if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.refresh();
@@ -344,17 +344,17 @@ impl Ppo {
         self.gradients.pack(&self.params);
     }
 
-    /// Goes on with other settings, at a boundary; refuses those that need another learner ([`PpoConfig::can_become`]). Whoever
-    /// changes what the loss is (`clip_value`) while a machine works for the learner offloads it again.
+    /// Changes settings at a boundary; returns an error for changes that need a new learner ([`PpoConfig::can_become`]). If a change of
+    /// `clip_value` alters the loss, an offloaded learner must be offloaded again.
     pub fn set_config(&mut self, config: PpoConfig) -> Result<(), PpoError> {
         if !self.config.can_become(&config) {
             return Err(PpoError::Fixed);
         }
-        // Whoever changes a setting wants to see what it does: a rate that has been annealed would hide it.
+        // Annealing restarts, because a low learning rate would hide the effect of the change.
         if config != self.config {
             self.annealed_from = self.progress.env_steps;
         }
-        // The loss is another graph where the critic is clipped.
+        // Clipping the critic changes the graph of the loss.
         if config.clip_value != self.config.clip_value {
             let sharding = self.gradients.sharding;
             let plan = nets::plan_learning(self.task, &config, sharding.rows, self.isa)?;
@@ -364,7 +364,7 @@ impl Ppo {
         Ok(())
     }
 
-    // ---- what it is and has done ----
+    // ---- state and progress ----
 
     pub fn kind(&self) -> &'static Kind {
         self.kind
@@ -375,15 +375,15 @@ impl Ppo {
     pub fn params(&self) -> &Params {
         &self.params
     }
-    /// Policy and critic as the rollout runs them.
+    /// Plan of policy and critic, as used by the rollout.
     pub fn plan(&self) -> &Plan {
         &self.acting.plan
     }
-    /// One shard of a training step: forward, loss and backward.
+    /// Plan of a training step on one shard: forward, loss and backward.
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
-    /// Of the last 100 finished episodes, or of as many as there are.
+    /// Mean length of the last 100 finished episodes, or of all if there are fewer.
     pub fn mean_length(&self) -> Option<f32> {
         self.recent.means(self.progress.episodes).map(|[_, length]| length)
     }
@@ -395,7 +395,7 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Some steps of all environments, one minibatch, or a part of one.
+    /// Runs some steps of all environments, one minibatch, or a part of one.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);

@@ -392,7 +392,7 @@ impl<P: Cube> Learner for Dqn<P> {
         !self.iteration.begun
     }
 
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         true
     }
 

@@ -393,7 +393,7 @@ impl<P: Puzzle> Evaluator<P> {
     }
 
     /// Offloads large calls to a device until it fails.
-    pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+    pub fn offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         let evaluator = machine.evaluator(&self.offload_plan, self.params.values())?;
         self.offloaded = Some(OffloadedJudge {
             evaluator: Pinned::new(evaluator),
@@ -407,11 +407,11 @@ impl<P: Puzzle> Evaluator<P> {
     }
 
     /// Ends offloading.
-    pub fn end_lending(&mut self) {
+    pub fn end_offload(&mut self) {
         self.offloaded = None;
     }
 
-    pub fn is_lent(&self) -> bool {
+    pub fn is_offloaded(&self) -> bool {
         self.offloaded.is_some()
     }
 }
@@ -462,7 +462,7 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
     }
 
     fn at_once(&self, usual: usize) -> usize {
-        if self.is_lent() { OFFLOAD_ROWS } else { usual.min(self.turn) }
+        if self.is_offloaded() { OFFLOAD_ROWS } else { usual.min(self.turn) }
     }
 
     fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {

@@ -12,7 +12,7 @@ mod offload;
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
 use super::settings::{check_work, has_metric};
 use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats, Steps};
-use crate::offload::{self as machines, Away, PlanSteps};
+use crate::offload::{self as machines, OffloadSlots, PlanSteps};
 use crate::settings;
 use crate::settings::{Settings, between, count, one_of};
 use crate::state::{counters, load, partial, save, save_partial};
@@ -159,7 +159,7 @@ pub struct Supervised<P> {
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
     /// Offloaded training. While it is active, `trainer` has the state of the last boundary.
-    away: Away<PlanSteps>,
+    away: OffloadSlots<PlanSteps>,
     /// Average of the trained weights.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
@@ -201,7 +201,7 @@ impl<P: Cube> Supervised<P> {
             weights: trainer.params.values().to_vec(),
             slices: trainer.plan().parts(par::TURN),
             trainer,
-            away: Away::NONE,
+            away: OffloadSlots::NONE,
             pieces: (0..rows).step_by(size).map(piece).collect(),
             update: 0,
             slice: 0,
@@ -374,7 +374,7 @@ impl<P: Cube> Learner for Supervised<P> {
         self.update == 0 && self.slice == 0
     }
 
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         !self.away.is_offloaded()
     }
 

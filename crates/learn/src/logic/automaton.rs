@@ -1,45 +1,45 @@
-//! Gates that are learned: what their parameters mean, and what they are hardened to.
+//! Learned gates: their parameters and their hardened operations.
 
 use super::{Architecture, OPS, PASS, PURPOSE_GUMBEL, Wirings};
 use math::{Isa, Rng};
 
-/// How the parameters of a gate say what it does.
+/// Parametrisation of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateForm {
-    /// 16 logits; a gate is the mixture of all operations by their softmax, as published.
+    /// 16 logits; a gate is the mixture of all operations, weighted by their softmax, as published.
     Softmax,
-    /// 4 logits: what the gate gives for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others:
-    /// "Light Differentiable Logic Gate Networks", 2025).
+    /// 4 logits: the outputs for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others: "Light Differentiable
+    /// Logic Gate Networks", 2025).
     Four,
-    /// 16 logits with Gumbel noise; in training a gate is the operation that is ahead, and its gradient that of the
-    /// softmax at this temperature (Yousefi and others: "Mind the Gap", 2025).
+    /// 16 logits with Gumbel noise. In training a gate is the operation of the largest logit; its gradient is that of the softmax at this
+    /// temperature (Yousefi and others: "Mind the Gap", 2025).
     Gumbel { temperature: f32 },
 }
 
 impl GateForm {
-    /// Parameters of a gate.
+    /// Number of parameters of a gate.
     pub fn width(self) -> usize {
         if self == GateForm::Four { 4 } else { OPS }
     }
 }
 
-/// An automaton whose gates are soft.
+/// Automaton with soft gates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Automaton {
     pub architecture: Architecture,
     pub wirings: Wirings,
     pub form: GateForm,
-    /// `[gates][16 or 4]`, gates as [`Architecture::gates`] says.
+    /// `[gates][16 or 4]`, in the order of [`Architecture::gates`].
     pub params: Vec<f32>,
 }
 
-/// The logit that passing the first input starts with.
+/// Initial logit of passing the first input.
 const PASS_LOGIT: f32 = 10.0;
-/// ln((e¹⁰ + 7)/8): with it the four-parameter gate starts as the function that the 16 logits start as.
+/// ln((e¹⁰ + 7)/8): with this logit, a four-parameter gate starts as the same function as the 16 logits.
 const PASS_LOGIT_FOUR: f32 = 7.920_876;
 
 impl Automaton {
-    /// Every gate passes its first input.
+    /// Creates an automaton whose gates pass their first input.
     pub fn new(architecture: Architecture, wirings: Wirings, form: GateForm) -> Automaton {
         let mut gate = vec![0.0; form.width()];
         if form == GateForm::Four {
@@ -52,7 +52,7 @@ impl Automaton {
         Automaton { architecture, wirings, form, params }
     }
 
-    /// The operation that each gate is hardened to.
+    /// Operation that each gate is hardened to.
     pub fn ops(&self) -> Vec<u8> {
         let op = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().fold(0, |op, &x| op << 1 | u8::from(x > 0.0)),
@@ -61,7 +61,7 @@ impl Automaton {
         self.params.chunks(self.form.width()).map(op).collect()
     }
 
-    /// How much of each gate is that operation, from 0 to 1.
+    /// Weight of that operation in each gate, from 0 to 1.
     pub fn certainty(&self) -> Vec<f32> {
         let share = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product(),
@@ -74,11 +74,11 @@ impl Automaton {
     }
 }
 
-/// Noise for the logits of all gates before an update: -ln(-ln u), u uniform in (0, 1).
+/// Gumbel noise for the logits of all gates before an update: -ln(-ln u), u uniform in (0, 1).
 pub fn gumbel(isa: Isa, seed: u32, update: u32, noise: &mut [f32]) {
     Rng::new(seed, PURPOSE_GUMBEL).fill_uniform(isa, update, noise);
     for x in noise {
-        // The middle of the 2⁻²⁴ that the number stands for, so that neither end is reached.
+        // The middle of the interval of width 2⁻²⁴ that the number represents, so that u is neither 0 nor 1.
         let u = (*x + 0.5 / 16_777_216.0).min(1.0 - f32::EPSILON / 2.0);
         *x = -math::poly::ln_1(isa, -math::poly::ln_1(isa, u));
     }

@@ -1,4 +1,4 @@
-//! The hardened automaton held against what it is to learn: whether it is perfect.
+//! Tests of a hardened automaton against its target.
 
 use super::automaton::Automaton;
 use super::circuit::{Circuit, PackedGrid, every_state};
@@ -8,28 +8,27 @@ use crate::settings::Choice;
 use math::{Isa, Rng};
 use worlds::logic::{Grid, Rule};
 
-/// What came of it.
+/// Result of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
     /// Share of bits that differ from the target.
     pub wrong: f32,
-    /// Of the pruned circuit.
+    /// Gates of the pruned circuit.
     pub gates: usize,
-    /// How the first grid was left: the values of its cells. Of a rule the 512 states' next ones.
+    /// Cell values of the first grid at the end. For a rule, the next states of all 512 states.
     pub picture: Vec<u8>,
-    /// Of a rule: the states whose next one is wrong.
+    /// For a rule, the states with a wrong next state.
     pub missed: Vec<u16>,
 }
 
-/// Grids from random starts that a hardened automaton is tested on; where it gets all of them right, it is tested on
-/// [`CERTAIN`] more before it counts as perfect.
+/// Number of random starts in a test. If all results are correct, [`CERTAIN`] more starts are required for a perfect score.
 const FIRST: usize = 4;
 const CERTAIN: usize = 60;
-/// Grids of the test whose result is told, and of the one that confirms it.
+/// Number of grids in a reported test, and in its confirmation.
 pub const FRESH: usize = 16;
 pub const CONFIRMING: usize = 1000;
 
-/// The circuit of an automaton, with all that it does not need left out.
+/// Circuit of an automaton, not pruned.
 pub fn harden(experiment: &Experiment, automaton: &Automaton) -> Circuit {
     let mut circuit = Circuit::harden(&automaton.architecture, &automaton.wirings, &automaton.ops());
     circuit.name = experiment.preset.id().into();
@@ -37,7 +36,7 @@ pub fn harden(experiment: &Experiment, automaton: &Automaton) -> Circuit {
     circuit
 }
 
-/// By grids that follow from the seed and the number of updates.
+/// Tests an automaton on grids that depend on the seed and the number of updates.
 pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32, updates: u64) -> Checked {
     let circuit = harden(experiment, automaton).pruned();
     let gates = circuit.gates.len();
@@ -55,24 +54,24 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     Checked { wrong, gates, picture, missed: Vec::new() }
 }
 
-/// What a circuit of one channel gives in each of the 512 states of nine cells.
+/// Next state of each of the 512 states of nine cells, for a one-channel circuit.
 pub fn next_states(circuit: &Circuit) -> Vec<u8> {
     let words = (0..Rule::STATES / 64).map(|number| circuit.step(|input| every_state(input.neighbour, number))[0]);
     words.flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8)).collect()
 }
 
-/// The states whose next one is not the rule's.
+/// States whose next state differs from the rule's.
 pub fn missed_states(rule: &Rule, next: &[u8]) -> Vec<u16> {
     (0..Rule::STATES as u16).zip(next).filter(|&(state, &next)| (next == 1) != rule.next(state.into())).map(|(state, _)| state).collect()
 }
 
-/// Share of bits of the channels that are looked at in which a grid differs from its target.
+/// Share of visible bits in which a grid differs from its target.
 pub fn differs(grid: &Grid, target: &Grid) -> f32 {
     let wrong = grid.cells.iter().zip(&target.cells).filter(|(a, b)| a != b).count();
     wrong as f32 / target.cells.len() as f32
 }
 
-/// Grids from starts that training has not seen, one after the other.
+/// Rollouts of a circuit from starts that are not used in training.
 pub struct Fresh<'a> {
     isa: Isa,
     experiment: &'a Experiment,
@@ -82,7 +81,7 @@ pub struct Fresh<'a> {
     draw: u32,
     count: u32,
     fires: Vec<f32>,
-    /// How the first was left.
+    /// First grid at the end of its rollout.
     pub first: Grid,
 }
 
@@ -103,7 +102,7 @@ impl<'a> Fresh<'a> {
         }
     }
 
-    /// Share of bits that are wrong in the next so many grids; where all are the same, one says it.
+    /// Share of wrong bits in the next `grids` grids. A deterministic experiment needs one grid only.
     pub fn wrong(&mut self, grids: usize) -> f32 {
         let rollout = &self.experiment.rollout;
         let grids = if self.experiment.is_random() { grids } else { 1 };
@@ -134,7 +133,7 @@ impl<'a> Fresh<'a> {
     }
 }
 
-/// A step of a grid, of those cells that fire where not all do.
+/// Runs a step of a grid; with a fire rate, only firing cells change.
 pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),
@@ -146,6 +145,6 @@ pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, se
     }
 }
 
-/// Keeps what is tested apart from what is trained on.
+/// Separates seeds of tests from seeds of training.
 const FRESH_SEEDS: u32 = 0x5EED_0001;
 const PURPOSE_FRESH: u32 = 18;

@@ -1,5 +1,5 @@
-//! What is left of an automaton when every gate has become one operation: a circuit that gives a cell's next state from the nine
-//! cells around it. It can be pruned, run bit by bit, and written as a file.
+//! Hardened automaton, with one operation per gate: a circuit that computes a cell's next state from the nine cells around it. It can be
+//! pruned, run with bit operations, and written to a file.
 
 mod drawing;
 mod file;
@@ -13,7 +13,7 @@ pub use grid::PackedGrid;
 use super::{Architecture, Wires, Wirings, apply};
 use math::Rng;
 
-/// A channel of one of the nine cells, which are counted row by row; 4 is the cell itself.
+/// A channel of one of the nine cells. Cells are numbered row by row; 4 is the cell itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Input {
     pub neighbour: u8,
@@ -24,17 +24,17 @@ impl Input {
     pub const SELF: u8 = 4;
     const NAMES: [&str; 9] = ["north-west", "north", "north-east", "west", "self", "east", "south-west", "south", "south-east"];
 
-    /// `north-west`, and of several channels which: `north-west channel 3`.
+    /// Name of the input, such as `north-west`; with several channels, `north-west channel 3`.
     pub fn words(self, channels: usize) -> String {
         let name = Input::NAMES[usize::from(self.neighbour)];
         if channels == 1 { name.into() } else { format!("{name} channel {}", self.channel) }
     }
 }
 
-/// An input below the number of inputs, and above that a gate.
+/// Index of an input, or the number of inputs plus the index of a gate.
 pub type Wire = u32;
 
-/// One operation; its ends are wires of inputs or of gates before it. An end that the operation does not look at is 0.
+/// A gate. Its ends are wires of inputs or earlier gates. An end that the operation ignores is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gate {
     pub op: u8,
@@ -43,7 +43,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether the operation looks at each of its ends.
+    /// Returns for each end whether the operation depends on it.
     pub fn reads(self) -> (bool, bool) {
         let differs = |one: [bool; 2], other: [bool; 2]| apply(self.op, one[0], one[1]) != apply(self.op, other[0], other[1]);
         let a = differs([false, false], [true, false]) || differs([false, true], [true, true]);
@@ -51,43 +51,43 @@ impl Gate {
         (a, b)
     }
 
-    /// The wires it looks at.
+    /// Wires that the operation depends on.
     pub fn ends(self) -> impl Iterator<Item = Wire> {
         let (a, b) = self.reads();
         [a.then_some(self.a), b.then_some(self.b)].into_iter().flatten()
     }
 }
 
-/// Gates in an order in which each comes after those it reads.
+/// A circuit; gates are in topological order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     pub name: String,
-    /// Whether it was learned on a grid whose opposite borders are joined.
+    /// True if the circuit was trained on a grid with joined opposite borders.
     pub periodic: bool,
     pub inputs: Vec<Input>,
     pub gates: Vec<Gate>,
-    /// One for each channel.
+    /// One wire per channel.
     pub outputs: Vec<Wire>,
 }
 
-/// What a circuit consists of.
+/// Statistics of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub gates: usize,
-    /// Gates that give one of their ends as it is.
+    /// Gates that return one of their ends unchanged.
     pub pass_through: usize,
-    /// Gates that no output depends on.
+    /// Gates without effect on any output.
     pub dead: usize,
-    /// Gates on the longest way from an input to an output.
+    /// Gates on the longest path from an input to an output.
     pub depth: usize,
 }
 
-/// Two circuits, compared.
+/// Result of comparing two circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// States of the nine cells.
+    /// Number of compared states of the nine cells.
     pub compared: usize,
-    /// Whether these are all there are.
+    /// True if all possible states were compared.
     pub all: bool,
     pub equal: bool,
 }
@@ -96,19 +96,19 @@ const AND: u8 = 1;
 const XOR: u8 = 6;
 const OR: u8 = 7;
 
-/// A bit in each of 64 states of the cells.
+/// One bit for each of 64 cell states.
 type Word = u64;
 
 impl Circuit {
-    /// The circuit of an automaton whose gates do these operations, in the order of its parameters. Kernels are there once for
-    /// each channel. Nothing is left out: see [`Circuit::pruned`].
+    /// Circuit of an automaton with these gate operations, in parameter order. Kernels are repeated for each channel. Nothing is removed;
+    /// see [`Circuit::pruned`].
     pub fn harden(architecture: &Architecture, wirings: &Wirings, ops: &[u8]) -> Circuit {
         let Architecture { channels, kernels, .. } = *architecture;
-        assert_eq!(ops.len(), architecture.gates(), "an operation for each gate");
+        assert_eq!(ops.len(), architecture.gates(), "one operation per gate");
         let mut circuit = Circuit::new("automaton", false, channels);
         circuit.gates.reserve(architecture.gates_per_cell());
         let (perception, update) = ops.split_at(kernels * architecture.perception.iter().sum::<usize>());
-        // What the update reads: the cell, then `[channel][output][kernel]`.
+        // Inputs of the update: the cell, then `[channel][output][kernel]`.
         let own = (0..channels).map(|channel| (9 * channel + usize::from(Input::SELF)) as Wire);
         let mut read: Vec<Wire> = own.collect();
         for channel in 0..channels {
@@ -122,8 +122,8 @@ impl Circuit {
                 }
                 ops = rest;
             }
-            let given = values[0].len();
-            read.extend((0..given).flat_map(|i| values.iter().map(move |kernel| kernel[i])));
+            let count = values[0].len();
+            read.extend((0..count).flat_map(|i| values.iter().map(move |kernel| kernel[i])));
         }
         let mut ops = update;
         for wires in &wirings.update {
@@ -140,13 +140,13 @@ impl Circuit {
         ends.zip(ops).map(|((&a, &b), &op)| self.add(op, read[a as usize], read[b as usize])).collect()
     }
 
-    /// A circuit of no gates yet, which reads all nine cells of so many channels.
+    /// Circuit without gates that reads all nine cells of `channels` channels.
     pub fn new(name: &str, periodic: bool, channels: usize) -> Circuit {
         let inputs = (0..channels as u32).flat_map(|channel| (0..9).map(move |neighbour| Input { neighbour, channel })).collect();
         Circuit { name: name.into(), periodic, inputs, gates: Vec::new(), outputs: Vec::new() }
     }
 
-    /// Adds a gate of two wires that are there.
+    /// Adds a gate with existing wires as ends; returns its wire.
     pub fn add(&mut self, op: u8, a: Wire, b: Wire) -> Wire {
         self.gates.push(Gate { op, a, b });
         (self.inputs.len() + self.gates.len() - 1) as Wire
@@ -156,13 +156,13 @@ impl Circuit {
         self.outputs.len()
     }
 
-    /// What every wire is, in 64 states of the cells at once.
+    /// Value of every wire for 64 cell states at once.
     pub fn values(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let mut values: Vec<Word> = Vec::with_capacity(self.inputs.len() + self.gates.len());
         values.extend(self.inputs.iter().map(|&input| read(input)));
         for &Gate { op, a, b } in &self.gates {
             let (a, b) = match values.is_empty() {
-                true => (0, 0), // a constant, where nothing is read
+                true => (0, 0), // constant gates without inputs
                 false => (values[a as usize], values[b as usize]),
             };
             values.push(word(op, a, b));
@@ -170,13 +170,13 @@ impl Circuit {
         values
     }
 
-    /// The next state of the channels of 64 cells.
+    /// Next state of all channels for 64 cell states.
     pub fn step(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let values = self.values(read);
         self.outputs.iter().map(|&wire| values[wire as usize]).collect()
     }
 
-    /// Of each gate the longest way from an input, 1 at the least.
+    /// Length of the longest path from an input to each gate, at least 1.
     pub fn layers(&self) -> Vec<usize> {
         let first = self.inputs.len();
         let mut layers: Vec<usize> = Vec::with_capacity(self.gates.len());
@@ -187,7 +187,7 @@ impl Circuit {
         layers
     }
 
-    /// Which gates some output depends on.
+    /// Marks the gates that an output depends on.
     pub fn alive(&self) -> Vec<bool> {
         let first = self.inputs.len();
         let mut alive = vec![false; self.gates.len()];
@@ -216,7 +216,7 @@ impl Circuit {
         }
     }
 
-    /// Compares what both give: in every state of the nine cells of one channel, or in random states of more.
+    /// Compares the outputs of two circuits: in all states of the nine cells for one channel, otherwise in random states.
     pub fn verify(&self, other: &Circuit, seed: u32) -> Verified {
         let all = self.channels() == 1;
         let words = if all { 8 } else { RANDOM_WORDS };
@@ -234,21 +234,21 @@ impl Circuit {
         Verified { compared: 64 * words, all, equal: (0..words).all(same) }
     }
 
-    /// The sum of three bits: ones, and twos.
+    /// Sum of three bits: the ones and the twos.
     fn full_adder(&mut self, a: Wire, b: Wire, c: Wire) -> (Wire, Wire) {
         let half = self.add(XOR, a, b);
         let (one, other) = (self.add(AND, a, b), self.add(AND, half, c));
         (self.add(XOR, half, c), self.add(OR, one, other))
     }
 
-    /// Conway's Game of Life of full adders, by hand.
+    /// Conway's Game of Life, built by hand from full adders.
     pub fn life() -> Circuit {
         let mut life = Circuit::new("life", true, 1);
         let (above, c0) = life.full_adder(0, 1, 2);
         let (beside, c1) = life.full_adder(3, 5, 6);
         let (c2, last) = (life.add(AND, 7, 8), life.add(XOR, 7, 8));
         let (ones, c3) = life.full_adder(above, beside, last);
-        // Two or three neighbours are one carry out of four.
+        // Two or three neighbours produce exactly one of the four carries.
         let (twos, fours) = life.full_adder(c0, c1, c2);
         let one_carry = life.add(XOR, twos, c3);
         let few = life.add(2, one_carry, fours);
@@ -259,17 +259,17 @@ impl Circuit {
     }
 }
 
-/// Bit by bit, what an operation gives.
+/// Bitwise result of an operation.
 fn word(op: u8, a: Word, b: Word) -> Word {
     let bit = |k: u8, term: Word| if op >> k & 1 == 1 { term } else { 0 };
     bit(3, !a & !b) | bit(2, !a & b) | bit(1, a & !b) | bit(0, a & b)
 }
 
-/// Whether this neighbour is on in the states 64 n to 64 n + 63.
+/// Bits of this neighbour in the states 64 n to 64 n + 63.
 pub(super) fn every_state(neighbour: u8, number: usize) -> Word {
     (0..64).fold(0, |word, bit| word | ((64 * number + bit) as Word >> neighbour & 1) << bit)
 }
 
-/// 8,192 random states.
+/// Number of words: 8,192 random states.
 const RANDOM_WORDS: usize = 128;
 const PURPOSE_VERIFY: u32 = 4;

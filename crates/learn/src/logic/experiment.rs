@@ -1,5 +1,5 @@
-//! What automata are to learn: the published experiments with their shapes, and targets of one's own. This file says where a rollout
-//! starts and what it shall end in; it refuses to know how that is learned.
+//! Targets of automata: the published experiments with their shapes, and user-defined targets. Defines the start and the target of a
+//! rollout, independent of the learning method.
 
 use super::rollout::Rollout;
 use super::{Architecture, LogicError, Wiring};
@@ -10,22 +10,22 @@ use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
 choices! {
-    /// The experiments there are. The first opens the room: one sees it grow.
+    /// Available experiments. The first is the room's default, because its growth is visible.
     pub enum Preset {
         Checkerboard = "checkerboard", "Checkerboard";
         Life = "life", "Game of Life";
         Asynchronous = "checkerboard-async", "Asynchronous checkerboard";
         Lizard = "lizard", "Growing lizard";
         ColourG = "g", "Colour G";
-        /// A drawing.
+        /// A user's drawing.
         Own = "own", "Your own drawing";
-        /// A rule of a cell and its eight neighbours.
+        /// A rule for a cell and its eight neighbours.
         Rule = "rule", "Your own rule";
     }
 }
 
 choices! {
-    /// How gates are parametrised; see [`super::automaton::GateForm`].
+    /// Parametrisation of gates; see [`super::automaton::GateForm`].
     pub enum Form {
         Softmax = "softmax", "Softmax over 16 operations";
         Four = "four", "Four parameters";
@@ -35,54 +35,54 @@ choices! {
 
 choices!(impl Wiring { Unique = "unique", "Unique pairs"; Random = "random", "Random pairs"; });
 
-const SMALLER: &str = "A smaller checkerboard is learned sooner, in as many fewer steps. It is tested on the whole one all the same.";
+const SMALLER: &str = "A smaller checkerboard is learned faster and in fewer steps. Tests use the full size.";
 
 settings! {
-    /// All that can be set; by default as published for the Game of Life.
+    /// All settings; the defaults are the published ones of the Game of Life.
     pub struct Config {
         fixed preset: Preset = Preset::Life;
-        /// A drawing, or a rule; nothing where the preset has its own.
+        /// User's drawing or rule; empty if the preset has a fixed target.
         fixed target: String = String::new(),
             [as "rule", text(200), "Rule: what makes a cell on", "",
-                "With how many of eight neighbours a cell is born and with how many it stays, as in B3/S23, or a table of all 512 states \
+                "Numbers of neighbours for birth and survival, such as B3/S23; or a table of all 512 states \
                  of nine cells as 128 hexadecimal digits.", when |of| of.preset == Preset::Rule],
             [text(1200), "Target: the drawing to grow", "",
-                "Rows with / between them, 4x4 to 32x32 cells: . and # for off and on, or 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 \
+                "Rows separated by /, 4x4 to 32x32 cells: . and # for off and on, or 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 \
                  cyan, 7 white.", when |of| of.preset == Preset::Own];
         fixed population: usize = 4, [count(1.0, 256.0), "Population: members side by side", "members",
-            "How many automata learn side by side, each with wires and starts of its own. Training is a lottery of seeds."];
+            "Number of automata that train in parallel, with different wires and data. Success depends on the seed."];
         live patience: u32 = 300, [count(10.0, 1e6), "Patience: updates before a restart", "updates",
-            "A member whose hard loss has not fallen for so many updates is dead and begins again from another seed."];
+            "Restart a member with a new seed after this many updates without improvement of its hard loss."];
         live lr: f32 = 0.05, [log(1e-4, 1.0), "Learning rate", "",
-            "How far each update moves the gates. Too small and nothing happens; too large and they never settle."];
+            "Step size of each update. Too small: learning is slow. Too large: gates do not settle."];
         fixed form: Form = Form::Softmax, [as "gates", one_of::<Form>(), "Gate form: how gates are parametrised", "",
-            "What is learned of a gate: odds of all 16 operations, its four outputs, or odds with noise, of which training takes the \
-             operation that is ahead."];
+            "Parameters of a gate: logits of all 16 operations, its four outputs, or noisy logits, of which training uses the \
+             most likely operation."];
         fixed temperature: f32 = 1.0, [log(0.05, 10.0), "Gumbel temperature", "",
-            "How soft the gradient of noisy gates is. For the Gumbel form alone."];
+            "Softness of the gradient of noisy gates. Gumbel form only."];
         fixed wiring: Wiring = Wiring::Unique, [one_of::<Wiring>(), "Wiring: what gates read", "",
-            "How the inputs of gates are paired: all pairs different, neighbours first, or at random."];
+            "Pairs of gate inputs: all different, neighbours first; or random."];
         fixed init: f32 = 10.0, [log(0.5, 20.0), "Initial logit: how firmly gates pass", "",
-            "Every gate begins by passing on its first input. The smaller this is, the sooner gates become something else."];
+            "Every gate starts by passing its first input. With a smaller logit, gates change sooner."];
         fixed batch: usize = 20, [count(1.0, 256.0), "Minibatch: grids an update", "grids",
-            "How many grids each update of a member learns from."];
+            "Number of grids in each update of a member."];
         live hard_share: f32 = 0.0, [SHARE, "Hard examples: share of the batch", "",
-            "How much of a batch is drawn from what the hardened automaton got wrong when it was tested last; the rest is any.",
+            "Share of the batch drawn from states that the hardened automaton got wrong in its last test. The rest is random.",
             when |of| of.preset.is_rule()];
         fixed steps: usize = 1, [count(1.0, 200.0), "Rollout: steps of a grid", "steps",
-            "How many steps a grid has to become the target.", when |of| !of.preset.is_rule()];
+            "Number of steps in which a grid must become the target.", when |of| !of.preset.is_rule()];
         fixed fire_rate: f32 = 1.0, [linear(0.1, 1.0), "Fire rate: share of cells that update", "",
-            "How likely a cell takes its next state in a step. Below 1 cells update asynchronously.", when |of| !of.preset.is_rule()];
-        /// Of the grid that a checkerboard is learned on; each of the two has its own.
+            "Probability that a cell updates in a step. Below 1, cells update asynchronously.", when |of| !of.preset.is_rule()];
+        /// Side of the training grid of a checkerboard; each of the two presets has its own range.
         fixed side: usize = 0,
             [whole(4.0, 16.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Checkerboard],
             [whole(4.0, 14.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Asynchronous];
         live updates: u32 = 10, [count(1.0, 10_000.0), "Updates an iteration", "updates",
-            "Updates of each member before all are hardened and tested and take up new knobs."];
+            "Updates of each member between tests of the hardened circuits. Changed knobs take effect at the next iteration."];
         live beta2: f32 = 0.99, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
-            "How slowly the optimiser forgets how large gradients were."];
+            "Decay rate of the mean squared gradient."];
         live weight_decay: f32 = 0.01, [linear(0.0, 1.0), "Weight decay", "",
-            "How much each update shrinks the parameters of gates, times the learning rate."];
+            "Share by which each update shrinks the gate parameters, times the learning rate."];
     }
 }
 
@@ -98,32 +98,32 @@ pub enum ExperimentError {
     Size { width: usize, height: usize, what: &'static str, least: usize, most: usize },
     #[error("the drawing is blank; draw at least one cell that is not .")]
     Blank,
-    #[error("an update of {batch} such grids would take seconds without a pause; choose batch = {most} at most, or fewer steps")]
+    #[error("an update of {batch} such grids would block for seconds; choose batch = {most} at most, or fewer steps")]
     Long { batch: usize, most: usize },
     #[error(
-        "in {steps} steps nothing grows from the cell in the middle to the border of {width}x{height}; choose steps = {needs} at least, or \
-         draw smaller"
+        "{steps} steps are too few to grow from the middle to the border of {width}x{height}; choose steps = {needs} at least, or \
+         a smaller drawing"
     )]
     Steps { steps: usize, width: usize, height: usize, needs: usize },
 }
 
-/// Gates of one update of a member, forward: some tenths of a second, within which a run is neither stopped nor saved.
+/// Maximum gate evaluations in one update of a member, forward. This takes some tenths of a second, during which a run cannot stop or save.
 const MOST_WORK: f64 = 2e9;
-/// Sides of a drawing.
+/// Limits of a drawing's sides.
 pub const LEAST_SIDE: usize = 4;
 pub const MOST_SIDE: usize = 32;
 
-/// A heart.
+/// Drawing of a heart.
 const DRAWING: &str = "............/..##....##../.####..####./.##########./.##########./.##########./..########../...######.../\
                        ....####..../.....##...../............/............";
 
 impl Preset {
-    /// One step of a rule is learned, and no pattern.
+    /// Returns true if the target is one step of a rule instead of a pattern.
     pub fn is_rule(self) -> bool {
         matches!(self, Preset::Life | Preset::Rule)
     }
 
-    /// The side of its checkerboard.
+    /// Side of the preset's checkerboard.
     pub fn board(self) -> Option<usize> {
         match self {
             Preset::Checkerboard => Some(16),
@@ -132,14 +132,14 @@ impl Preset {
         }
     }
 
-    /// It has a target of the user's.
+    /// Returns true if the target is user-defined.
     pub fn is_own(self) -> bool {
         matches!(self, Preset::Own | Preset::Rule)
     }
 }
 
 impl Config {
-    /// As published.
+    /// Published settings.
     pub fn published(preset: Preset) -> Config {
         let config = Config { preset, ..Config::default() };
         match preset {
@@ -153,21 +153,21 @@ impl Config {
         }
     }
 
-    /// What becomes perfect soonest and most often, of what was tried.
+    /// The settings that became perfect soonest and most often, of those that were tried.
     pub fn preset(preset: Preset) -> Config {
         let published = Config::published(preset);
         match preset {
             Preset::Life | Preset::Rule => Config { lr: 0.2, init: 5.0, hard_share: 0.5, ..published },
             Preset::Checkerboard => Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published },
             Preset::Asynchronous => {
-                // Like 14, 10 ends in the middle of the pattern's period: what the far borders look like stays true.
+                // Like 14, side 10 ends in the middle of the pattern's period, so the far borders look alike.
                 Config { lr: 0.1, init: 5.0, side: 10, steps: 36, patience: 150, ..published }
             }
             Preset::Lizard | Preset::ColourG | Preset::Own => published,
         }
     }
 
-    /// What is to be learned under these settings.
+    /// Experiment for these settings.
     pub fn experiment(&self) -> Result<Experiment, ExperimentError> {
         let task = self.task()?;
         let (channels, kernels, perception, wide, layers, tail) = match self.preset {
@@ -238,24 +238,24 @@ impl Config {
     }
 }
 
-/// Cells along the side of a square of the checkerboard.
+/// Cells along the side of a checkerboard square.
 const SQUARE: usize = 2;
 
-/// Where a rollout starts.
+/// Initial state of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
-    /// Random bits in every channel, other ones each time.
+    /// Different random bits in every channel each time.
     Random,
-    /// All channels of the cell in the middle.
+    /// One in all channels of the middle cell.
     Seed,
     Blank,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// One step of a rule, whatever the cells are.
+    /// One step of a rule, for any cells.
     Rule(Rule),
-    /// A pattern in the first channels after some steps.
+    /// A pattern in the first channels after a number of steps.
     Pattern { target: Grid, starts: Starts },
 }
 
@@ -269,16 +269,15 @@ impl Task {
 pub struct Experiment {
     pub preset: Preset,
     pub architecture: Architecture,
-    /// What a hardened automaton is tested by, a grid at a time.
+    /// Rollout for tests of a hardened automaton, one grid at a time.
     pub rollout: Rollout,
-    /// What is learned from.
+    /// Rollout for training.
     pub training: Rollout,
     pub task: Task,
 }
 
 impl Experiment {
-    /// What becomes of a grid depends on chance: on how it begins, or on which cells fire. Of a rule each state of nine cells has one
-    /// next state.
+    /// Returns true if a grid's evolution is random, by its start or by the cells that fire. A rule is deterministic.
     pub fn is_random(&self) -> bool {
         match &self.task {
             Task::Rule(_) => false,
@@ -286,7 +285,7 @@ impl Experiment {
         }
     }
 
-    /// Channels that are looked at.
+    /// Number of visible channels.
     pub fn shown(&self) -> usize {
         match &self.task {
             Task::Rule(_) => 1,
@@ -294,14 +293,14 @@ impl Experiment {
         }
     }
 
-    /// Gates that are evaluated in the rollouts of an update.
+    /// Gates evaluated in the rollouts of an update.
     pub fn work(&self) -> f64 {
         let Rollout { width, height, steps, batch, .. } = self.training;
         (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
     }
 
-    /// Starts and targets of the update of this number, `[batch][channels][height][width]` each. Of a rule so much of the batch is
-    /// of these states of nine cells, the rest of any.
+    /// Fills starts and targets of update number `update`, `[batch][channels][height][width]` each. For a rule, `share` of the batch uses
+    /// the states `hard` of nine cells; the rest is random.
     pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;
@@ -320,7 +319,7 @@ impl Experiment {
                         *cell = (state >> i & 1) as f32;
                     }
                     for (i, cell) in target.iter_mut().enumerate() {
-                        *cell = f32::from(u8::from(rule.next(seen(state as usize, i))));
+                        *cell = f32::from(u8::from(rule.next(neighbourhood(state as usize, i))));
                     }
                 }
                 Task::Pattern { target: pattern, starts } => {
@@ -344,7 +343,7 @@ impl Experiment {
         }
     }
 
-    /// A grid of any size as training starts.
+    /// Initial grid of any size, as in training.
     pub fn start(&self, width: usize, height: usize, random: &mut Sequence) -> Grid {
         let channels = self.architecture.channels;
         match &self.task {
@@ -354,7 +353,7 @@ impl Experiment {
         }
     }
 
-    /// What a grid of this size shall become, where that is known.
+    /// Target of a grid of this size, if known.
     pub fn target(&self, width: usize, height: usize) -> Option<Grid> {
         let Task::Pattern { target, starts } = &self.task else { return None };
         if (width, height) == (target.width, target.height) {
@@ -375,14 +374,14 @@ impl Experiment {
                 }
                 Some(larger)
             }
-            // What grows from nothing grows from the border.
+            // A pattern that grows from nothing depends on the border.
             Starts::Blank => None,
         }
     }
 }
 
-/// The state of the nine cells around cell `i` of a 3x3 grid whose borders are joined.
-fn seen(grid: usize, i: usize) -> usize {
+/// State of the nine cells around cell `i` of a periodic 3x3 grid.
+fn neighbourhood(grid: usize, i: usize) -> usize {
     (0..9)
         .map(|k| {
             let (x, y) = ((i % 3 + k % 3 + 2) % 3, (i / 3 + k / 3 + 2) % 3);
@@ -409,7 +408,7 @@ mod tests {
     use crate::settings::Choice;
 
     #[test]
-    fn every_experiment_can_be_wired_and_batches_end_in_their_targets() {
+    fn experiments_can_be_wired_and_batches_contain_their_targets() {
         for &preset in Preset::ALL {
             let config = Config { batch: 3, ..Config::preset(preset) };
             let experiment = config.experiment().unwrap();
@@ -436,7 +435,7 @@ mod tests {
                 let share = |ones: f32, all: usize| ones / all as f32;
                 let fresh_ones = share(fresh.iter().map(|&bit| f32::from(bit)).sum(), fresh.len());
                 assert!((share(start.iter().sum(), start.len()) - fresh_ones).abs() < 0.05, "{preset:?}");
-                // Without chance it is the start that it is tested on.
+                // Without randomness, training starts like the test.
                 let same = start.iter().zip(fresh.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit));
                 assert_eq!(same, preset.board().is_none(), "{preset:?}");
             }
@@ -448,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_grid_has_the_pattern_in_its_middle_or_all_over() {
+    fn larger_targets_center_or_tile_the_pattern() {
         let lizard = Config::preset(Preset::Lizard).experiment().unwrap();
         let larger = lizard.target(40, 40).unwrap();
         let small = lizard.target(20, 20).unwrap();
@@ -461,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_learned_is_refused_with_what_would_do() {
+    fn invalid_targets_return_errors_with_a_remedy() {
         let own = |target: &str, steps| {
             let config = Config { target: target.into(), steps, ..Config::preset(Preset::Own) };
             config.experiment().map(|experiment| experiment.shown()).map_err(|error| error.to_string())

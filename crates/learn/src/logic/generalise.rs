@@ -1,5 +1,5 @@
-//! What a hardened automaton does where it was not trained: on fresh and larger grids, for longer, where cells are dead, and after
-//! damage. In slices.
+//! Tests of a hardened automaton outside its training conditions: fresh and larger grids, longer rollouts, dead cells and damage. Runs in
+//! slices.
 
 use super::check::{CONFIRMING, FRESH, Fresh, differs, missed_states, next_states, step_packed};
 use super::circuit::{Circuit, PackedGrid};
@@ -8,47 +8,47 @@ use math::rng::Sequence;
 use math::{Isa, Rng};
 use worlds::logic::{Area, Damage, Grid, Rule};
 
-/// Shares of what is right; nothing where it is not tested.
+/// Shares of correct cells; `None` if not tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generalised {
-    /// Of fresh grids as in training; of a rule, of all 512 states of nine cells.
+    /// On fresh grids as in training; for a rule, the share of all 512 neighbourhoods.
     pub perfect: Option<f64>,
-    /// On a larger grid, and longer.
+    /// On a larger grid with more steps.
     pub larger: Option<f64>,
-    /// Around a block of cells that are held blank all the time.
+    /// Around a block of cells that is kept blank all the time.
     pub damaged: Option<f64>,
-    /// After such a block was let free.
+    /// After such a block was released.
     pub healed: Option<f64>,
-    /// On average while something is blanked at every step.
+    /// On average, while a block is blanked at every step.
     pub long: Option<f64>,
 }
 
-/// What else is tested is tested of automata that get this much right.
+/// The other tests require at least this share of correct cells.
 const WORTH_IT: f64 = 0.9;
-/// Cells and steps that a slice of a trial takes at most.
+/// Maximum product of cells and steps in a slice of a trial.
 const SLICE: usize = 1 << 20;
 
-/// Where it is tried out, and for how long.
+/// Size and duration of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     what: What,
-    /// Cells along a side; a block from some step on is put into a grid as in training, which need not be square.
+    /// Cells along a side. Blocks with `from` > 0 use a grid of the training size, which need not be square.
     size: usize,
     steps: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// Steps of a rule on random cells.
+    /// Compares steps of a rule on random cells.
     Rule,
     Larger,
-    /// A block of this size is blanked in the middle after each of so many steps; looked at is what is around it, or all.
+    /// Blanks a block of this size in the middle, after steps `from` to `held`. The result covers the cells around it, or all cells.
     Block {
         block: usize,
         held: usize,
         from: usize,
     },
-    /// A block of this size is blanked somewhere after each step.
+    /// Blanks a block of this size at a random position after each step.
     Resets(usize),
 }
 
@@ -58,12 +58,12 @@ pub struct Generalisation {
     circuit: Circuit,
     seed: u32,
     found: Generalised,
-    /// Still to be done, the last one first.
+    /// Remaining trials, in reverse order.
     trials: Vec<Trial>,
     under_way: Option<UnderWay>,
 }
 
-/// A circuit on [`CONFIRMING`] fresh grids as in training, some in a slice.
+/// Tests a circuit on [`CONFIRMING`] fresh grids as in training, some per slice.
 pub struct Confirmation {
     isa: Isa,
     experiment: Experiment,
@@ -73,16 +73,16 @@ pub struct Confirmation {
     wrong: f64,
 }
 
-/// Grids of a slice of it.
+/// Grids per slice of a confirmation.
 const GRIDS: usize = 20;
 
 impl Confirmation {
-    /// The same seed gives the same grids.
+    /// Equal seeds give equal grids.
     pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Confirmation {
         Confirmation { isa, experiment: experiment.clone(), circuit, seed, done: 0, wrong: 0.0 }
     }
 
-    /// A slice; the share of cells that were right once all is done.
+    /// Runs a slice; returns the share of correct cells after the last one.
     pub fn advance(&mut self) -> Option<f64> {
         let draw = (self.done / GRIDS) as u32;
         let mut fresh = Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, draw);
@@ -93,13 +93,13 @@ impl Confirmation {
 }
 
 impl Generalisation {
-    /// The pruned circuit of an automaton. The same seed gives the same grids.
+    /// Tests the pruned circuit of an automaton. Equal seeds give equal grids.
     pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Generalisation {
         let (experiment, found) = (experiment.clone(), Generalised::default());
         Generalisation { isa, experiment, circuit, seed, found, trials: Vec::new(), under_way: None }
     }
 
-    /// A slice; the result once all is done.
+    /// Runs a slice; returns the result after the last one.
     pub fn advance(&mut self) -> Option<Generalised> {
         if self.found.perfect.is_none() {
             let wrong = match &self.experiment.task {
@@ -135,7 +135,7 @@ impl Generalisation {
     }
 }
 
-/// As published, and of what was not published what makes sense of it.
+/// Trials as published; for other targets, the trials that apply.
 fn trials(experiment: &Experiment) -> Vec<Trial> {
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
     let (side, steps) = (width.max(height), experiment.rollout.steps);
@@ -147,12 +147,12 @@ fn trials(experiment: &Experiment) -> Vec<Trial> {
         Preset::Checkerboard => vec![at(4 * side, 4 * steps, What::Larger), block(4 * steps), block(2 * steps)],
         Preset::Asynchronous => vec![at(4 * side, 4 * steps, What::Larger), block(2 * steps), at(64, 4000, What::Resets(10))],
         Preset::Lizard | Preset::Own => vec![at(2 * side, steps, What::Larger), hole],
-        // It is grown from nothing, on a grid of its own size alone.
+        // This pattern grows from a blank grid, which works for its own size only.
         Preset::ColourG => vec![hole],
     }
 }
 
-/// A trial with its grid.
+/// A trial in progress, with its grid.
 struct UnderWay {
     isa: Isa,
     trial: Trial,
@@ -163,9 +163,9 @@ struct UnderWay {
     seed: u32,
     step: usize,
     fires: Vec<f32>,
-    /// Sums of shares that were right, and their number, where it is looked at more than once.
+    /// Sum of the shares of correct cells and the number of samples, if there are several.
     right: f64,
-    looks: u32,
+    samples: u32,
 }
 
 impl UnderWay {
@@ -177,17 +177,17 @@ impl UnderWay {
         packed.set(&grid.cells);
         let target = experiment.target(width, height);
         let fires = vec![1.0; width * height];
-        UnderWay { isa, trial, packed, grid, target, random, seed, step: 0, fires, right: 0.0, looks: 0 }
+        UnderWay { isa, trial, packed, grid, target, random, seed, step: 0, fires, right: 0.0, samples: 0 }
     }
 
-    /// The share that is right, once it is done.
+    /// Returns the share of correct cells when the trial is done.
     fn advance(&mut self, experiment: &Experiment) -> Option<f64> {
         let steps = self.trial.steps;
         for _ in 0..(SLICE / self.fires.len()).max(1) {
             if self.step == steps {
                 break;
             }
-            self.look_at_rule(experiment);
+            self.sample_rule(experiment);
             let place = [FIRES, self.step as u32, 0];
             step_packed(self.isa, &mut self.packed, experiment.rollout.fire_rate, self.seed, place, &mut self.fires);
             self.step += 1;
@@ -196,7 +196,7 @@ impl UnderWay {
         (self.step == steps).then(|| self.result())
     }
 
-    /// Blanks what has to be, after a step.
+    /// Blanks the trial's cells after a step.
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial.what {
@@ -208,47 +208,47 @@ impl UnderWay {
             _ => return,
         };
         self.packed.get(&mut self.grid.cells);
-        self.grid.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
+        self.grid.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");
         self.packed.set(&self.grid.cells);
         if let (What::Resets(_), Some(target)) = (self.trial.what, &self.target)
             && self.step > SETTLED
         {
             self.right += 1.0 - f64::from(differs(&self.grid, target));
-            self.looks += 1;
+            self.samples += 1;
         }
     }
 
-    /// Whether a step does what the rule says, now and then.
-    fn look_at_rule(&mut self, experiment: &Experiment) {
+    /// Samples whether a step follows the rule, at `RULE_SAMPLES` points of the trial.
+    fn sample_rule(&mut self, experiment: &Experiment) {
         let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
-        let each = steps / RULE_LOOKS;
+        let each = steps / RULE_SAMPLES;
         if self.step > 0 && (self.step.is_multiple_of(each) || self.step + 1 == steps) {
             self.packed.get(&mut self.grid.cells);
             let expected = rule.step(&self.grid, experiment.rollout.periodic);
             self.packed.step(None);
             self.packed.get(&mut self.grid.cells);
             self.right += 1.0 - f64::from(differs(&self.grid, &expected));
-            self.looks += 1;
+            self.samples += 1;
         }
     }
 
     fn result(&mut self) -> f64 {
-        if self.looks > 0 {
-            return self.right / f64::from(self.looks);
+        if self.samples > 0 {
+            return self.right / f64::from(self.samples);
         }
         self.packed.get(&mut self.grid.cells);
-        let target = self.target.as_ref().expect("a trial of a size whose target is known");
+        let target = self.target.as_ref().expect("trials have sizes with known targets");
         let (width, height) = (target.width, target.height);
         let mut around = target.clone();
         if let What::Block { block, .. } = self.trial.what
             && self.trial.holds_on()
         {
-            // What is held blank is not looked at.
+            // Blank cells do not count.
             let area = middle(width, height, block);
-            self.grid.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
-            around.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
-            let looked_at = (width * height - block * block) as f64;
-            return 1.0 - f64::from(differs(&self.grid, &around)) * (width * height) as f64 / looked_at;
+            self.grid.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");
+            around.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");
+            let counted = (width * height - block * block) as f64;
+            return 1.0 - f64::from(differs(&self.grid, &around)) * (width * height) as f64 / counted;
         }
         1.0 - f64::from(differs(&self.grid, &around))
     }
@@ -262,7 +262,7 @@ impl Trial {
         }
     }
 
-    /// A block is blank to the end.
+    /// Returns true if the block stays blank to the end.
     fn holds_on(self) -> bool {
         matches!(self.what, What::Block { held, from: 0, .. } if held == self.steps)
     }
@@ -272,8 +272,8 @@ fn middle(width: usize, height: usize, block: usize) -> Area {
     Area::Block { x: (width - block) / 2, y: (height - block) / 2, width: block, height: block }
 }
 
-/// Steps of a rule that are looked at, and steps after which a grid has settled.
-const RULE_LOOKS: usize = 3;
+/// Number of sampled steps of a rule; and number of steps after which a grid has settled.
+const RULE_SAMPLES: usize = 3;
 const SETTLED: usize = 200;
 const FIRES: u32 = u32::MAX;
 const PURPOSE_TRIALS: u32 = 19;

@@ -1,5 +1,5 @@
-//! Steps of a whole population on another machine: parameters, moments and wires of all members lie there from step to step, and come back
-//! when they are asked for. What a member learns from is drawn here.
+//! Training of a whole population on another machine. Parameters, moments and wires of all members stay there between steps, and are
+//! returned on request. The CPU draws the training data.
 
 use super::automaton::GateForm;
 use super::train::{Optimiser, Rollout, StepStats, Trainer};
@@ -10,7 +10,7 @@ use math::Isa;
 use math::par::{self, Movable};
 use std::any::Any;
 
-/// What a machine has to be ready for.
+/// Data that a machine needs to prepare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OffloadSpec {
     pub architecture: Architecture,
@@ -21,13 +21,13 @@ pub struct OffloadSpec {
 }
 
 impl OffloadSpec {
-    /// Numbers that a member's rollouts start with, and those that they are held to.
+    /// Number of values in a member's rollout starts, and in its targets.
     pub fn sizes(&self) -> [usize; 2] {
         let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
         [cells * self.architecture.channels, cells * self.loss_channels]
     }
 
-    /// Of a member.
+    /// Parameters of a member.
     pub fn params(&self) -> usize {
         self.architecture.gates() * self.form.width()
     }
@@ -38,10 +38,10 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "a population of logic automata";
 }
 
-/// What came of some steps. Vectors keep their memory from one answer to the next.
+/// Result of training steps. Vectors are reused between results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
-    /// Of each member, over the steps since the answer before: sums of what its steps said.
+    /// Sums of each member's statistics since the last result.
     pub sums: Vec<StepStats>,
     /// `[member][params]`
     pub params: Vec<f32>,
@@ -50,7 +50,7 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// Where a member stands, of so many.
+    /// State of a member after `updates` updates.
     pub fn state(&self, member: usize, updates: u64) -> TrainStateRef<'_> {
         let len = self.params.len() / self.sums.len().max(1);
         let [weights, m, v] = [&self.params, &self.m, &self.v].map(|all| &all[member * len..][..len]);
@@ -58,23 +58,23 @@ impl Trained {
     }
 }
 
-/// Steps of a population on some machine. They follow each other without an answer.
+/// Training steps of a population on a machine. Steps run without intermediate results.
 pub trait Accelerator: Movable {
-    /// A member goes on as this one stands, with its wires and random numbers.
+    /// Copies a member's state, wires and random seed to the machine.
     fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;
 
-    /// Begins one update of each member that `learns`; the others stay as they are. Starts and targets are those of
-    /// [`Trainer::step`], of one member after the other; what lies in the place of one that does not learn is not looked at.
+    /// Starts an update of each member that `learns`; the others are unchanged. Starts and targets are those of [`Trainer::step`], member
+    /// by member; values of members that do not learn are ignored.
     fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault>;
 
-    /// Asks for what came of the steps so far; to be answered before it is asked again.
+    /// Requests the result of all steps so far. Only one request may be pending.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Whether the answer is here; then it stands in `trained`. It may wait for a moment, where one can.
+    /// Returns true if `trained` has been filled with the requested result. It may block for a moment on platforms that allow it.
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
 }
 
-/// This processor as such a machine, equal to plain steps to the bit.
+/// The CPU as such a machine; its results are bit-identical to plain training.
 pub struct Local(pub Isa);
 
 impl Machine for Local {
@@ -82,7 +82,7 @@ impl Machine for Local {
         serve(request, |spec: &OffloadSpec| {
             let members = (0..spec.members).map(|_| None).collect();
             let sums = vec![ZERO; spec.members];
-            let it = LocalPopulation { isa: self.0, spec: spec.clone(), members, sums, asked: false };
+            let it = LocalPopulation { isa: self.0, spec: spec.clone(), members, sums, requested: false };
             Ok(Box::new(it) as Box<dyn Accelerator>)
         })
     }
@@ -95,7 +95,7 @@ struct LocalPopulation {
     spec: OffloadSpec,
     members: Vec<Option<Trainer>>,
     sums: Vec<StepStats>,
-    asked: bool,
+    requested: bool,
 }
 
 impl Accelerator for LocalPopulation {
@@ -124,12 +124,12 @@ impl Accelerator for LocalPopulation {
     }
 
     fn ask(&mut self) -> Result<(), Fault> {
-        self.asked = true;
+        self.requested = true;
         Ok(())
     }
 
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
-        if !std::mem::take(&mut self.asked) {
+        if !std::mem::take(&mut self.requested) {
             return Ok(false);
         }
         trained.sums.clear();

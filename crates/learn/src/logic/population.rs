@@ -1,7 +1,6 @@
-//! A population: training is a lottery of seeds, so members with wires and batches of their own learn side by side. One that has learned
-//! every cell learns no more, unless it is alone; one that is dead starts again from the next seed. Members share nothing, so what each
-//! becomes does not
-//! depend on threads.
+//! A population. Success depends on the seed, so several members with different wires and data train in parallel. A perfect member stops
+//! training, unless it is the only member. A stagnant member restarts with the next seed. Members share no data, so results do not depend
+//! on threads.
 
 mod offload;
 mod offloaded;
@@ -19,21 +18,20 @@ use math::{Isa, Rng, par};
 use offloaded::Offloaded;
 use worlds::logic::Rule;
 
-/// An iteration in numbers.
+/// Statistics of one iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// Means over the members that learned: of the squared error a cell, of the share of cells that the hardened automaton got wrong,
-    /// and of the length of the gradient.
+    /// Means over the members that trained: squared error per cell, share of wrong cells of the hardened automaton, and gradient norm.
     pub loss: Option<f32>,
     pub hard_loss: Option<f32>,
     pub grad_norm: Option<f32>,
-    /// Hard loss of the best member, and how much of its gates is what they harden to.
+    /// Hard loss of the best member, and its mean certainty: the weight of the hardened operation in each gate.
     pub best: f32,
     pub certainty: f32,
-    /// Seconds of training and of testing hardened automata.
+    /// Seconds for training and for tests of hardened automata.
     pub parts_s: [f64; 2],
     pub finite: bool,
-    /// Of all members.
+    /// Updates of all members.
     pub updates: u64,
 }
 
@@ -57,9 +55,9 @@ impl From<Stats> for Iteration {
 }
 
 progress! {
-    /// Of all members.
+    /// Updates of all members.
     updates,
-    /// Runs that ended perfect, and that ended at all: perfect or dead.
+    /// Perfect members, and all ended members: perfect or restarted.
     perfect_runs,
     ended,
 }
@@ -68,14 +66,14 @@ pub struct Member {
     pub seed: u32,
     pub trainer: Trainer,
     pub perfect: bool,
-    /// Squared error a cell over the newest iteration.
+    /// Squared error per cell, mean over the newest iteration.
     pub loss: Option<f32>,
-    /// Of the newest hardened automaton.
+    /// Test of the newest hardened automaton.
     pub checked: Checked,
-    /// The lowest hard loss so far, and the number of updates when it came.
+    /// Lowest hard loss so far, and the number of updates at that time.
     best: f32,
     best_at: u64,
-    /// Updates that are left in this iteration; sums over those that were done.
+    /// Remaining updates in this iteration; and completed updates with their sums.
     left: u32,
     done: u32,
     loss_sum: f32,
@@ -90,10 +88,10 @@ pub struct Population {
     config: Config,
     experiment: Experiment,
     members: Vec<Member>,
-    /// Runs begun: the number of the next seed.
+    /// Number of members started so far; it determines the next seed.
     begun: u32,
     progress: Progress,
-    /// Parameters of all members as they were at the newest boundary.
+    /// Parameters of all members at the newest boundary.
     weights: Vec<f32>,
     under_way: bool,
     ending: Option<Ending>,
@@ -103,20 +101,19 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// The end of an iteration. It tests hardened automata, as many in a slice as there are threads: first those of the members that learned,
-/// then those of the members that replace others. Results take effect once all are tested, so a population that was saved before that
-/// repeats the tests.
+/// End of an iteration: tests hardened automata, as many per slice as there are threads. Members that trained come first, then the
+/// replacements of others. Results take effect after all tests, so a population saved before that repeats the tests.
 #[derive(Default)]
 struct Ending {
-    /// The members that replace others, with their places. They are chosen once all that learned are tested.
+    /// Replacements with their positions. They are chosen when all trained members have been tested.
     replacements: Option<Vec<(usize, Member)>>,
-    /// Members that are tested: of those that learned, or of the replacements once these are chosen.
+    /// Number of tested members: of those that trained, or of the replacements.
     tested: usize,
 }
 
-/// Gates that a slice evaluates of one member, forward: some milliseconds.
+/// Gate evaluations of one member per slice, forward; some milliseconds.
 const SLICE_WORK: f64 = 2e7;
-/// Parameters beyond this no update moves any more.
+/// Limit of parameters; beyond it an update has no effect in f32.
 const WILD: f32 = 1e9;
 
 impl Population {
@@ -128,7 +125,7 @@ impl Population {
             population.members.push(member);
         }
         population.check_all();
-        population.keep_weights();
+        population.copy_weights();
         Ok(population)
     }
 
@@ -151,27 +148,27 @@ impl Population {
         })
     }
 
-    /// About what a population allocates, at most.
+    /// Upper estimate of a population's memory in bytes.
     pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
         let experiment = config.experiment()?;
         let (shape, rollout) = (&experiment.architecture, &experiment.training);
         let params = (shape.gates() * super::OPS) as f64;
         let cells = rollout.width as f64 * rollout.height as f64 * rollout.batch as f64;
-        // Every state of a rollout, and the gates of one step with their gradients.
+        // Every state of a rollout; and the gates of one step with their gradients.
         let states = cells * shape.channels as f64 * (rollout.steps + 3) as f64;
         let gates = 2.0 * cells * shape.gates_per_cell() as f64;
-        // Parameters, gradients, moments, noise and their copy.
+        // Parameters, gradients, moments, noise and a copy of the parameters.
         let floats = 6.0 * params + states + gates;
         // Casts saturate.
         Ok((4.0 * (floats + 1024.0) * config.population as f64) as u64)
     }
 
-    /// The seed of a member. Members are numbered from 1 in the order in which they begin.
+    /// Seed of a member. Members are numbered from 1 in the order of their start.
     fn seed_of(&self, number: u32) -> u32 {
         Rng::new(self.seed, PURPOSE_SEEDS).block([number, 0, 0, 0])[0]
     }
 
-    /// At the beginning, or as it was saved.
+    /// Creates a member, or restores it from `saved`.
     fn member(&self, seed: u32, saved: Option<&Find>) -> Result<Member, ExperimentError> {
         let (config, experiment) = (&self.config, &self.experiment);
         let form = match config.form {
@@ -181,7 +178,7 @@ impl Population {
         };
         let wirings = Wirings::new(&experiment.architecture, config.wiring, seed)?;
         let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, form);
-        begin_with(&mut automaton, config.init);
+        set_initial_logit(&mut automaton, config.init);
         let rollout = experiment.training.clone();
         let cells = rollout.batch * rollout.width * rollout.height;
         let optimiser = optimiser(config);
@@ -206,7 +203,7 @@ impl Population {
         })
     }
 
-    /// A slice of the end of an iteration.
+    /// Runs a slice of the end of an iteration.
     fn advance_end(&mut self, began_s: f64) -> Slice<Stats> {
         let stats = self.test_members().map(|replacements| self.end_iteration(replacements));
         self.parts_s[1] += (self.clock)() - began_s;
@@ -216,7 +213,7 @@ impl Population {
         }
     }
 
-    /// Tests as many members as there are threads. Once all are tested, gives the replacements.
+    /// Tests as many members as there are threads; returns the replacements when all have been tested.
     fn test_members(&mut self) -> Option<Vec<(usize, Member)>> {
         let mut ending = self.ending.take().unwrap_or_default();
         let all: &mut dyn Iterator<Item = &mut Member> = match &mut ending.replacements {
@@ -260,16 +257,16 @@ impl Population {
             finite: self.members.iter().all(Member::is_sound),
             updates,
         };
-        self.note_results();
+        self.record_results();
         self.begun += replacements.len() as u32;
         for (i, member) in replacements {
             self.members[i] = member;
         }
-        self.keep_weights();
+        self.copy_weights();
         stats
     }
 
-    /// New members in place of those that make no progress. Once all are perfect, only the best stays.
+    /// New members that replace stagnant ones. If all members are perfect, only the best is kept.
     fn replacements(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
         let is_perfect = |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
@@ -278,13 +275,13 @@ impl Population {
         let replaced = (0..self.members.len()).filter(is_replaced);
         let begin = |(number, i)| {
             let seed = self.seed_of(self.begun + number);
-            (i, self.member(seed, None).expect("others of the same shape were wired"))
+            (i, self.member(seed, None).expect("this shape was wired before"))
         };
         (1..).zip(replaced).map(begin).collect()
     }
 
-    /// Notes which members are perfect, and counts those that make no progress.
-    fn note_results(&mut self) {
+    /// Records perfect members and counts stagnant ones.
+    fn record_results(&mut self) {
         let patience = u64::from(self.config.patience);
         for member in self.members.iter_mut().filter(|member| member.done > 0) {
             self.progress.ended += u64::from(member.is_stuck(patience));
@@ -302,19 +299,19 @@ impl Population {
         check_each(self.isa, &self.experiment, &mut self.members.iter_mut().collect::<Vec<_>>());
     }
 
-    fn keep_weights(&mut self) {
+    fn copy_weights(&mut self) {
         self.weights.clear();
         for member in &self.members {
             self.weights.extend_from_slice(&member.trainer.automaton().params);
         }
     }
 
-    /// The one that gets the fewest cells wrong, and among those the one with the smallest circuit.
+    /// Member with the fewest wrong cells; ties go to the smallest circuit.
     pub fn best(&self) -> usize {
         self.best_of(0..self.members.len())
     }
 
-    /// The same among some.
+    /// As [`Self::best`], among some members.
     pub fn best_of(&self, members: impl Iterator<Item = usize>) -> usize {
         let rank = |i: &usize| {
             let Checked { wrong, gates, .. } = self.members[*i].checked;
@@ -324,7 +321,7 @@ impl Population {
             let ((wrong, gates), (other_wrong, other_gates)) = (rank(a), rank(b));
             wrong.total_cmp(&other_wrong).then(gates.cmp(&other_gates))
         };
-        members.min_by(order).expect("a population has members")
+        members.min_by(order).expect("a population is never empty")
     }
 
     pub fn members(&self) -> &[Member] {
@@ -339,7 +336,7 @@ impl Population {
         &self.config
     }
 
-    /// Others that [`Config::can_become`], at a boundary.
+    /// Changes settings at a boundary, as far as [`Config::can_become`] allows.
     pub fn set(&mut self, config: Config) -> Result<(), LogicError> {
         if !self.config.can_become(&config) {
             return Err(LogicError::Fixed);
@@ -354,12 +351,12 @@ impl Population {
         self.isa
     }
 
-    /// Of the run.
+    /// Seed of the run.
     pub fn seed(&self) -> u32 {
         self.seed
     }
 
-    /// Goes on exactly from what [`Population::parts`] gave, with the same settings.
+    /// Restores a population from its [`Population::parts`], with the same settings. Training continues bit-identically.
     pub fn restore(config: Config, seed: u32, isa: Isa, find: &Find) -> Result<Population, ExperimentError> {
         let count = config.population;
         let whole = |name: &str| words(find, name).ok().filter(|values| values.len() == count).ok_or_else(|| missing(name));
@@ -383,7 +380,7 @@ impl Population {
             population.members.push(member);
         }
         population.check_all();
-        population.keep_weights();
+        population.copy_weights();
         population.under_way = find("iteration.left").is_some();
         if population.under_way {
             let (left, done) = (whole("iteration.left")?, whole("iteration.done")?);
@@ -393,7 +390,7 @@ impl Population {
                 (member.loss_sum, member.grad_norm_sum) = (loss[i], grad_norm[i]);
                 let name = format!("member.{i}.missed");
                 let missed = words(find, &name)?;
-                // Each state once, in their order.
+                // The states must be distinct and in ascending order.
                 if !missed.is_sorted_by(|one, next| one < next) || missed.last().is_some_and(|&state| state as usize >= Rule::STATES) {
                     return Err(bad(&name).into());
                 }
@@ -410,8 +407,7 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the
-    /// iteration.
+    /// Runs updates of as many members as there are threads. After all updates it tests members likewise; the last test ends the iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -437,7 +433,7 @@ impl Learner for Population {
         !self.under_way
     }
 
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         self.offloaded.is_none()
     }
 
@@ -452,7 +448,7 @@ impl Learner for Population {
         counts
     }
 
-    /// Those of the newest boundary.
+    /// Weights at the newest boundary.
     fn weights(&self) -> &[f32] {
         &self.weights
     }
@@ -470,7 +466,7 @@ impl Learner for Population {
         parts.extend([
             ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
             ("perfect".into(), vec![count], Data::U32(self.members.iter().map(|m| m.perfect.into()).collect())),
-            // What is not known yet is below all that can be.
+            // Missing values are saved as -1.
             ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
             ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),
             ("best_at".into(), vec![count], Data::U64(self.members.iter().map(|m| m.best_at).collect())),
@@ -484,7 +480,7 @@ impl Learner for Population {
                 ("iteration.loss".into(), vec![count], floats(&|m| m.loss_sum)),
                 ("iteration.grad_norm".into(), vec![count], floats(&|m| m.grad_norm_sum)),
             ]);
-            // What each learns from until the iteration ends.
+            // States that members use as hard examples until the iteration ends.
             for (i, member) in self.members.iter().enumerate() {
                 let missed: Vec<u32> = member.checked.missed.iter().map(|&state| state.into()).collect();
                 parts.push((format!("member.{i}.missed"), vec![missed.len()], Data::U32(missed)));
@@ -511,7 +507,7 @@ impl Learner for Population {
 }
 
 impl Member {
-    /// One that is perfect learns on where there is nobody else.
+    /// A perfect member keeps training only if it is the sole member.
     fn learns(&self, alone: bool) -> bool {
         !self.perfect || alone
     }
@@ -520,7 +516,7 @@ impl Member {
         (self.left, self.done, self.loss_sum, self.grad_norm_sum) = (updates, 0, 0.0, 0.0);
     }
 
-    /// So many updates at most.
+    /// Runs at most `most` updates.
     fn step(&mut self, experiment: &Experiment, hard_share: f32, most: u32) {
         let shown = experiment.shown();
         let updates = self.left.min(most);
@@ -538,7 +534,7 @@ impl Member {
         }
     }
 
-    /// It was tested, and its hard loss has not fallen for so many updates.
+    /// Returns true if the member was tested and its hard loss has not fallen for `patience` updates.
     fn is_stuck(&self, patience: u64) -> bool {
         let is_no_better = self.done > 0 && self.checked.wrong >= self.best;
         is_no_better && self.best > 0.0 && self.trainer.updates() - self.best_at >= patience
@@ -551,7 +547,7 @@ impl Member {
     }
 }
 
-/// Hardens these members and tests them.
+/// Hardens and tests members.
 fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     par::each_mut(members, |_, member| {
         let trainer = &member.trainer;
@@ -559,8 +555,8 @@ fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     });
 }
 
-/// Passing the first input has this logit, and all else 0; of four parameters it is the logit of the same function.
-fn begin_with(automaton: &mut Automaton, logit: f32) {
+/// Sets the initial logit of passing the first input; the other logits stay 0. Four-parameter gates get the logit of the same function.
+fn set_initial_logit(automaton: &mut Automaton, logit: f32) {
     let to = match automaton.form {
         GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),
         GateForm::Softmax | GateForm::Gumbel { .. } => logit,

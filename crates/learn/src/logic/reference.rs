@@ -1,4 +1,4 @@
-//! The plain twin of [`super::train`]: f64, one cell at a time, and every gate is the mixture of its 16 operations, one by one.
+//! Reference implementation of [`super::train`] in f64: one cell at a time; every gate is the explicit mixture of its 16 operations.
 
 use super::automaton::{Automaton, GateForm};
 use super::circuit::{Circuit, Input};
@@ -6,8 +6,8 @@ use super::rollout::Rollout;
 use super::{OPS, coefficients};
 use worlds::logic::beside;
 
-/// Loss and gradient of the parameters, loss as [`super::train::Trainer::step`] has it. `fires` says whether a cell fires:
-/// step, sample, cell. `noise` is added to the logits of gates with Gumbel noise.
+/// Loss and gradient of the parameters; the loss is that of [`super::train::Trainer::step`]. `fires(step, sample, cell)` returns whether a
+/// cell fires. `noise` is added to the logits of gates with Gumbel noise.
 pub fn loss_and_gradient(
     automaton: &Automaton,
     rollout: &Rollout,
@@ -39,7 +39,7 @@ pub fn loss_and_gradient(
     (loss, twin.params_gradient(&d_mix))
 }
 
-/// The soft state after the rollout's steps, of gates without noise.
+/// Soft state after all steps, for gates without noise.
 pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl Fn(usize, usize, usize) -> bool) -> Vec<f64> {
     let mut soft = automaton.clone();
     if let GateForm::Gumbel { .. } = soft.form {
@@ -57,11 +57,11 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// Every gate that is evaluated for a cell, with its wires; what it does is not looked at.
+    /// All gates evaluated for a cell, with their wires; their operations are ignored.
     circuit: Circuit,
-    /// How much of each operation a gate is, forward.
+    /// Weight of each operation in a gate, forward.
     mix: Vec<[f64; OPS]>,
-    /// The same as the gradient of the parameters sees it.
+    /// The weights used for the gradient of the parameters.
     soft: Vec<[f64; OPS]>,
 }
 
@@ -100,7 +100,7 @@ impl Twin<'_> {
         self.rollout.width * self.rollout.height
     }
 
-    /// Whose parameters a gate of the circuit has: kernels look at every channel.
+    /// Index of the parameters of a circuit's gate; kernels process every channel.
     fn number(&self, gate: usize) -> usize {
         let shape = &self.automaton.architecture;
         let kernels = shape.kernels * shape.perception.iter().sum::<usize>();
@@ -108,7 +108,7 @@ impl Twin<'_> {
         update.map_or_else(|| gate % kernels, |gate| kernels + gate)
     }
 
-    /// Where an input of a cell's circuit stands in a state, unless it lies outside.
+    /// Index in a state of an input of a cell's circuit; `None` outside the grid.
     fn place(&self, cell: usize, input: Input) -> Option<usize> {
         let &Rollout { width, height, periodic, .. } = self.rollout;
         let at = (cell % width, cell / width);
@@ -116,10 +116,10 @@ impl Twin<'_> {
         Some(input.channel as usize * self.plane() + y * width + x)
     }
 
-    /// What a cell's wires hold: what it sees, then what its gates give.
+    /// Values of a cell's wires: its inputs, then its gates' outputs.
     fn wires(&self, state: &[f64], cell: usize) -> Vec<f64> {
-        let see = |&input: &Input| self.place(cell, input).map_or(0.0, |at| state[at]);
-        let mut x: Vec<f64> = self.circuit.inputs.iter().map(see).collect();
+        let read = |&input: &Input| self.place(cell, input).map_or(0.0, |at| state[at]);
+        let mut x: Vec<f64> = self.circuit.inputs.iter().map(read).collect();
         for (i, gate) in self.circuit.gates.iter().enumerate() {
             let (a, b, mix) = (x[gate.a as usize], x[gate.b as usize], &self.mix[self.number(i)]);
             x.push((0..OPS).map(|op| mix[op] * operation(op, a, b)).sum());
@@ -171,7 +171,7 @@ impl Twin<'_> {
         d_state
     }
 
-    /// From the gradient of how much of each operation a gate is.
+    /// Converts the gradient of the operation weights to that of the parameters.
     fn params_gradient(&self, d_mix: &[[f64; OPS]]) -> Vec<f64> {
         let automaton = self.automaton;
         let width = automaton.form.width();
@@ -198,7 +198,7 @@ impl Twin<'_> {
     }
 }
 
-/// How likely a four-parameter gate gives for the v-th pair of inputs what `op` does.
+/// Probability that a four-parameter gate outputs what `op` does for the v-th pair of inputs.
 fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
     let one = 1.0 / (1.0 + f64::from(-params[v]).exp());
     if op >> (3 - v) & 1 == 1 { one } else { 1.0 - one }

@@ -1,14 +1,14 @@
-//! What a soft rollout is made of.
+//! Parameters of a soft rollout.
 
-/// Grids and what is done to them.
+/// Grid size, number of steps and batch size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rollout {
     pub width: usize,
     pub height: usize,
-    /// Whether the grid's edges meet; else there are zeros beyond them.
+    /// True if opposite edges are joined; otherwise cells beyond the edges are 0.
     pub periodic: bool,
     pub steps: usize,
     pub batch: usize,
-    /// How likely a cell fires in a step, where not all of them do.
+    /// Probability that a cell fires in a step; `None` if all cells fire.
     pub fire_rate: Option<f32>,
 }

@@ -1,5 +1,5 @@
-//! The soft rollout, forward and backward. Only the states of the steps are kept; going back, a block of cells computes its
-//! activations of a step again, all of which fit the second-level cache, and goes back through them at once.
+//! Soft rollout, forward and backward. Only the state of each step is kept. In the backward pass, each block of cells recomputes the
+//! activations of a step, which fit the second-level cache, and propagates through them at once.
 
 use super::automaton::{Automaton, GateForm};
 use super::fire;
@@ -11,24 +11,25 @@ use math::{Isa, par};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The gates of an automaton as kernels want them.
+/// Gates of an automaton in the layout of the kernels.
 pub(super) struct Network {
     channels: usize,
-    /// Channels that pass the perception together.
+    /// Number of channels processed together in the perception.
     group: usize,
-    /// Kernels that pass it together, so that what they give in between stays in the first cache: how many such chunks.
+    /// Number of chunks of kernels. The kernels of a chunk are processed together, so that intermediate values stay in the first-level
+    /// cache.
     chunks: usize,
-    /// Of a chunk.
+    /// Layers of one chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// Where the update has its outputs when each layer takes the place of the one before, and how many rows that needs.
+    /// Rows of the update's outputs if each layer overwrites the one before, and the number of rows needed.
     moved: Vec<u32>,
     rows: usize,
-    /// Where each gate is in `coefficients` and in sums of slopes: those of a chunk's layers, then of the next chunk, then of
-    /// the update.
+    /// Index of each gate in `coefficients` and in the gradient sums. The order is: layers of a chunk, then the next chunk, then the
+    /// update.
     pub places: Vec<u32>,
     pub coefficients: Vec<[f32; 4]>,
-    /// What their slopes need: see [`math::logic::slopes`].
+    /// Data for the gradient of the coefficients: see [`math::logic::slopes`].
     pub soft: Vec<f32>,
 }
 
@@ -37,13 +38,13 @@ impl Network {
         let Automaton { architecture, wirings, form, .. } = automaton;
         let (channels, kernels) = (architecture.channels, architecture.kernels);
         let group = if channels.is_multiple_of(2) { 2 } else { 1 };
-        // As many kernels as leave half of the first cache to what they give next.
+        // As many kernels as leave half of the first-level cache for the next layer's values.
         let most = FIRST_CACHE / (architecture.perception[0] * group * CELLS * 4);
         let chunk = (1..=kernels).rev().find(|&n| kernels.is_multiple_of(n) && n <= most).unwrap_or(1);
         let mut perception = Vec::new();
         let mut inputs = 9;
         for (l, wires) in wirings.perception.iter().enumerate() {
-            // All kernels read the nine cells, then each its own gates.
+            // The first layer of all kernels reads the nine cells; later layers read their own kernel's gates.
             let of = |ends: &[u32]| -> Vec<u32> {
                 let shift = |kernel| if l == 0 { 0 } else { kernel * inputs as u32 };
                 (0..chunk as u32).flat_map(|kernel| ends.iter().map(move |end| end + shift(kernel))).collect()
@@ -52,13 +53,13 @@ impl Network {
             perception.push(Layer::new(group * CELLS, all, &of(&wires.a), &of(&wires.b)));
             inputs = wires.a.len();
         }
-        let said = inputs;
-        // The channels, then of each group what its kernels say: [kernel][output][channel of the group].
+        let outputs = inputs;
+        // The channels, then for each group the kernels' outputs: [kernel][output][channel of the group].
         let place = |input: u32| {
             let i = input as usize;
             let Some(i) = i.checked_sub(channels) else { return input };
-            let (c, output, kernel) = (i / (said * kernels), i / kernels % said, i % kernels);
-            let gate = (c / group * kernels + kernel) * said + output;
+            let (c, output, kernel) = (i / (outputs * kernels), i / kernels % outputs, i % kernels);
+            let gate = (c / group * kernels + kernel) * outputs + output;
             (channels + gate * group + c % group) as u32
         };
         let mut update = Vec::new();
@@ -97,7 +98,7 @@ impl Network {
         Network { channels, group, chunks, perception, update, moved, rows: rows.count(), places, coefficients, soft }
     }
 
-    /// From the parameters; `noise` is for gates that have some, and without it those are plain mixtures.
+    /// Computes coefficients from the parameters. `noise` applies to Gumbel gates; without it they are plain mixtures.
     pub fn prepare(&mut self, isa: Isa, automaton: &Automaton, noise: &[f32]) {
         let form = form(automaton.form, noise);
         let Network { places, soft, coefficients, .. } = self;
@@ -108,12 +109,12 @@ impl Network {
         self.group * CELLS
     }
 
-    /// Gates that are evaluated for a cell.
+    /// Number of gates evaluated per cell.
     fn work(&self) -> usize {
         self.channels * self.chunks * self.chunk(0).len() + self.update_gates().len()
     }
 
-    /// The gates of a chunk.
+    /// Range of a chunk's gates.
     fn chunk(&self, chunk: usize) -> Range<usize> {
         let len: usize = self.perception.iter().map(|layer| layer.order().len()).sum();
         chunk * len..(chunk + 1) * len
@@ -132,7 +133,7 @@ pub(super) fn form(form: GateForm, noise: &[f32]) -> Form<'_> {
     }
 }
 
-/// Grids of a batch, `[sample][channel][line][cell]` with a cell more on each side, in blocks of cells.
+/// Grids of a batch, `[sample][channel][line][cell]` with a border of one cell, split into blocks of cells.
 struct Grids {
     width: usize,
     height: usize,
@@ -140,7 +141,7 @@ struct Grids {
     batch: usize,
     channels: usize,
     runs: Vec<Run>,
-    /// Of each block.
+    /// Range of runs in each block.
     blocks: Vec<Range<usize>>,
 }
 
@@ -185,7 +186,7 @@ impl Grids {
         &self.runs[self.blocks[block].clone()]
     }
 
-    /// Lines of a block and of the grid beside each other, for each channel.
+    /// Calls `f` with matching ranges of a block and of the grids, for each channel.
     fn each_run(&self, block: usize, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         for c in 0..self.channels {
             for run in self.runs(block) {
@@ -195,7 +196,7 @@ impl Grids {
         }
     }
 
-    /// From `[sample][channel][height][width]`.
+    /// Copies from `[sample][channel][height][width]`.
     fn load(&self, from: &[f32], to: &mut [f32]) {
         for (i, line) in from.chunks_exact(self.width).enumerate() {
             let at = i / self.height * self.plane() + (i % self.height + 1) * self.stride() + 1;
@@ -211,7 +212,7 @@ impl Grids {
         }
     }
 
-    /// Copies the edges of a periodic grid to where they meet.
+    /// Copies the edges of a periodic grid to the opposite borders.
     fn close(&self, grids: &mut [f32]) {
         if !self.periodic {
             return;
@@ -226,7 +227,7 @@ impl Grids {
         }
     }
 
-    /// The opposite for slopes: adds those of the copies to where they came from.
+    /// Transpose of [`Self::close`] for gradients: adds border values to the cells that they were copied from.
     fn fold(&self, grids: &mut [f32]) {
         if !self.periodic {
             return;
@@ -245,44 +246,44 @@ impl Grids {
     }
 }
 
-/// Bytes of what the kernels of a chunk give first.
+/// Size in bytes of the first layer's values in a chunk.
 const FIRST_CACHE: usize = 1 << 14;
 
-/// Gates times cells of a step that another thread is worth.
+/// Gate evaluations in a step that justify another thread.
 const PIECE: usize = 1 << 19;
 
-/// What one thread does at a time: some blocks, with sums of its own, so that results do not depend on who did what.
+/// Work unit of a thread: some blocks with separate sums, so that results do not depend on the assignment of threads.
 struct Piece {
     blocks: Range<usize>,
-    /// The next state: `[block][channel][CELLS]`.
+    /// Next state: `[block][channel][CELLS]`.
     out: Vec<f32>,
-    /// Slopes of the state before, and where in each channel of a sample they are not zero.
+    /// Gradient of the previous state, and its nonzero range in each channel of a sample.
     d_grids: Vec<f32>,
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,
 }
 
-/// What a thread needs while it is at a block; what is in it counts no longer than that.
+/// Scratch memory for one block; contents are not kept between blocks.
 struct Workspace {
     patches: Buffer,
-    /// All layers of the perception but the last, and of the update where what they give is kept.
+    /// All layers of the perception except the last.
     inner: Buffer,
-    /// What the update reads: the channels, then what the kernels say. Where nothing is kept, its layers follow in place.
+    /// Input of the update: the channels, then the kernels' outputs. If nothing is kept, the update's layers overwrite it.
     features: Buffer,
     layers: Buffer,
-    /// What the update gives; then the slopes of that.
+    /// Output of the update, then its gradient.
     ends: Buffer,
     d_features: Buffer,
-    /// Slopes of the nine cells of a group.
+    /// Gradient of the nine cells of a group.
     d_patch: Buffer,
-    /// Slopes of the cells that did not fire.
+    /// Gradient of cells that did not fire.
     passed: Buffer,
-    /// Slopes of two layers next to each other.
+    /// Gradients of two successive layers.
     pair: [Buffer; 2],
 }
 
-/// What is to be said of the last state.
+/// Target of the last state.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     /// `[sample][channels][height][width]`
@@ -295,32 +296,32 @@ pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
 
-/// Samples that share blocks of cells. They go through all steps without a wait for other samples, since a thread that waits costs
-/// more than a step of few cells.
+/// Samples that share blocks of cells. Samples in different `Roll`s do not wait for each other, because a wait costs more than a step of
+/// few cells.
 struct Roll {
     isa: Isa,
     grids: Grids,
     steps: usize,
     fire_rate: Option<f32>,
-    /// Which sample of the batch is the first.
+    /// Index of the first sample in the batch.
     first: usize,
-    /// After so many steps.
+    /// State before each step.
     states: Vec<Vec<f32>>,
-    /// Which cells fire: of each step, in lanes.
+    /// Cells that fire in each step, by lane.
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
-    /// As many as pieces; a piece takes one that is free.
+    /// One per piece; a piece takes any free one.
     workspaces: Vec<Mutex<Workspace>>,
 }
 
 impl Roller {
-    /// One that only goes forward keeps one state and no slopes.
+    /// Creates a roller. Without training it keeps one state and no gradients.
     pub fn new(isa: Isa, network: &Network, rollout: &Rollout, trains: bool) -> Roller {
         let &Rollout { width, height, batch, .. } = rollout;
         let cells = width * height;
         let pieces = (network.work() * cells * batch / PIECE).clamp(1, (cells * batch).div_ceil(CELLS).max(1));
-        // Where samples have pieces of their own.
+        // True if every sample has its own pieces.
         let apart = batch > 0 && cells.is_multiple_of(CELLS) && pieces.is_multiple_of(batch);
         let count = if apart { batch } else { 1 };
         let part = Rollout { batch: batch / count, ..rollout.clone() };
@@ -328,7 +329,7 @@ impl Roller {
         Roller { rolls: (0..count).map(roll).collect() }
     }
 
-    /// The state after all steps.
+    /// Computes the state after all steps.
     pub fn roll(&mut self, network: &Network, start: &[f32], out: &mut [f32], seed: u32, draw: u64) {
         let len = start.len() / self.rolls.len();
         par::each_mut(&mut self.rolls, |i, roll| {
@@ -343,7 +344,7 @@ impl Roller {
         }
     }
 
-    /// The loss, summed squared error; what sums of slopes it has for each gate is in [`Roller::sums`].
+    /// Computes the loss (summed squared error) and the gradient sums of each gate, which [`Roller::sums`] returns.
     pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
         let count = self.rolls.len();
         let (len, target_len) = (start.len() / count, target.values.len() / count);
@@ -419,13 +420,13 @@ impl Roll {
         }
     }
 
-    /// From where, and which cells will fire.
+    /// Loads the start and draws the cells that fire.
     fn load(&mut self, start: &[f32], seed: u32, draw: u64) {
         self.draw_masks(seed, draw);
         self.grids.load(start, &mut self.states[0]);
     }
 
-    /// Forward and back through all steps.
+    /// Runs all steps forward and backward.
     fn train(&mut self, network: &Network, target: Target) {
         for piece in &mut self.pieces {
             piece.sums.fill(0.0);
@@ -443,7 +444,7 @@ impl Roll {
         }
     }
 
-    /// A step of every block, from a state to what pieces have.
+    /// Runs a step of every block from a state into the pieces' outputs.
     fn forward(&mut self, network: &Network, step: usize, state: usize) {
         let Roll { isa, grids, states, masks, pieces, workspaces, .. } = self;
         let (isa, grids, state, workspaces) = (*isa, &*grids, &states[state], &*workspaces);
@@ -459,7 +460,7 @@ impl Roll {
         });
     }
 
-    /// What pieces have becomes a state.
+    /// Copies the pieces' outputs to a state.
     fn place(&mut self, state: usize) {
         let Roll { grids, states, pieces, .. } = self;
         let state = &mut states[state];
@@ -471,7 +472,7 @@ impl Roll {
         grids.close(state);
     }
 
-    /// The slopes that pieces have become those of a state.
+    /// Adds up the pieces' gradients of a state.
     fn collect(&mut self) {
         let Roll { grids, d_grids, pieces, .. } = self;
         d_grids.fill(0.0);
@@ -483,7 +484,7 @@ impl Roll {
         grids.fold(d_grids);
     }
 
-    /// Back through a step of every block: from the slopes of the state after it, or in the last step from the target.
+    /// Runs a step of every block backward, from the gradient of the next state, or from the target in the last step.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
         let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
@@ -516,7 +517,7 @@ impl Roll {
     }
 }
 
-/// The part of each channel that is touched.
+/// Touched range of each channel.
 fn planes(grids: &Grids, touched: &[(usize, Range<usize>)]) -> impl Iterator<Item = Range<usize>> {
     let (channels, plane) = (grids.channels, grids.plane());
     touched.iter().flat_map(move |(sample, range)| {
@@ -533,7 +534,7 @@ fn add(from: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Cells that do not fire stay as they are.
+/// Copies new states of firing cells and old states of the others.
 fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     let Some(mask) = mask else { return out.copy_from_slice(new) };
     for ((out, new), old) in out.chunks_exact_mut(CELLS).zip(new.chunks_exact(CELLS)).zip(old.chunks(CELLS)) {
@@ -543,7 +544,7 @@ fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     }
 }
 
-/// Loss and slopes of a block's last state.
+/// Loss and gradient of a block's last state.
 fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f32]) -> f64 {
     let plane = grids.width * grids.height;
     let mut loss = 0.0;
@@ -558,7 +559,7 @@ fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f
     loss
 }
 
-/// There are as many as there are pieces, so one is free.
+/// Runs `f` with a free workspace. There are as many workspaces as pieces, so one is free.
 fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     let free = workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
     match free {
@@ -567,13 +568,13 @@ fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     }
 }
 
-/// A block of cells, and what takes it a step on.
+/// A block of cells with the data for a step.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     isa: Isa,
     network: &'a Network,
     grids: &'a Grids,
-    /// Its number.
+    /// Index of the block.
     block: usize,
 }
 
@@ -599,16 +600,16 @@ impl Workspace {
         }
     }
 
-    /// What a block becomes is in `ends`.
+    /// Computes the next state of a block in `ends`.
     fn forward(&mut self, of: Block, state: &[f32], keep: bool) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
         let width = network.width();
         let runs = grids.runs(block);
         if block == grids.cells() / CELLS {
-            self.patches.fill(0.0); // lanes without a cell are zeros, whatever was there before
+            self.patches.fill(0.0); // lanes without a cell must be 0
         }
-        let said = perception.last().map_or(0, Layer::outputs_len);
+        let outputs = perception.last().map_or(0, Layer::outputs_len);
         for g in 0..channels / group {
             let patch = &mut self.patches[if keep { g * 9 * width } else { 0 }..];
             let shape = [grids.stride(), grids.plane(), *group];
@@ -616,7 +617,7 @@ impl Workspace {
             self.features[g * width..][..width].copy_from_slice(&patch[4 * width..][..width]);
             for chunk in 0..*chunks {
                 let coefficients = &coefficients[network.chunk(chunk)];
-                let y = &mut self.features[channels * CELLS + (g * chunks + chunk) * said..];
+                let y = &mut self.features[channels * CELLS + (g * chunks + chunk) * outputs..];
                 forward(isa, perception, coefficients, patch, &mut self.inner, y);
             }
         }
@@ -631,8 +632,8 @@ impl Workspace {
         }
     }
 
-    /// After a forward pass that kept all: adds to `sums`, and to the slopes of the state before where they are wanted,
-    /// from those of the state after, in `ends`.
+    /// Backward pass after a forward pass with `keep`. Reads the gradient of the next state from `ends`; adds to `sums` and, if requested,
+    /// to the gradient of the previous state.
     fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
@@ -653,7 +654,7 @@ impl Workspace {
         if mask.is_some() {
             add(&self.passed, &mut self.d_features);
         }
-        let said = perception.last().map_or(0, Layer::outputs_len);
+        let outputs = perception.last().map_or(0, Layer::outputs_len);
         for g in 0..channels / group {
             let patch = &self.patches[g * 9 * width..][..9 * width];
             for chunk in 0..*chunks {
@@ -664,7 +665,7 @@ impl Workspace {
                 forward(isa, &perception[..inside], &gates[..before], patch, inner, last);
                 let [even, odd] = &mut self.pair;
                 let slopes = Slopes {
-                    dy: &self.d_features[channels * CELLS + (g * chunks + chunk) * said..],
+                    dy: &self.d_features[channels * CELLS + (g * chunks + chunk) * outputs..],
                     between: [even, odd],
                     dx: &mut self.d_patch,
                     adds: chunk > 0,

@@ -8,7 +8,7 @@ use crate::state::{counters, floats_in};
 use crate::{Data, Find, SavedError};
 use math::{AdamStep, Isa, par};
 
-/// AdamW.
+/// Settings of AdamW.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimiser {
     pub lr: f32,
@@ -16,27 +16,27 @@ pub struct Optimiser {
     pub beta2: f32,
     pub eps: f32,
     pub weight_decay: f32,
-    /// No element of the gradient goes beyond.
+    /// Limit of the absolute value of each gradient element.
     pub clip: f32,
 }
 
 impl Default for Optimiser {
-    /// As published for the checkerboard.
+    /// Published settings of the checkerboard.
     fn default() -> Optimiser {
         Optimiser { lr: 0.05, beta1: 0.9, beta2: 0.99, eps: 1e-8, weight_decay: 0.01, clip: 100.0 }
     }
 }
 
-/// What a step did.
+/// Statistics of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepStats {
-    /// Of the soft rollout, before the step.
+    /// Loss of the soft rollout before the step.
     pub loss: f32,
-    /// Before it is clipped.
+    /// Norm before clipping.
     pub grad_norm: f32,
 }
 
-/// An automaton that learns.
+/// Trainer of one automaton.
 pub struct Trainer {
     isa: Isa,
     automaton: Automaton,
@@ -83,7 +83,7 @@ impl Trainer {
         self.seed
     }
 
-    /// Where it stands between two steps.
+    /// State between two steps.
     pub fn state(&self) -> TrainStateRef<'_> {
         TrainStateRef { weights: &self.automaton.params, m: &self.m, v: &self.v, steps: self.updates }
     }
@@ -95,7 +95,7 @@ impl Trainer {
         self.updates = state.steps;
     }
 
-    /// One step of AdamW on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are
+    /// Takes an AdamW step on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are
     /// `[batch][channels][height][width]`, targets `[batch][loss_channels][height][width]`.
     pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
         par::inside(|| self.step_inside(start, Target { values: target, channels: loss_channels }))
@@ -118,19 +118,19 @@ impl Trainer {
         StepStats { loss, grad_norm }
     }
 
-    /// The slope of each parameter in the newest step, clipped.
+    /// Clipped gradient of the newest step.
     pub fn gradient(&self) -> &[f32] {
         &self.grads
     }
 
-    /// The soft state after the steps of any rollout, from gates without noise. A draw says which cells fire.
+    /// Soft state after a rollout of any size, from gates without noise. `draw` determines which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
         self.network.prepare(self.isa, &self.automaton, &[]);
         let mut roller = Roller::new(self.isa, &self.network, rollout, false);
         par::inside(|| roller.roll(&self.network, start, out, self.seed, draw));
     }
 
-    /// What is saved.
+    /// Checkpoint contents.
     pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let shape = vec![self.automaton.architecture.gates(), self.automaton.form.width()];
         let mut parts = Vec::new();
@@ -141,7 +141,7 @@ impl Trainer {
         parts
     }
 
-    /// Goes on exactly from what [`Trainer::parts`] gave, with the same shapes, wires and seed.
+    /// Restores a trainer from its [`Trainer::parts`], with the same shapes, wires and seed. Training continues bit-identically.
     pub fn restore(
         isa: Isa,
         automaton: Automaton,

@@ -1,12 +1,12 @@
-//! Machines besides the processor that learners can offload work to, a GPU for one.
+//! Machines besides the CPU that learners can offload work to, such as a GPU.
 //!
-//! Whatever steps through a plan (forward, backward, Adam on one minibatch) needs no contract of its own: a machine gives it a
-//! [`PlanTrainer`]. Where a machine has kernels for more than that, a room defines a [`Request`] beside its learner and the
-//! machine serves it; this file knows neither.
+//! Learners that step through a plan (forward, backward and Adam on one minibatch) use the machine's [`PlanTrainer`]. If a machine has
+//! special kernels, the room defines a [`Request`] beside its learner, and the machine serves it. This module depends on no particular
+//! learner or machine.
 
 mod planned;
 
-pub use planned::{Away, PlanSteps, Planned};
+pub use planned::{OffloadSlots, PlanSteps, Planned};
 
 pub(crate) use planned::advance;
 
@@ -16,55 +16,54 @@ use math::par::{Movable, Pinned};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Where work can be done: this processor, unless it says otherwise.
+/// Machine that work can be offloaded to. The default methods describe the CPU.
 pub trait Machine: Movable {
     /// `NVIDIA H200 (Vulkan)`
     fn name(&self) -> String {
         "this processor".into()
     }
 
-    /// It is the processor itself, pretending.
+    /// True if the device is emulated on the CPU.
     fn is_software(&self) -> bool {
         true
     }
 
-    /// Gets ready to take training steps of a plan from where a learner stands.
-    fn trainer(&self, _plan: &Arc<Plan>, _standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+    /// Creates a trainer for `plan` that starts from `state`.
+    fn trainer(&self, _plan: &Arc<Plan>, _state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Gets ready to run a plan that trains nothing, with these weights.
+    /// Creates an evaluator for a plan without training, with these weights.
     fn evaluator(&self, _plan: &Arc<Plan>, _weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Serves a [`Request`] that it has kernels of its own for, by way of [`serve`]; nothing where it has none. Learners call
-    /// [`request`].
+    /// Serves a [`Request`] that the machine has special kernels for, by [`serve`]; otherwise returns `None`. Learners call [`request`].
     fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         None
     }
 }
 
-/// Work that needs more than a plan. It says what a machine must know to get ready, and who then works.
+/// Work that needs more than a plan. A request contains the data that a machine needs to prepare a [`Request::Worker`].
 pub trait Request: Any {
     type Worker: ?Sized + 'static;
-    /// For a machine that has not been taught it.
+    /// Name of the work, for the error of a machine without an implementation.
     const WHAT: &'static str;
 }
 
-/// Asks a machine to get ready for some work.
+/// Requests a worker from a machine.
 pub fn request<R: Request>(machine: &dyn Machine, request: &R) -> Result<Box<R::Worker>, Fault> {
     let unknown = || Fault::Unknown { what: R::WHAT.into() };
     let worker = machine.special(request).ok_or_else(unknown)??;
     worker.downcast::<Box<R::Worker>>().map(|worker| *worker).map_err(|_| unknown())
 }
 
-/// What a machine does with a request of this kind; nothing where it is of another.
+/// Serves a request of type `R`; returns `None` for other types.
 pub fn serve<R: Request>(
     request: &dyn Any,
-    get_ready: impl FnOnce(&R) -> Result<Box<R::Worker>, Fault>,
+    prepare: impl FnOnce(&R) -> Result<Box<R::Worker>, Fault>,
 ) -> Option<Result<Box<dyn Any>, Fault>> {
-    let ready = get_ready(request.downcast_ref()?);
+    let ready = prepare(request.downcast_ref()?);
     Some(ready.map(|worker| Box::new(worker) as Box<dyn Any>))
 }
 
@@ -90,33 +89,33 @@ impl Machine for Pinned<Box<dyn Machine>> {
     }
 }
 
-/// Parameters and optimiser between two steps.
+/// Parameters and optimiser state between two steps.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainStateRef<'a> {
-    /// Laid out as `Params::values`, as are Adam's moments.
+    /// In the layout of `Params::values`; Adam's moments too.
     pub weights: &'a [f32],
     pub m: &'a [f32],
     pub v: &'a [f32],
-    /// Steps that Adam has taken.
+    /// Number of Adam steps.
     pub steps: u64,
 }
 
-/// What came of some steps. Vectors keep their memory from one answer to the next.
+/// Result of training steps. Vectors are reused between results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
-    /// The plan's, of the newest run.
+    /// Outputs of the plan in the newest run.
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
     pub weights: Vec<f32>,
     pub m: Vec<f32>,
     pub v: Vec<f32>,
-    /// Steps that Adam has taken in all: one whose gradient was no number does not count.
+    /// Total number of Adam steps. A step with a non-finite gradient does not count.
     pub steps: u64,
-    /// Length of the newest gradient, before it was clipped.
+    /// Norm of the newest gradient, before clipping.
     pub norm: f32,
 }
 
 impl TrainResult {
-    /// Puts it where it would stand if the steps had been taken here.
+    /// Copies the result into a learner's parameters and optimiser.
     pub fn put(&self, params: &mut Params, optimizer: &mut Optimizer) {
         params.values_mut().copy_from_slice(&self.weights);
         optimizer.m.copy_from_slice(&self.m);
@@ -125,103 +124,103 @@ impl TrainResult {
     }
 }
 
-/// Whoever trains and can offload its work to another machine, all of it between two iterations but for coming back.
+/// A learner that can offload its work to another machine. Except for [`Offload::end_offload`], all calls happen between two iterations.
 pub trait Offload {
-    /// What can be offloaded, in the order in which it is tried out, the last of them all there is: what is said where it turned
-    /// out to be fastest.
+    /// Work that can be offloaded, in the order in which the options are timed; the last option offloads everything. Each text is the
+    /// message that reports the option as the fastest.
     fn ways(&self) -> &'static [&'static str];
-    /// Training goes on here until the other machine is ready to be timed.
+    /// Returns true if training continues on the CPU until the other machine is ready to be timed.
     fn trains_meanwhile(&self) -> bool {
         true
     }
     fn is_offloaded(&self) -> bool;
-    /// From here on the machine works in this way.
+    /// Starts offloading the work of option `way` to `machine`.
     fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Where a setting has changed what is to be done, a learner that is offloaded is offloaded anew.
+    /// Returns true if a changed setting requires a new [`Offload::begin_offload`].
     fn must_offload_again(&self) -> bool {
         false
     }
-    /// From here on nobody else works: what was begun there and not answered is done again here.
+    /// Stops offloading. Work without a result is repeated on the CPU.
     fn end_offload(&mut self);
 
-    /// Has the machine work in this way, pass after pass, so that nothing of it stays. The first makes what the rest find made.
+    /// Starts timing option `way` on `machine`, pass after pass, without effect on the learner. The first pass includes one-time
+    /// preparation.
     fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Goes on with it; after a fault it is over.
+    /// Advances the probe; an error ends it.
     fn advance_probe(&mut self) -> Result<Pass, Fault>;
-    /// What a pass does at most, in the unit of the rates.
+    /// Upper limit of the work in a pass, in the unit of the rates.
     fn pass_work(&mut self) -> f64;
-    /// All stands where it stood before the probe.
+    /// Ends the probe and restores the previous state.
     fn end_probe(&mut self);
 }
 
-/// What a look at a probe came to.
+/// Result of polling a probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pass {
     Worked,
-    /// There is nothing to do until the other machine answers.
+    /// No work is possible until the other machine responds.
     Waiting,
-    /// A pass has ended, which did so much.
+    /// A pass has ended; contains the amount of its work.
     Ended(f64),
 }
 
-/// Training steps of one plan on some machine. Steps follow each other without an answer; what came of them is asked for when it is
-/// wanted.
+/// Training steps of one plan on a machine. Steps run without intermediate results; the result is requested when it is needed.
 pub trait PlanTrainer: Movable {
-    /// Goes on from here; what was begun before is given up.
+    /// Continues from `state`; unfinished work is discarded.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
-    /// Row by row; stays from step to step.
+    /// Sets an input, row by row. It keeps its value in later steps.
     ///
     /// # Panics
-    /// Where the plan reads no such input.
+    /// If the plan has no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Begins a run of the plan, forward and backward; its gradients are added to those of the runs since the last update.
+    /// Starts a forward and backward run of the plan. Its gradients are added to those of all runs since the last update.
     fn accumulate(&mut self) -> Result<(), Fault>;
 
-    /// Begins Adam's step by them. Where the gradient's length is not finite nothing changes.
+    /// Starts an Adam step with the sum of gradients. A gradient with a non-finite norm changes nothing.
     fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
 
-    /// Begins a step of one run.
+    /// Starts a step that consists of one run.
     fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
         self.accumulate()?;
         self.update(adam)
     }
 
-    /// Asks for what came of the steps so far; to be answered before it is asked again.
+    /// Requests the result of all steps so far. Only one request may be pending.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// The same for less: weights and moments stay where they are, and what the result holds of them stays as it was.
-    fn ask_outputs(&mut self) -> Result<(), Fault>;
+    /// Requests the outputs only; weights and moments in the result keep their values.
+    fn request_outputs(&mut self) -> Result<(), Fault>;
 
-    /// Whether the answer is here; then it stands in `result`. It may wait for a moment, where one can.
+    /// Returns true if `result` has been filled with the requested result. It may block for a moment on platforms that allow it.
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-/// Runs of one plan that trains nothing, on some machine, one at a time. Who wants the machine to work without a pause has two of them.
+/// Runs of one plan without training on a machine, one at a time. To keep the machine busy, use two evaluators.
 pub trait PlanEvaluator: Movable {
-    /// Laid out as `Params::values`; for the runs that follow.
+    /// Sets the weights of later runs, in the layout of `Params::values`.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
 
-    /// Row by row; stays from run to run.
+    /// Sets an input, row by row. It keeps its value in later runs.
     ///
     /// # Panics
-    /// Where the plan reads no such input.
+    /// If the plan has no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Begins a run; to be answered before the next.
+    /// Starts a run. Its result must be received before the next run.
     fn run(&mut self) -> Result<(), Fault>;
 
-    /// Whether the answer is here; then the plan's outputs stand in `outputs`, in their order. It may wait for a moment, where one can.
+    /// Returns true if `outputs` has been filled with the plan's outputs, in order. It may block for a moment on platforms that allow it.
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// What is pinned to its thread does all that it could do there.
+/// Implements a trait for a pinned trait object by forwarding every method to the object's thread.
 macro_rules! pinned {
-    ($trait:ident: $($name:ident($($given:ident: $type:ty),*) -> $answer:ty;)*) => {
+    ($trait:ident: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl $trait for Pinned<Box<dyn $trait>> {
-            $(fn $name(&mut self, $($given: $type),*) -> $answer {
-                self.with_mut(|pinned| pinned.$name($($given),*))
+            $(fn $name(&mut self, $($argument: $type),*) -> $result {
+                self.with_mut(|pinned| pinned.$name($($argument),*))
             })*
         }
     };
@@ -234,7 +233,7 @@ pinned! { PlanTrainer:
     update(adam: &Adam) -> Result<(), Fault>;
     step(adam: &Adam) -> Result<(), Fault>;
     ask() -> Result<(), Fault>;
-    ask_outputs() -> Result<(), Fault>;
+    request_outputs() -> Result<(), Fault>;
     poll(result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
@@ -245,7 +244,7 @@ pinned! { PlanEvaluator:
     poll(outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// This processor as a machine: what others are held to.
+/// The CPU as a machine: the reference for other machines.
 pub struct Local;
 
 impl Machine for Local {
@@ -258,24 +257,24 @@ impl Machine for Local {
     fn evaluator(&self, plan: &Arc<Plan>, weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
         let params = Params::new(plan.table(), 0);
         let packed = Packed::new(plan, &params);
-        let mut evaluator = LocalEvaluator { executor: Executor::new(plan), params, packed, asked: false };
+        let mut evaluator = LocalEvaluator { executor: Executor::new(plan), params, packed, requested: false };
         evaluator.set_weights(weights)?;
         Ok(Box::new(evaluator))
     }
 }
 
-/// The same steps on this processor, to the bits of a learner that takes them itself.
+/// Trainer on the CPU. Its results are bit-identical to those of a learner that does not offload.
 pub struct LocalTrainer {
     executor: Executor,
     params: Params,
     packed: Packed,
     grads: Vec<f32>,
-    /// Runs since the last update.
+    /// Number of runs since the last update.
     runs: usize,
     optimizer: Optimizer,
     norm: f32,
-    /// Whether it was asked, and for weights and moments too.
-    asked: Option<bool>,
+    /// Pending request: `true` includes weights and moments.
+    requested: Option<bool>,
 }
 
 impl LocalTrainer {
@@ -289,7 +288,7 @@ impl LocalTrainer {
             params,
             runs: 0,
             norm: 0.0,
-            asked: None,
+            requested: None,
         }
     }
 }
@@ -301,7 +300,7 @@ impl PlanTrainer for LocalTrainer {
         self.optimizer.v.copy_from_slice(state.v);
         self.optimizer.steps = state.steps;
         self.packed.pack(&self.params);
-        (self.runs, self.asked) = (0, None);
+        (self.runs, self.requested) = (0, None);
         Ok(())
     }
 
@@ -325,17 +324,17 @@ impl PlanTrainer for LocalTrainer {
     }
 
     fn ask(&mut self) -> Result<(), Fault> {
-        self.asked = Some(true);
+        self.requested = Some(true);
         Ok(())
     }
 
-    fn ask_outputs(&mut self) -> Result<(), Fault> {
-        self.asked = Some(false);
+    fn request_outputs(&mut self) -> Result<(), Fault> {
+        self.requested = Some(false);
         Ok(())
     }
 
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
-        let Some(all) = self.asked.take() else { return Ok(false) };
+        let Some(all) = self.requested.take() else { return Ok(false) };
         let ports = self.executor.plan().outputs();
         result.outputs.resize_with(ports.len(), || ("".into(), Vec::new()));
         for (port, (name, values)) in ports.iter().zip(&mut result.outputs) {
@@ -357,7 +356,7 @@ struct LocalEvaluator {
     executor: Executor,
     params: Params,
     packed: Packed,
-    asked: bool,
+    requested: bool,
 }
 
 impl PlanEvaluator for LocalEvaluator {
@@ -374,12 +373,12 @@ impl PlanEvaluator for LocalEvaluator {
 
     fn run(&mut self) -> Result<(), Fault> {
         self.executor.run(&self.params, &self.packed);
-        self.asked = true;
+        self.requested = true;
         Ok(())
     }
 
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault> {
-        if !std::mem::take(&mut self.asked) {
+        if !std::mem::take(&mut self.requested) {
             return Ok(false);
         }
         let ports = self.executor.plan().outputs();

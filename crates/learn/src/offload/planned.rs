@@ -1,5 +1,5 @@
-//! Offloading for every learner that trains by steps of one plan: an iteration's steps follow each other on the machine without an
-//! answer, and what came of them is asked for behind the last. So a machine that is lost takes one iteration along.
+//! Offloading for all learners that train by steps of one plan. The steps of an iteration run on the machine without intermediate results;
+//! the result is requested after the last one. A lost machine therefore loses at most one iteration.
 
 use super::{Machine, Offload, Pass, PlanTrainer, TrainResult, TrainStateRef};
 use crate::{Fault, Learner, Slice};
@@ -7,17 +7,17 @@ use graph::{Adam, Optimizer, Params, Plan};
 use math::par::Pinned;
 use std::sync::Arc;
 
-/// Steps of one plan on another machine, an iteration's at a time.
+/// Steps of one plan on another machine, one iteration at a time.
 pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,
     begun: usize,
-    /// Of the newest of them.
+    /// Learning rate of the newest of these steps.
     lr: f32,
 }
 
 impl PlanSteps {
-    /// From where a learner stands.
+    /// Creates a trainer on `machine` with a learner's current state.
     pub fn new(machine: &dyn Machine, plan: &Arc<Plan>, params: &Params, optimizer: &Optimizer) -> Result<PlanSteps, Fault> {
         let Optimizer { m, v, steps } = optimizer;
         let state = TrainStateRef { weights: params.values(), m, v, steps: *steps };
@@ -25,12 +25,12 @@ impl PlanSteps {
         Ok(PlanSteps { trainer, trained: TrainResult::default(), begun: 0, lr: 0.0 })
     }
 
-    /// Steps of this iteration that were begun.
+    /// Number of started steps of this iteration.
     pub fn begun(&self) -> usize {
         self.begun
     }
 
-    /// What came of the last iteration that was answered.
+    /// Result of the last complete iteration.
     pub fn trained(&self) -> &TrainResult {
         &self.trained
     }
@@ -39,19 +39,19 @@ impl PlanSteps {
         self.trainer.set_input(name, values)
     }
 
-    /// Begins a run of the next step that is not its last.
+    /// Starts a run of the next step other than its last run.
     pub fn accumulate(&mut self) -> Result<(), Fault> {
         self.trainer.accumulate()
     }
 
-    /// Begins the next of an iteration's `count` steps, or its last run.
+    /// Starts the last run and the update of the next of `count` steps of an iteration.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
         (self.begun, self.lr) = (self.begun + 1, adam.lr);
         if self.begun == count { self.trainer.ask() } else { Ok(()) }
     }
 
-    /// Whether what came of an iteration's steps is here; then the next may begin.
+    /// Returns true if the result of an iteration has been received; then the next iteration may begin.
     fn poll(&mut self) -> Result<bool, Fault> {
         let here = self.trainer.poll(&mut self.trained)?;
         if here {
@@ -61,54 +61,54 @@ impl PlanSteps {
     }
 }
 
-/// Another machine with what a learner knows of it, and one that is being tried out.
-pub struct Away<M> {
+/// The machine in use and the machine that is being timed, each with the learner's data for it.
+pub struct OffloadSlots<M> {
     offloaded: Option<M>,
     probe: Option<M>,
 }
 
-impl<M> Away<M> {
-    pub const NONE: Away<M> = Away { offloaded: None, probe: None };
+impl<M> OffloadSlots<M> {
+    pub const NONE: OffloadSlots<M> = OffloadSlots { offloaded: None, probe: None };
 
     pub fn is_offloaded(&self) -> bool {
         self.offloaded.is_some()
     }
 }
 
-/// A learner that trains by steps of one plan.
+/// Learner that trains by steps of one plan.
 pub trait Planned: Learner {
-    /// A machine, with what the learner knows of it.
+    /// Machine in use, with the learner's data for it.
     type There: AsMut<PlanSteps>;
 
-    fn away(&self) -> &Away<Self::There>;
-    fn away_mut(&mut self) -> &mut Away<Self::There>;
+    fn away(&self) -> &OffloadSlots<Self::There>;
+    fn slots_mut(&mut self) -> &mut OffloadSlots<Self::There>;
     fn ready(&mut self, machine: &dyn Machine) -> Result<Self::There, Fault>;
 
-    /// Steps of an iteration.
+    /// Number of steps in an iteration.
     fn steps(&self) -> usize;
-    /// Has the machine begin the next step.
+    /// Starts the next step on the machine.
     fn begin_step(&mut self, there: &mut Self::There) -> Result<(), Fault>;
-    /// Counts a step that was begun with this learning rate as done.
+    /// Counts a started step with this learning rate as done.
     fn count_step(&mut self, lr: f32);
-    /// Counts those of this iteration as not done: they are done again here.
-    fn give_up_begun(&mut self);
-    /// Takes over what came of an iteration's steps.
-    fn take_over(&mut self, there: &mut Self::There);
+    /// Uncounts the started steps of this iteration; they are repeated on the CPU.
+    fn discard_started_steps(&mut self);
+    /// Copies the result of an iteration into the learner.
+    fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 
     fn now_s(&self) -> f64;
-    /// Seconds that the machine has kept this processor.
+    /// Adds seconds of CPU time that the machine has used.
     fn add_spent(&mut self, seconds: f64);
-    /// What an iteration does, in the unit of the rates.
+    /// Work of an iteration, in the unit of the rates.
     fn iteration_work(&self) -> f64;
-    /// Whether a setting has changed since a machine was made ready that it was told once and for all.
+    /// Returns true if a setting has changed that the machine received only when it was prepared.
     fn is_outdated(&self) -> bool {
         false
     }
 }
 
-/// Begins the machine's next step, or looks whether those of an iteration are answered.
-fn go_on<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<Pass, Fault> {
+/// Starts the machine's next step, or polls for the result of an iteration.
+fn advance_machine<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<Pass, Fault> {
     if there.as_mut().begun < learner.steps() {
         learner.begin_step(there)?;
         Ok(Pass::Worked)
@@ -119,25 +119,25 @@ fn go_on<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<Pass, Faul
     }
 }
 
-/// A slice of the iteration that the machine works on.
+/// Runs a slice of the iteration on the machine.
 pub(crate) fn advance<L: Planned>(learner: &mut L) -> Slice<L::Stats> {
-    let Some(mut there) = learner.away_mut().offloaded.take() else { return Slice::Worked };
+    let Some(mut there) = learner.slots_mut().offloaded.take() else { return Slice::Worked };
     let began_s = learner.now_s();
-    let pass = go_on(learner, &mut there);
+    let pass = advance_machine(learner, &mut there);
     match &pass {
         Ok(Pass::Worked) => learner.count_step(there.as_mut().lr),
-        Ok(Pass::Ended(_)) => learner.take_over(&mut there),
+        Ok(Pass::Ended(_)) => learner.apply_result(&mut there),
         Ok(Pass::Waiting) | Err(_) => {}
     }
     learner.add_spent(learner.now_s() - began_s);
     let pass = match pass {
         Ok(pass) => pass,
         Err(fault) => {
-            learner.give_up_begun();
+            learner.discard_started_steps();
             return Slice::Stopped(fault);
         }
     };
-    learner.away_mut().offloaded = Some(there);
+    learner.slots_mut().offloaded = Some(there);
     match pass {
         Pass::Worked => Slice::Worked,
         Pass::Waiting => Slice::Waiting,
@@ -153,7 +153,7 @@ impl AsMut<PlanSteps> for PlanSteps {
 
 impl<L: Planned> Offload for L {
     fn ways(&self) -> &'static [&'static str] {
-        &["Learning on the GPU turned out to be faster."]
+        &["Learning on the GPU is faster."]
     }
 
     fn is_offloaded(&self) -> bool {
@@ -161,9 +161,9 @@ impl<L: Planned> Offload for L {
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        assert!(self.at_boundary(), "between two iterations");
+        assert!(self.at_boundary(), "offloading begins between two iterations");
         let there = self.ready(machine)?;
-        self.away_mut().offloaded = Some(there);
+        self.slots_mut().offloaded = Some(there);
         Ok(())
     }
 
@@ -172,22 +172,22 @@ impl<L: Planned> Offload for L {
     }
 
     fn end_offload(&mut self) {
-        if self.away_mut().offloaded.take().is_some() {
-            self.give_up_begun();
+        if self.slots_mut().offloaded.take().is_some() {
+            self.discard_started_steps();
         }
     }
 
     fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         let there = self.ready(machine)?;
-        self.away_mut().probe = Some(there);
+        self.slots_mut().probe = Some(there);
         Ok(())
     }
 
-    /// Steps that are thrown away, an iteration a pass.
+    /// Runs steps whose results are discarded, one iteration per pass.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        let Some(mut probe) = self.away_mut().probe.take() else { return Ok(Pass::Waiting) };
-        let pass = go_on(self, &mut probe)?;
-        self.away_mut().probe = Some(probe);
+        let Some(mut probe) = self.slots_mut().probe.take() else { return Ok(Pass::Waiting) };
+        let pass = advance_machine(self, &mut probe)?;
+        self.slots_mut().probe = Some(probe);
         Ok(pass)
     }
 
@@ -196,6 +196,6 @@ impl<L: Planned> Offload for L {
     }
 
     fn end_probe(&mut self) {
-        self.away_mut().probe = None;
+        self.slots_mut().probe = None;
     }
 }

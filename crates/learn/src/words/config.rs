@@ -1,4 +1,4 @@
-//! The settings of a transformer and of its training.
+//! Settings of a transformer and its training.
 
 use crate::settings::{SWITCH, SettingError, Settings, between, count, linear, log, one_of, whole};
 use crate::state::SavedError;
@@ -17,9 +17,9 @@ choices! {
 
 choices! {
     pub enum Positions {
-        /// A row for each is added to the embeddings.
+        /// A learned vector per position is added to the embeddings.
         Learned = "learned", "Learned";
-        /// Queries and keys are turned by them (Su et al. 2021).
+        /// Queries and keys are rotated by their position (Su et al. 2021).
         Rotary = "rotary", "Rotary";
     }
 }
@@ -27,40 +27,40 @@ choices! {
 choices! {
     pub enum Mlp {
         Gelu = "gelu", "GELU";
-        /// A gate beside it, silu(gate)·up (Shazeer 2020).
+        /// With a gate, silu(gate)·up (Shazeer 2020).
         SwiGlu = "swiglu", "SwiGLU";
     }
 }
 
 settings! {
-    /// What the parameters are.
+    /// Shape of the model.
     #[derive(Copy, Eq)]
     pub struct Shape {
         fixed vocab: usize = 2;
         fixed width: usize = 128, [count(16.0, 2048.0), "Width: d_model", "units",
-            "Numbers that stand for a token on its way through the model. A multiple of the heads, with rotary positions of twice as \
-             many."];
-        fixed layers: usize = 4, [whole(1.0, 32.0), "Layers", "layers", "Blocks of attention and MLP, one after the other."];
+            "Size of the vector for each token. Must be a multiple of the number of heads, or of twice that number with rotary \
+             positions."];
+        fixed layers: usize = 4, [whole(1.0, 32.0), "Layers", "layers", "Number of blocks, each with attention and an MLP."];
         fixed heads: usize = 4, [whole(1.0, 32.0), "Attention heads", "heads",
-            "Each looks back at the text in a way of its own, with its share of the width."];
+            "Each head attends to the text separately and uses an equal part of the width."];
         fixed context: usize = 64, [count(8.0, 1024.0).down_to(2.0), "Context: tokens seen at once", "tokens",
-            "How far the model looks back. Longer costs more, and the entropy floor falls."];
+            "Number of tokens that the model sees. A longer context takes more time and lowers the entropy floor."];
         fixed norm: Norm = Norm::Rms, [one_of::<Norm>(), "Norm", "",
-            "What keeps the numbers in each layer of one size. RMS norm is the simpler one."];
+            "Normalisation of each layer's input. RMS norm is simpler."];
         fixed positions: Positions = Positions::Rotary, [one_of::<Positions>(), "Positions: how order is seen", "",
-            "Learned: a row of numbers for each place. Rotary: queries and keys are turned by their place, so that distances count."];
+            "Learned: a vector for each position. Rotary: queries and keys are rotated by their position, which encodes distances."];
         fixed mlp: Mlp = Mlp::SwiGlu, [one_of::<Mlp>(), "MLP", "",
-            "What each layer does with every token by itself. SwiGLU has a gate beside it, and as many parameters."];
+            "The network that each layer applies to every token. SwiGLU adds a gate at about the same number of parameters."];
         fixed tied: bool = true, [SWITCH, "Tied head", "",
-            "The weights that tell tokens apart at the end are those of the embedding at the beginning."];
+            "The output layer uses the weights of the token embedding."];
         fixed bias: bool = false, [SWITCH, "Biases", "",
-            "Whether linear layers and layer norms add a number of their own to each output."];
+            "Linear layers and layer norms have bias terms."];
     }
 }
 
 impl Shape {
-    /// Units between the two products of an MLP. With a gate a multiple of 32 near 8/3 of the width, so that three matrices have
-    /// about as many parameters as two of 4 times it.
+    /// Hidden units of an MLP. With a gate, a multiple of 32 near 8/3 of the width, so that three matrices have about as many parameters as
+    /// two with a hidden size of 4 times the width.
     pub fn hidden(&self) -> usize {
         match self.mlp {
             Mlp::Gelu => 4 * self.width,
@@ -68,15 +68,14 @@ impl Shape {
         }
     }
 
-    /// Parameters in products, of which a token costs two operations each.
+    /// Number of matrix parameters; each takes two operations per token.
     pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
         let [width, hidden, layers, vocab] = [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
         layers * (4 * width * width + matrices * width * hidden) + vocab * width
     }
 
-    /// Operations that a token takes in training, forward and backward: of products, and of attention to the half of the context
-    /// that it sees in the mean.
+    /// Operations per token in training, forward and backward: matrix products, and attention to half of the context on average.
     pub fn flops_per_token(&self) -> f64 {
         let attention = 2 * self.layers * self.width * self.context.div_ceil(2);
         6.0 * (self.products() + attention as u64) as f64
@@ -84,35 +83,35 @@ impl Shape {
 }
 
 settings! {
-    /// By default a small model of letters.
+    /// Settings of training; the defaults are a small character model.
     #[derive(Copy)]
     pub struct Config {
         live lr: f32 = 2e-3, [log(1e-5, 0.1), "Learning rate", "",
-            "How far each step moves the weights at the most. Too small and nothing happens; too large and the loss explodes."];
-        live min_lr: f32 = 2e-4, [linear(0.0, 0.1), "Least learning rate", "", "What the learning rate falls to in the end."];
-        live warmup: usize = 100, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from nothing."];
+            "Peak step size. Too small: learning is slow. Too large: the loss diverges."];
+        live min_lr: f32 = 2e-4, [linear(0.0, 0.1), "Least learning rate", "", "Final value of the learning rate."];
+        live warmup: usize = 100, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from 0."];
         live decay_steps: usize = 4000, [count(1.0, 1e7), "Cosine decay", "steps",
-            "The step at which the learning rate has fallen, along a cosine, to its least."];
+            "Step at which the cosine decay reaches the least learning rate."];
         nest shape: Shape = Shape::default();
         fixed dropout: f32 = 0.0, [linear(0.0, 0.9), "Dropout", "",
-            "Share of the numbers that is left out at random in training, against learning a small text by heart."];
+            "Share of activations set to 0 at random in training. It reduces overfitting to a small text."];
         fixed batch: usize = 8, [count(1.0, 4096.0), "Batch: sequences a step", "sequences",
-            "Pieces of text that each step learns from. More make steadier steps that take longer."];
+            "Sequences per optimiser step. Larger batches give less noisy but slower steps."];
         fixed micro: usize = 2, [count(1.0, 4096.0), "Micro-batch: sequences at once", "sequences",
-            "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory. In \
-             a small model up to four of them are trained on side by side. A GPU takes the whole batch at once where it has room for \
-             it."];
+            "Sequences whose gradients are computed together; must divide the batch. Smaller values take less memory. For \
+             small models, up to four micro-batches run in parallel. A GPU computes the whole batch at once if it has enough \
+             memory."];
         live steps: usize = 32, [count(1.0, 10_000.0), "Steps an iteration", "steps",
-            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+            "Optimiser steps between reports. Changed knobs take effect at the next iteration."];
         live weight_decay: f32 = 0.1, [linear(0.0, 1.0), "Weight decay", "",
-            "How much each step shrinks the matrices, times the learning rate."];
+            "Share by which each step shrinks the matrices, times the learning rate."];
         live beta1: f32 = 0.9, [linear(0.0, 0.999), "Adam β₁: momentum", "",
-            "How slowly the optimiser forgets where gradients pointed."];
+            "Decay rate of the mean gradient."];
         live beta2: f32 = 0.99, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
-            "How slowly the optimiser forgets how large gradients were."];
+            "Decay rate of the mean squared gradient."];
         live clip: f32 = 1.0, [log(0.01, 1000.0), "Max gradient norm", "",
-            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the model."];
-        /// Another machine rounds the factors of products to f16, or says that it cannot.
+            "Longer gradients are scaled down to this length, so that an unusual batch cannot damage the model."];
+        /// Rounds the factors of products to f16 on another machine; a machine without f16 reports an error.
         fixed half: bool = false;
     }
 }
@@ -137,12 +136,12 @@ impl Config {
         Ok(())
     }
 
-    /// Tokens of a step.
+    /// Tokens in a step.
     pub fn step_tokens(&self) -> usize {
         self.batch * self.shape.context
     }
 
-    /// After so many steps.
+    /// Adam settings after `steps` steps.
     pub fn adam(&self, steps: u64) -> Adam {
         Adam {
             lr: self.lr_after(steps),
@@ -170,9 +169,9 @@ impl Config {
     }
 }
 
-/// cos(πx) for 0 ≤ x ≤ 1, of operations that are rounded alike on every machine, which the library's are not.
+/// cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the library's cosine does not.
 fn cos_pi(x: f64) -> f64 {
-    // About the middle, where it is an odd function, by Taylor: the last term is below 1e-11.
+    // Taylor series around x = 1/2, where the function is odd; the last term is below 1e-11.
     let y = std::f64::consts::PI * (0.5 - x);
     let mut sum = 0.0;
     let mut term = y;
@@ -183,26 +182,26 @@ fn cos_pi(x: f64) -> f64 {
     sum
 }
 
-/// Settings, a text or a checkpoint that cannot be used.
+/// Invalid settings, text or checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum WordsError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("a width of {width} cannot be shared by {heads} heads; choose a width that is a multiple of {each}")]
+    #[error("width = {width} does not fit {heads} heads; choose a multiple of {each}")]
     Heads { width: usize, heads: usize, each: usize },
     #[error(
-        "each of {heads} heads would be {} wide, and {most} is the most; choose {least} heads or more",
+        "each of {heads} heads would have width {}, but the limit is {most}; choose {least} heads or more",
         width / heads
     )]
     WideHeads { width: usize, heads: usize, least: usize, most: usize },
     #[error(
-        "a product of {rows} tokens at once would take seconds without a pause; choose a smaller micro, context, \
+        "a product of {rows} tokens would block for seconds; choose a smaller micro, context, \
          vocabulary or width"
     )]
     Long { rows: usize },
-    #[error("a batch of {batch} sequences is no multiple of micro = {micro}; choose a micro that divides it")]
+    #[error("batch = {batch} is not a multiple of micro = {micro}; choose a micro that divides the batch")]
     Micro { batch: usize, micro: usize },
-    #[error("the model, its context, batch and dropout stay as they began; begin a new run for others")]
+    #[error("fixed settings cannot change during a run; start a new run with them")]
     Fixed,
     #[error(transparent)]
     Saved(#[from] SavedError),
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_mlp_has_four_times_the_width_or_with_a_gate_the_multiple_of_32_above_eight_thirds() {
+    fn hidden_size_is_four_widths_or_the_next_multiple_of_32_with_a_gate() {
         for (width, gated) in [(4, 32), (12, 32), (64, 192), (120, 320), (384, 1024), (768, 2048), (4096, 10_944)] {
             assert_eq!(Shape { width, mlp: Mlp::Gelu, ..Shape::default() }.hidden(), 4 * width);
             assert_eq!(Shape { width, ..Shape::default() }.hidden(), gated, "{width}");
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cosine_is_the_library_s() {
+    fn cosine_matches_the_library() {
         for i in 0..=1000 {
             let x = f64::from(i) / 1000.0;
             assert!((cos_pi(x) - (std::f64::consts::PI * x).cos()).abs() < 1e-10, "{x}");

@@ -7,17 +7,18 @@ use math::Rng;
 pub(super) const EPS: f32 = 1e-5;
 pub(super) const TOKENS: &str = "transformer.wte.weight";
 pub(super) const PLACES: &str = "transformer.wpe.weight";
-/// Streams of random numbers of a seed, from this one on: one for each place where numbers are left out.
+/// First random stream for dropout; each dropout layer has its own stream.
 const DROPPED: u32 = 0x4452_4f50;
 const HEAD: &str = "lm_head.weight";
 
 impl Shape {
-    /// A graph of nothing but the parameters: matrices before vectors, which decay apart.
+    /// Graph with the parameters only: matrices, which are subject to weight decay, precede vectors.
     pub fn declared(&self) -> Graph {
         let &Shape { vocab, width, layers, context, bias, .. } = self;
         let hidden = self.hidden();
         let mut g = Graph::new();
-        // Products of normalised rows begin of about size 1. What adds to the residual stream begins smaller, as many add.
+        // Products of normalised rows have an initial scale of about 1. Layers that add to the residual stream start smaller, because many
+        // are added.
         let spread = 1.0 / (width as f32).sqrt();
         let (plain, added) = (Init::Normal(spread), Init::Normal(spread / (2.0 * layers as f32).sqrt()));
         g.param(TOKENS, [vocab, width], plain);
@@ -55,12 +56,12 @@ impl Shape {
         }
     }
 
-    /// The name of the head's matrix.
+    /// Name of the head's matrix.
     pub(super) fn head(&self) -> &'static str {
         if self.tied { TOKENS } else { HEAD }
     }
 
-    /// From tokens `[rows, 1]` to what the head reads, `[rows, width]`.
+    /// Maps tokens, `[rows, 1]`, to the head's input, `[rows, width]`.
     fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
         let &Shape { heads, context, .. } = self;
         let rows = g.shape(tokens)[0];
@@ -69,12 +70,12 @@ impl Shape {
             (Some(drop), Some(site)) => g.dropout(x, drop.share, Rng::new(drop.seed, DROPPED + site), drop.step),
             _ => x,
         };
-        let table = known(g, TOKENS);
+        let table = declared(g, TOKENS);
         let mut x = g.embedding_bag(table, tokens);
         if self.positions == Positions::Learned {
             let places: Vec<f32> = (0..rows).map(|row| (row % context) as f32).collect();
             let places = g.constant(&places, [rows, 1]);
-            let table = known(g, PLACES);
+            let table = declared(g, PLACES);
             let places = g.embedding_bag(table, places);
             x = g.add(x, places);
         }
@@ -105,12 +106,12 @@ impl Shape {
     }
 
     fn norm(&self, g: &mut Graph, x: NodeId, name: &str) -> NodeId {
-        let gamma = known(g, &format!("{name}.weight"));
+        let gamma = declared(g, &format!("{name}.weight"));
         match self.norm {
             Norm::Rms => g.rms_norm(x, gamma, EPS),
             Norm::Layer => {
                 let beta = match self.bias {
-                    true => known(g, &format!("{name}.bias")),
+                    true => declared(g, &format!("{name}.bias")),
                     false => g.constant(&vec![0.0; self.width], [1, self.width]),
                 };
                 g.layer_norm(x, gamma, beta, EPS)
@@ -119,17 +120,17 @@ impl Shape {
     }
 
     fn linear(&self, g: &mut Graph, x: NodeId, name: &str) -> NodeId {
-        let w = known(g, &format!("{name}.weight"));
+        let w = declared(g, &format!("{name}.weight"));
         if !self.bias {
             return g.matmul(x, w, false, true);
         }
-        let b = known(g, &format!("{name}.bias"));
+        let b = declared(g, &format!("{name}.bias"));
         g.linear(x, w, b)
     }
 }
 
-/// A parameter that was declared.
-fn known(g: &mut Graph, name: &str) -> NodeId {
+/// Node of a declared parameter.
+fn declared(g: &mut Graph, name: &str) -> NodeId {
     let at = g.table().index(name).expect("every parameter is declared");
     let spec = g.table().specs()[at].clone();
     if spec.vector { g.vector(name, spec.shape[1], spec.init) } else { g.param(name, spec.shape, spec.init) }
@@ -141,8 +142,8 @@ struct Drop {
     step: NodeId,
 }
 
-/// Reads `corpus` `[1][tokens]` (whole numbers), `starts` `[micro]`, from where each sequence is taken, and where something is dropped
-/// `step`, a number for each run. Gives `loss`, the share of the batch's mean that these sequences have, and its gradients.
+/// Training plan. Inputs: `corpus` `[1][tokens]` (whole numbers), `starts` `[micro]` (first position of each sequence) and, with dropout,
+/// `step` (a number for each run). Outputs: `loss`, the contribution of these sequences to the batch mean, and its gradients.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();
@@ -152,7 +153,7 @@ pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Res
     let drop = (share > 0.0).then(|| Drop { share, seed, step: g.input("step", [1, 1]) });
     let [read, next] = [0, 1].map(|shift| g.windows(corpus, starts, shape.context, shift));
     let x = shape.body(&mut g, read, drop);
-    let w = known(&mut g, shape.head());
+    let w = declared(&mut g, shape.head());
     let losses = g.head_loss(x, w, next);
     let mean = g.mean_all(losses);
     let loss = g.affine(mean, config.micro as f32 / config.batch as f32, 0.0);

@@ -1,5 +1,5 @@
-//! The model with weights that no longer change: it reads a text token by token and remembers keys and values, so that each token is
-//! computed once. Tests, questions and writing are its; it gives the bits of the graph that was trained.
+//! Inference with fixed weights and a key-value cache: reads a text token by token and computes each token once. Used for tests, queries
+//! and writing. The results are bit-identical to those of the training graph.
 
 use super::config::{Mlp, Norm, Positions, Shape};
 use super::model::{EPS, PLACES, TOKENS};
@@ -10,17 +10,17 @@ use math::{Act, Isa, Unary, ops};
 pub struct Reader {
     shape: Shape,
     isa: Isa,
-    /// Rows of tokens, and of positions where they have some.
+    /// Token embeddings, and position embeddings for learned positions.
     tokens: Vec<f32>,
     places: Vec<f32>,
     layers: Vec<Layer>,
     norm: Scale,
     head: Product,
-    /// Of [`ops::rotary`].
+    /// Table of [`ops::rotary`].
     turns: Vec<f32>,
-    /// Tokens that were read.
+    /// Number of tokens read.
     len: usize,
-    /// What the head reads of those of the last call, `[tokens][width]`, and what it says of some of them.
+    /// Head input for the tokens of the last call, `[tokens][width]`, and the head's output for some of them.
     x: Vec<f32>,
     logits: Vec<f32>,
     scratch: Scratch,
@@ -33,7 +33,7 @@ struct Layer {
     gate: Option<Product>,
     up: Product,
     down: Product,
-    /// Of all tokens read, each `[context][width]`.
+    /// Values of all tokens read, each `[context][width]`.
     queries: Vec<f32>,
     keys: Vec<f32>,
     values: Vec<f32>,
@@ -49,7 +49,7 @@ struct Product {
 
 struct Scale {
     gamma: Vec<f32>,
-    /// Of a layer norm.
+    /// Present for layer norm only.
     beta: Option<Vec<f32>>,
 }
 
@@ -62,14 +62,14 @@ struct Scratch {
 }
 
 impl Reader {
-    /// Bytes that one takes.
+    /// Memory of a reader in bytes.
     pub fn bytes(shape: &Shape) -> u64 {
         let [vocab, width, layers, context] = [shape.vocab, shape.width, shape.layers, shape.context].map(|n| n as u64);
         let rows = vocab + context;
         4 * (shape.products() + rows * width + context * width * (3 * layers + 8) + context * vocab)
     }
 
-    /// Of a model of this shape: a copy of its parameters.
+    /// Creates a reader with a copy of the parameters.
     pub fn new(shape: &Shape, params: &Params, isa: Isa) -> Reader {
         let &Shape { width, heads, context, .. } = shape;
         let vector = |name: &str| params.get(name).map(<[f32]>::to_vec);
@@ -123,7 +123,7 @@ impl Reader {
         self.isa
     }
 
-    /// Tokens that were read.
+    /// Number of tokens read.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -132,15 +132,15 @@ impl Reader {
         self.len == 0
     }
 
-    /// Begins another text.
+    /// Clears the cache to start another text.
     pub fn forget(&mut self) {
         self.len = 0;
     }
 
-    /// Reads on.
+    /// Reads further tokens.
     ///
     /// # Panics
-    /// Where there is more than the context holds, or a token that there is not.
+    /// If the tokens exceed the context, or a token is not in the vocabulary.
     pub fn read(&mut self, tokens: &[u32]) {
         let Reader { shape, isa, layers, scratch, x, .. } = self;
         let (isa, width, rows, first) = (*isa, shape.width, tokens.len(), self.len);
@@ -196,8 +196,7 @@ impl Reader {
         self.len += rows;
     }
 
-    /// What follows the last of the tokens of the newest [`Reader::read`], so many of them: the logarithm of each token's odds,
-    /// `[tokens][vocab]`.
+    /// Logits of the next token after each of the last `last` tokens of the newest [`Reader::read`], `[tokens][vocab]`.
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;
         logits.resize(last * shape.vocab, 0.0);
@@ -205,13 +204,13 @@ impl Reader {
         logits
     }
 
-    /// How surprised it is by each token of a text after the first, in nats; it forgets what it read before.
+    /// Surprise (-ln p) in nats of each token of a text after the first. Clears the cache first.
     pub fn surprises(&mut self, text: &[u32]) -> Vec<f32> {
         self.forget();
         self.surprises_after(text)
     }
 
-    /// The same where the first token follows what was read before.
+    /// As [`Reader::surprises`], for a text that follows the tokens read before.
     pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
         let next = text.get(1..).unwrap_or_default();
         if next.is_empty() {
@@ -224,7 +223,7 @@ impl Reader {
         next.iter().zip(logs.chunks_exact(vocab)).map(|(&next, logs)| -logs[next as usize]).collect()
     }
 
-    /// What each token that was read attends to in a head of a layer, `[from][to]`.
+    /// Attention weights of one head of a layer, for all tokens read, `[from][to]`.
     pub fn attention(&self, layer: usize, head: usize) -> Vec<f32> {
         let (width, size) = (self.shape.width, self.shape.width / self.shape.heads);
         let (layer, scale) = (&self.layers[layer], 1.0 / (size as f32).sqrt());

@@ -1,13 +1,13 @@
-//! The training: each step adds up the gradients of a batch, some sequences at a time, and takes a step of AdamW. A slice is a part of
-//! a plan, so that a large model leaves its thread as often as a small one. The products of a small model are too short to be shared, so
-//! threads have sequences of their own there.
+//! Training. Each step accumulates the gradients of a batch, some sequences at a time, and takes an AdamW step. A slice is a part of a
+//! plan, so that slices of large models are as short as those of small ones. Matrix products of small models are too short to parallelise;
+//! there, threads process different sequences.
 
 mod offload;
 mod offloaded;
 
 use super::config::{Config, WordsError};
 use super::model::plan_training;
-use crate::offload::{self as machines, Away};
+use crate::offload::{self as machines, OffloadSlots};
 use crate::progress;
 use crate::settings::Settings;
 use crate::state::{LONGEST, counters, load, partial, save, save_partial};
@@ -20,34 +20,34 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::words::{Batches, Corpus};
 
-/// Parameters up to which a model is small, and the runs of a step that are side by side then, at most: each has its own gradients.
+/// Parameter limit of small models; and the maximum number of parallel runs of such a model, each with its own gradients.
 const SMALL: usize = 1 << 21;
 const LANES: usize = 4;
 
-/// What computes gradients of some sequences after others.
+/// Computes the gradients of sequences, one run after the other.
 struct Lane {
     executor: Executor,
     grads: Buffer,
 }
 
 progress! {
-    /// Each as often as it was trained on.
+    /// Tokens trained on; repeated tokens count each time.
     tokens,
-    /// Of the optimiser.
+    /// Optimiser steps.
     steps,
 }
 
-/// An iteration in numbers.
+/// Statistics of one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Nats a token, as a mean over its steps, as are the others.
+    /// Nats per token. The following fields are means over the steps, too.
     pub loss: f64,
-    /// Before it was clipped.
+    /// Norm before clipping.
     pub grad_norm: f64,
     pub lr: f64,
-    /// How often the whole text was trained on.
+    /// Number of passes over the training text.
     pub epochs: f64,
-    /// Seconds of gradients and of updates.
+    /// Seconds for gradients and updates.
     pub parts_s: [f64; 2],
     pub tokens: u64,
     pub finite: bool,
@@ -66,7 +66,7 @@ impl From<Stats> for Iteration {
     }
 }
 
-/// The learner: see the top of the file.
+/// Learner of a language model; see the module's documentation.
 pub struct Pretrainer {
     config: Config,
     isa: Isa,
@@ -74,29 +74,29 @@ pub struct Pretrainer {
     params: Params,
     optimizer: Optimizer,
     packed: Packed,
-    /// Those of the first become those of the batch.
+    /// Each with its gradients; those of the first receive the sum for the batch.
     lanes: Vec<Lane>,
-    /// Calls of the plan that are a slice.
+    /// Calls of the plan in each slice.
     slices: Vec<Range<usize>>,
     corpus: Arc<Corpus>,
     batches: Batches,
-    /// Steps of the iteration, runs of each lane in the step and slices of the run that are done.
+    /// Completed steps of the iteration, runs of each lane in the step, and slices of the run.
     step: usize,
     round: usize,
     slice: usize,
     progress: Progress,
     sums: Stats,
-    /// What the loss of the iteration came to before the step in progress.
+    /// Loss sum of the iteration before the step in progress.
     loss_before: f64,
     diverged: bool,
     clock: fn() -> f64,
-    away: Away<Offloaded>,
-    /// Since a machine was told them: what it knows of the steps so far are their powers, and so it begins anew.
+    away: OffloadSlots<Offloaded>,
+    /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps their powers, so it must be prepared again.
     betas_changed: bool,
 }
 
 impl Pretrainer {
-    /// Bytes that one takes, its text aside.
+    /// Memory of a learner in bytes, without its text.
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
         let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
@@ -105,14 +105,14 @@ impl Pretrainer {
         }
         let lanes = lanes(config, plan.table().len()) as u64;
         let (arena, params) = (plan.arena_bytes(), plan.table().bytes());
-        // Weights and two moments, and twice packed; gradients.
+        // Weights, two moments and two packed copies; gradients per lane.
         Ok(lanes * (arena + params) + 5 * params)
     }
 
-    /// On what of a text is trained on. Its windows are as long as the context, and its tokens of the model's vocabulary.
+    /// Creates a learner on the training part of a corpus. The corpus must have windows of the context's length and the model's vocabulary.
     pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Pretrainer, WordsError> {
         config.check()?;
-        // It is given the windows of each run alone, so that a text may be of any length.
+        // The plan receives only the windows of each run, so that the text may have any length.
         let plan = Arc::new(plan_training(&config, window_tokens(&config), seed, isa)?);
         let params = Params::new(plan.table(), seed);
         let lane = || {
@@ -136,7 +136,7 @@ impl Pretrainer {
             loss_before: 0.0,
             diverged: false,
             clock: || 0.0,
-            away: Away::NONE,
+            away: OffloadSlots::NONE,
             betas_changed: false,
             config,
             isa,
@@ -144,7 +144,7 @@ impl Pretrainer {
         })
     }
 
-    /// Goes on exactly from what [`Pretrainer::parts`] gave, with the same settings, text and seed.
+    /// Restores a learner from its [`Pretrainer::parts`], with the same settings, text and seed. Training continues bit-identically.
     pub fn restore(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa, find: &Find) -> Result<Pretrainer, WordsError> {
         let mut it = Pretrainer::new(config, corpus, seed, isa)?;
         let table = it.params.table().clone();
@@ -174,7 +174,7 @@ impl Pretrainer {
         &self.params
     }
 
-    /// Between two iterations: what [`Config::can_become`].
+    /// Changes settings between two iterations, as far as [`Config::can_become`] allows.
     pub fn set(&mut self, config: Config) -> Result<(), WordsError> {
         config.check()?;
         if !self.config.can_become(&config) {
@@ -185,7 +185,7 @@ impl Pretrainer {
         Ok(())
     }
 
-    /// A slice of the gradients of some sequences, of each lane's.
+    /// Computes a slice of a run's gradients in each lane.
     fn compute(&mut self) {
         let Config { batch, micro, dropout, .. } = self.config;
         let rounds = batch / micro / self.lanes.len();
@@ -269,7 +269,7 @@ impl Learner for Pretrainer {
         self.step == 0 && self.round == 0 && self.slice == 0
     }
 
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         !self.away.is_offloaded()
     }
 
@@ -281,7 +281,7 @@ impl Learner for Pretrainer {
         self.params.values()
     }
 
-    /// A tensor for each parameter, under nanoGPT's names, and for its moments: after the newest step, wherever it is in the next.
+    /// One tensor per parameter and moment, under nanoGPT's names. They are those after the newest complete step.
     fn parts(&self) -> Parts {
         let Optimizer { m, v, steps: taken } = &self.optimizer;
         let mut parts = save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
@@ -316,14 +316,14 @@ impl Learner for Pretrainer {
     }
 }
 
-/// As many as divide the runs of a step: by the settings alone, never by how many threads there are.
+/// Number of lanes: a divisor of the runs per step. It depends on the settings only, not on the number of threads.
 fn lanes(config: &Config, params: usize) -> usize {
     let runs = config.batch / config.micro;
     let most = if params <= SMALL { LANES } else { 1 };
     (1..=most).rev().find(|&lanes| runs.is_multiple_of(lanes)).unwrap_or(1)
 }
 
-/// sum += what the others hold, one after the other.
+/// Adds the gradients of the other lanes to `sum`, in order.
 fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     if others.is_empty() {
         return;
@@ -338,7 +338,7 @@ fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     });
 }
 
-/// Tokens of the windows of a run, each with the one behind it, one window after the other, and where they begin.
+/// Number of tokens in the windows of a run; each window includes its last target token.
 fn window_tokens(config: &Config) -> usize {
     config.micro * (config.shape.context + 1)
 }
@@ -347,7 +347,7 @@ fn window_starts(config: &Config) -> Vec<f32> {
     (0..config.micro).map(|i| (i * (config.shape.context + 1)) as f32).collect()
 }
 
-/// As many windows of a text as there is room for, from these places on.
+/// Copies as many windows as fit, from these start positions.
 fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [f32]) {
     let length = corpus.context() + 1;
     for (to, start) in to.chunks_exact_mut(length).zip(starts) {
@@ -355,5 +355,5 @@ fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [
     }
 }
 
-/// Whole numbers that an f32 holds: what is dropped begins anew after so many runs.
+/// Whole numbers up to this are exact in f32; the dropout sequence repeats after this number of runs.
 const MOST_RUNS: u64 = 1 << 24;

@@ -1,34 +1,34 @@
-//! Writing: the model reads a prompt, and then what it chose itself, token by token.
+//! Text generation: the model reads a prompt and then its own tokens, one at a time.
 
 use super::reader::Reader;
 use math::{Rng, ops};
 
-/// How the next token is chosen.
+/// Rule for choosing the next token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// What the logits are divided by; 0 takes the likeliest always.
+    /// Divisor of the logits; 0 always takes the most likely token.
     pub temperature: f32,
-    /// Among so many of the likeliest; 0 for all.
+    /// Number of most likely tokens to choose from; 0 for all.
     pub top_k: usize,
-    /// Among the likeliest that together have this probability (Holtzman et al. 2020); 1 for all.
+    /// Total probability of the most likely tokens to choose from (Holtzman et al. 2020); 1 for all.
     pub top_p: f32,
     pub seed: u32,
 }
 
-/// Below it the likeliest is as good as certain, and a logit divided by it may be infinite.
+/// Below this temperature the most likely token is taken; a logit divided by it could overflow.
 const COLDEST: f32 = 1e-6;
 
-/// Stream of random numbers of a seed.
+/// Random stream.
 const STREAM: u32 = 0x5752_4954;
 
-/// A text under way. Beyond the context it forgets the older half and reads the newer one again.
+/// A text in progress. When the context is full, the older half is dropped and the newer half is read again.
 pub struct Writing {
     reader: Reader,
     sampling: Sampling,
-    /// The prompt, and what was written.
+    /// The prompt and the generated tokens.
     tokens: Vec<u32>,
     prompt: usize,
-    /// Those that are in the reader's context.
+    /// Index of the first token in the reader's context.
     first: usize,
     odds: Vec<f32>,
     order: Vec<u32>,
@@ -36,19 +36,19 @@ pub struct Writing {
 
 impl Writing {
     /// # Panics
-    /// Where the prompt is empty or longer than the context.
+    /// If the prompt is empty or longer than the context.
     pub fn new(mut reader: Reader, prompt: &[u32], sampling: Sampling) -> Writing {
-        assert!(!prompt.is_empty(), "a text begins somewhere");
+        assert!(!prompt.is_empty(), "the prompt must not be empty");
         reader.forget();
         Writing { reader, sampling, tokens: prompt.to_vec(), prompt: prompt.len(), first: 0, odds: Vec::new(), order: Vec::new() }
     }
 
-    /// What was written, without the prompt.
+    /// Generated tokens, without the prompt.
     pub fn written(&self) -> &[u32] {
         &self.tokens[self.prompt..]
     }
 
-    /// Writes a token; gives it and its probability, before temperature and cuts.
+    /// Generates a token; returns it and its probability before temperature, top-k and top-p.
     pub fn advance(&mut self) -> (u32, f32) {
         let context = self.reader.shape().context;
         let mut unread = self.first + self.reader.len();

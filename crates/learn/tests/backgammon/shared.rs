@@ -65,12 +65,12 @@ fn check_shared_rounds<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
 
 #[test]
 fn shared_rounds_of_the_strong_learner_equal_its_own() {
-    games_that_others_play_are_learned_from_as_its_own(strong);
+    check_shared_rounds(strong);
 }
 
 #[test]
 fn shared_rounds_of_the_published_learner_equal_its_own() {
-    games_that_others_play_are_learned_from_as_its_own(published);
+    check_shared_rounds(published);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! What is steady allocates nothing, on any thread of a pool: each test counts what its own threads do.
+//! Steady-state iterations allocate no memory, on any thread of a pool. Each test counts its own threads only.
 //!
-//! An iteration of a population does allocate: its slices list the members that they update, and automata are hardened. A step of one
-//! of its trainers does not.
+//! An iteration of a population does allocate: its slices collect the members to update, and automata are hardened. A step of one of its
+//! trainers does not.
 
 use crate::cases::{self, control};
 use crate::subject::{Case, Subject};
@@ -17,12 +17,12 @@ use testkit::Meter;
 use worlds::backgammon::{Board, Roll};
 use worlds::cube::{Distances, Metric, Three, Two};
 
-/// A game that is longer than any before, or a roll with more results, makes room for itself. Such records get rarer and rarer;
-/// what allocates every now and then does so in more of sixty stretches.
+/// Number of iterations that may allocate: a game longer than any before, or a roll with more results, grows a buffer. Such records become
+/// rare; a regular allocation occurs in more of the sixty iterations.
 const RECORDS: usize = 3;
 
-/// In a pool of so many threads, which are all watched. A thread outside hands each task over through a queue, which allocates now and
-/// then.
+/// Runs `work` in a pool of `threads` threads, all watched. It runs inside the pool, because passing tasks in from outside allocates
+/// occasionally.
 fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(|| {
@@ -32,12 +32,12 @@ fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     });
 }
 
-/// Unlike `iterate`, which keeps what is told.
+/// Runs one iteration; in contrast to `iterate`, results are not collected.
 fn iteration(learner: &mut impl Learner) {
     while !matches!(learner.advance(), Slice::Ended(_)) {}
 }
 
-/// The learner after `warm` iterations and `count` more, of which some may set a record.
+/// Returns the learner after `warm` iterations and `count` more, of which at most `records` may allocate.
 fn steady<S: Subject>(case: &Case<S>, meter: Meter, (warm, count): (usize, usize), records: usize) -> S {
     let mut learner = case.begin();
     (0..warm).for_each(|_| iteration(&mut learner));
@@ -46,7 +46,7 @@ fn steady<S: Subject>(case: &Case<S>, meter: Meter, (warm, count): (usize, usize
     learner
 }
 
-/// Nor does it while it is watched, judged and asked.
+/// PPO with recording, evaluation and predictions.
 #[test]
 fn ppo() {
     watched(2, |meter| {
@@ -54,49 +54,49 @@ fn ppo() {
             let mut ppo = steady(&case, meter, (2, 4), 0);
             let state = vec![0.0; ppo.kind().spec.observation.len()];
             let mut odds = vec![0.0; ppo.policy_len()];
-            let mut look = || {
+            let mut step = || {
                 iteration(&mut ppo);
                 ppo.evaluate(200, 3);
                 ppo.predict(&state, &mut odds, &mut [0.0]);
             };
-            look(); // makes room for what is watched and for the evaluation games, once
-            let ((), taken) = meter.count(|| (0..3).for_each(|_| look()));
+            step(); // allocates buffers for recording and evaluation once
+            let ((), taken) = meter.count(|| (0..3).for_each(|_| step()));
             assert_eq!(taken, 0, "{}", case.name);
         }
     });
 }
 
-/// Nor does what judges by it.
-fn walks<P: Cube>(signals: &[Signal], meter: Meter) {
+/// Supervised learners, and the evaluator with their weights.
+fn supervised_learners<P: Cube>(signals: &[Signal], meter: Meter) {
     for case in cases::supervised::<P>(signals) {
         let learner: Supervised<P> = steady(&case, meter, (1, 4), 0);
         let mut judge = learner.judge().expect("a plan");
         let states = [P::SOLVED; 1000];
         let mut scores = vec![0.0; 1000 * judge.scores().count(12.min(P::MOVES.len() / 3 * 2))];
-        let mut look = || {
+        let mut step = || {
             judge.set(learner.weights());
             judge.judge(&states, &mut scores);
         };
-        look();
-        assert_eq!(meter.count(look).1, 0, "{}", case.name);
+        step();
+        assert_eq!(meter.count(step).1, 0, "{}", case.name);
     }
 }
 
 #[test]
 fn cube() {
     watched(2, |meter| {
-        walks::<Two>(&Signal::ALL, meter);
-        walks::<Three>(&[Signal::LastMove], meter);
-        // Episodes end, are relabelled and begin; the ring comes round; the target network is copied.
+        supervised_learners::<Two>(&Signal::ALL, meter);
+        supervised_learners::<Three>(&[Signal::LastMove], meter);
+        // Episodes end, are relabelled and start; the replay ring wraps around; the target network is copied.
         for case in cases::dqn_of_two() {
             let learner = steady(&case, meter, (20, 150), 0);
             let replay = learner.replay();
             assert!(learner.progress().episodes > 100 && replay.len() == replay.capacity(), "{}", case.name);
         }
         cases::dqn_of_three().iter().for_each(|case| drop(steady(case, meter, (20, 150), 0)));
-        // A pass over all states has what it needs before it begins.
-        struct Nought;
-        impl Judge<Two> for Nought {
+        // A pass over all states allocates everything in advance.
+        struct ZeroJudge;
+        impl Judge<Two> for ZeroJudge {
             fn scores(&self) -> Scores {
                 Scores::Value
             }
@@ -105,8 +105,8 @@ fn cube() {
             }
         }
         let mut all = Exhaustive::new(Arc::new(Distances::new(Metric::Quarter)));
-        let mut pass = || while all.advance(&mut Nought).is_none() {};
-        pass(); // makes room for ways and the report, once
+        let mut pass = || while all.advance(&mut ZeroJudge).is_none() {};
+        pass(); // allocates buffers for paths and the report once
         assert_eq!(meter.count(pass).1, 0, "a pass over all states");
     });
 }
@@ -128,8 +128,8 @@ fn published() {
     watched(2, |meter| assert!(steady(&case, meter, (30, 40), 1).progress().games > 50));
 }
 
-/// Nor does its player, with a search or without. Of one thread: which of several meets the longest game, and makes room for it, is
-/// chance.
+/// The strong learner and its player, with and without search. One thread only: with several, it is random which one plays the longest game
+/// and grows its buffer.
 #[test]
 fn strong() {
     let config = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
@@ -147,12 +147,12 @@ fn strong() {
             };
             play(500);
             let grew = (0..60).filter(|_| meter.count(|| play(10)).1 > 0).count();
-            assert!(grew <= RECORDS, "{evals} evaluations: {grew} of 60 times some decisions allocated");
+            assert!(grew <= RECORDS, "{evals} evaluations: {grew} of 60 groups of decisions allocated");
         }
     });
 }
 
-/// Some epochs of its text.
+/// Several epochs of a text.
 #[test]
 fn words() {
     watched(2, |meter| cases::words().iter().for_each(|case| drop(steady(case, meter, (1, 30), 0))));

@@ -1,4 +1,4 @@
-//! Learners of every room, each small enough for a test and with all its parts in use.
+//! Learners of every room, small enough for a test and with all their parts in use.
 
 use crate::subject::{Case, TEXT};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -11,7 +11,7 @@ use learn::logic::population::Population;
 use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Pretrainer, Shape};
 use worlds::cube::{Three, Two};
 
-/// Holds each case to a property.
+/// Checks a property for each case.
 macro_rules! each_case {
     ($property:path) => {{
         $crate::cases::control().iter().for_each($property);
@@ -27,9 +27,9 @@ macro_rules! each_case {
 }
 pub(crate) use each_case;
 
-/// Each way of acting, seeing and learning there is.
+/// Cases for every kind of action, normalisation and loss.
 pub fn control() -> Vec<Case<Ppo>> {
-    // 300 is no multiple of a panel or an actor, and 40 steps are several slices of a rollout.
+    // 300 is not a multiple of a panel or an actor, and 40 steps are several slices of a rollout.
     let small = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() };
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small.clone() };
     let ways = [
@@ -82,13 +82,13 @@ fn dqn<P: Cube>(preset: Preset, warm: u64, change: impl Fn(DqnConfig) -> DqnConf
 pub fn dqn_of_two() -> Vec<Case<Dqn<Two>>> {
     let mut later = dqn(Preset::Later, 3, |config| config);
     let net = NetConfig { hidden: vec![512, 256], ..later.config.net.clone() };
-    // Large enough that products and rows are cut.
+    // Large enough that products and rows are split.
     let steps = Steps { updates: 3, ..later.config.steps };
     let wide = DqnConfig { net, batch: 700, envs: 300, steps, replay: 4096, warmup: 1000, ..later.config.clone() };
     later.wide = Some(wide);
-    // The ring comes round.
+    // The replay ring wraps around.
     let published = dqn(Preset::Published, 12, |config| DqnConfig { replay: 128, follow: Follow::Hard, target_every: 4, ..config });
-    // The third iteration begins to play.
+    // Play starts in the third iteration.
     let tuned = dqn(Preset::Tuned, 2, |config| DqnConfig { pretraining: 15, ..config });
     vec![later, published, tuned]
 }
@@ -98,15 +98,15 @@ pub fn dqn_of_three() -> Vec<Case<Dqn<Three>>> {
 }
 
 pub fn strong() -> Vec<Case<Strong>> {
-    // The third round looks at all rolls.
+    // The third round looks ahead over all rolls.
     let small = StrongConfig { hidden: 32, games: 16, batch: 128, look_after: 32, look_games: 6, ..StrongConfig::default() };
     let plain = StrongConfig { narrow: 24, depth: 2, handmade: false, bearoff: false, ..small };
     let case = |(name, config)| Case { name: format!("TD, {name}"), world: (), config, warm: 1, wide: None };
-    [("all that it knows", small), ("places alone", plain)].map(case).into()
+    [("all inputs", small), ("positions only", plain)].map(case).into()
 }
 
 pub fn published() -> Vec<Case<Published>> {
-    // Every second round ends with a match; the fourth is the first to learn much.
+    // Every second round ends with a match; the fourth is the first with many updates.
     let config = PublishedConfig {
         width: 48,
         blocks: 1,
@@ -125,10 +125,10 @@ pub fn published() -> Vec<Case<Published>> {
 }
 
 pub fn population() -> Vec<Case<Population>> {
-    // So little patience that some begin again.
+    // With so little patience, some members restart.
     let life = LogicConfig { population: 3, updates: 3, patience: 6, lr: 0.2, ..LogicConfig::preset(LogicPreset::Life) };
     let noisy = LogicConfig { form: Form::Gumbel, ..life.clone() };
-    // Some cells fire. On a board of 16x16 the samples have pieces of work of their own.
+    // Asynchronous cells. On a 16x16 board, samples have their own pieces of work.
     let preset = LogicConfig::preset(LogicPreset::Checkerboard);
     let board = LogicConfig { population: 2, updates: 2, form: Form::Four, fire_rate: 0.6, ..preset };
     let wide = LogicConfig { side: 16, form: Form::Softmax, ..board.clone() };

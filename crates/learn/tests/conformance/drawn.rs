@@ -1,4 +1,4 @@
-//! What a learner saves it restores, and goes on with to the bit: for many legal settings, drawn at random, and many moments.
+//! Saving and restoring is bit-exact, for many random legal settings and many moments.
 
 use crate::subject::{Case, Subject, alike, iterate, same};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -8,13 +8,13 @@ use learn::{Data, part};
 use math::Rng;
 use math::rng::Sequence;
 
-/// One of some values.
+/// Random element of `values`.
 fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }
 
-/// As many iterations as each moment says, with a save before them; restored, it goes on as the one that never stopped does. Settings
-/// may change at each. Gives how many saves were restored: one that has diverged says so itself.
+/// Runs the iterations of each moment, with a save before them; the restored learner must continue exactly like the original. Settings may
+/// change at each moment. Returns the number of restored saves; it stops when the learner reports divergence.
 fn resumes<S: Subject>(
     config: S::Config,
     world: S::World,
@@ -44,7 +44,7 @@ fn resumes<S: Subject>(
 }
 
 #[test]
-fn the_published_learner_goes_on_from_any_save() {
+fn published_learner_resumes_exactly_from_any_save() {
     let numbers = &mut Rng::new(1, 1).sequence(0);
     let mut settings = || PublishedConfig {
         evals: of(numbers, &[2, 2, 3, 4, 7, 30]),
@@ -75,9 +75,9 @@ fn the_published_learner_goes_on_from_any_save() {
     assert!(restored > 80, "{restored}");
 }
 
-/// Two evaluations a decision: half of a double's searches try no action at all, and where many are tried once all tie.
+/// With two evaluations per decision, half of the searches for doubles try no action; where many actions are tried once, all tie.
 #[test]
-fn searches_too_short_for_an_opinion_are_saved_and_restored() {
+fn searches_without_visits_are_saved_and_restored() {
     let config = PublishedConfig {
         evals: 2,
         actors: 2,
@@ -93,14 +93,14 @@ fn searches_too_short_for_an_opinion_are_saved_and_restored() {
     let case: Case<Published> = Case { name: "two evaluations".into(), world: (), config: config.clone(), warm: 1, wide: None };
     let parts = learn::Learner::parts(&case.warmed());
     let Some((_, Data::U32(replay))) = part(&parts, "replay") else { panic!("a replay") };
-    // The ninth word has the number of shares above 16 bits.
+    // The upper 16 bits of the ninth word contain the number of shares.
     let without = replay.chunks_exact(40).filter(|sample| sample[8] >> 16 == 0).count();
     assert!(without > 10 && without < replay.len() / 40, "{without} of {}", replay.len() / 40);
     assert_eq!(resumes::<Published>(config, (), &[1; 4], Vec::new), 4);
 }
 
 #[test]
-fn the_strong_learner_goes_on_from_any_save() {
+fn strong_learner_resumes_exactly_from_any_save() {
     let numbers = &mut Rng::new(2, 1).sequence(0);
     let mut settings = || StrongConfig {
         hidden: of(numbers, &[16, 32, 48]),
@@ -151,11 +151,11 @@ fn ppo_settings(numbers: &mut Sequence) -> PpoConfig {
 }
 
 #[test]
-fn ppo_goes_on_from_any_save_of_any_environment() {
+fn ppo_resumes_exactly_from_any_save_of_any_environment() {
     let (mut numbers, mut restored) = (Rng::new(3, 1).sequence(0), 0);
     for kind in worlds::control::kinds().iter().flat_map(|kind| [kind; 8]) {
         let config = ppo_settings(&mut numbers);
-        // What may change while it trains.
+        // Changes of live settings.
         restored += resumes::<Ppo>(config, kind, &[1, 3, 5, 7, 9], || {
             if numbers.below(3) > 0 {
                 return Vec::new();

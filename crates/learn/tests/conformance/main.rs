@@ -1,4 +1,4 @@
-//! What every learner does, held to by the same tests: each runs over all cases and names the one that fails.
+//! Tests of common properties of all learners. Each test runs over all cases and names the failing one.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod allocation;

@@ -1,42 +1,42 @@
-//! The properties. What does not apply to a learner it says itself, with its reason.
+//! The properties. Each learner declares exceptions with a reason.
 
 use crate::cases::each_case;
-use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, iterate, same, tell};
+use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
 use learn::settings::{Kind, Setting, Settings, Value};
 use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
 use math::par::Threads;
 
-/// Saves that are restored of each run, at most.
+/// Maximum number of restored saves per run.
 const SAVES: usize = 8;
 
 #[testkit::test]
-fn a_save_at_any_slice_goes_on_to_the_bit() {
-    each_case!(goes_on);
+fn saves_at_any_slice_resume_bit_identically() {
+    each_case!(resumes);
 }
 
-fn goes_on<S: Subject>(case: &Case<S>) {
+fn resumes<S: Subject>(case: &Case<S>) {
     let mut whole = case.warmed();
-    let (mut saves, mut told) = (Vec::new(), Vec::new());
-    while told.len() < 2 {
-        if whole.at_boundary() || whole.saves_within() {
-            saves.push((told.len(), whole.parts()));
+    let (mut saves, mut reported) = (Vec::new(), Vec::new());
+    while reported.len() < 2 {
+        if whole.at_boundary() || whole.saves_mid_iteration() {
+            saves.push((reported.len(), whole.parts()));
         }
-        told.extend(whole.advance().ended().map(tell));
+        reported.extend(whole.advance().ended().map(describe));
     }
-    assert!(saves.len() > 2 || !whole.saves_within(), "{}: {} saves", case.name, saves.len());
+    assert!(saves.len() > 2 || !whole.saves_mid_iteration(), "{}: {} saves", case.name, saves.len());
     for (i, (ended, parts)) in saves.iter().enumerate().step_by(saves.len().div_ceil(SAVES)) {
         let what = format!("{}, restored before slice {i} of those that save", case.name);
         let mut again = case.restore(&case.config, parts).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(again.is_finite(), "{what}");
         same(&again.parts(), parts, &what);
-        assert_eq!(iterate(&mut again, 2 - *ended as u64), told[*ended..], "{what}");
+        assert_eq!(iterate(&mut again, 2 - *ended as u64), reported[*ended..], "{what}");
         alike(&again, &whole, &what);
     }
 }
 
 #[testkit::test]
-fn threads_clocks_and_instruction_sets_change_nothing_and_seeds_do() {
+fn results_depend_on_seeds_but_not_on_threads_or_clocks() {
     each_case!(is_determined);
 }
 
@@ -48,9 +48,9 @@ fn is_determined<S: Subject>(case: &Case<S>) {
     };
     let (config, count) = case.wide.as_ref().map_or((&case.config, case.warm + 2), |wide| (wide, 2));
     let on = |threads, clock| Threads::of(threads).map(|pool| pool.run(|| run(config, count, SEED, Isa::best(), clock)));
-    let one = on(1, None).expect("there is always one");
+    let one = on(1, None).expect("one thread is always available");
     let clock: fn() -> f64 = || 1.0;
-    // In a browser there may be no such threads.
+    // Browsers may not support several threads.
     for (threads, other) in [(1, on(1, Some(clock))), (2, on(2, None)), (3, on(3, Some(clock)))] {
         let Some(other) = other else { continue };
         let what = format!("{} on {threads} threads", case.name);
@@ -64,17 +64,17 @@ fn is_determined<S: Subject>(case: &Case<S>) {
         same(first, &parts, &format!("{} with {isa:?}", case.name));
     }
     let other = run(&case.config, 2, SEED + 1, Isa::best(), None).1;
-    assert!(known.iter().flatten().all(|known| *known != other), "{}: another seed is another run", case.name);
+    assert!(known.iter().flatten().all(|known| *known != other), "{}: another seed must give another run", case.name);
 }
 
 #[testkit::test]
-fn what_was_not_saved_whole_is_refused() {
+fn damaged_saves_are_rejected() {
     each_case!(is_refused);
 }
 
 fn is_refused<S: Subject>(case: &Case<S>) {
     let mut learner = case.warmed();
-    if learner.saves_within() {
+    if learner.saves_mid_iteration() {
         let at_boundary = case.begin().parts().len();
         while learner.parts().len() == at_boundary && matches!(learner.advance(), Slice::Worked) {}
     }
@@ -85,24 +85,24 @@ fn is_refused<S: Subject>(case: &Case<S>) {
             let name = &parts[i].0;
             let Some(damaged) = damaged(&parts, i, damage) else { continue };
             let what = format!("{}: {name} {damage:?}", case.name);
-            let tells = TellsPanic(&what);
+            let report = PanicReport(&what);
             let found = case.restore(&case.config, &damaged).err();
-            drop(tells);
-            if S::bears(name, damage).is_some() {
+            drop(report);
+            if S::tolerates(name, damage).is_some() {
                 continue;
             }
-            let error = found.unwrap_or_else(|| panic!("{what} is not refused"));
-            // A member's parts it names without the member.
+            let error = found.unwrap_or_else(|| panic!("{what} is not rejected"));
+            // Errors about a member's arrays omit the member's prefix.
             let own = if name.starts_with("member.") { name.splitn(3, '.').last() } else { Some(&name[..]) };
             assert!(damage != Damage::LeftOut || own.is_some_and(|own| error.contains(own)), "{what}: {error}");
         }
     }
 }
 
-/// Tells what was tried when something panicked.
-struct TellsPanic<'a>(&'a str);
+/// Prints the tested case if a panic occurs.
+struct PanicReport<'a>(&'a str);
 
-impl Drop for TellsPanic<'_> {
+impl Drop for PanicReport<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             println!("{}", self.0);
@@ -110,7 +110,7 @@ impl Drop for TellsPanic<'_> {
     }
 }
 
-/// The parts with one of them damaged, where it can be.
+/// The arrays with one of them damaged, if this kind of damage is possible.
 fn damaged(parts: &Parts, i: usize, damage: Damage) -> Option<Parts> {
     let mut all = parts.clone();
     let (_, shape, data) = &mut all[i];
@@ -146,7 +146,7 @@ fn damaged(parts: &Parts, i: usize, damage: Damage) -> Option<Parts> {
 }
 
 #[testkit::test]
-fn live_settings_change_while_it_learns_and_fixed_ones_do_not() {
+fn live_settings_change_during_training_and_fixed_ones_do_not() {
     each_case!(is_set);
 }
 
@@ -168,7 +168,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
             continue;
         }
         live_ones += 1;
-        // Whoever begins again with it goes on alike.
+        // A learner restored with the new settings must continue identically.
         let mut again = case.restore(&config, &learner.parts()).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(iterate(&mut again, 1), iterate(&mut learner, 1), "{what}");
         alike(&again, &learner, &what);
@@ -176,7 +176,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// Another value that a user may choose, and not much more work.
+/// Another value in the user's range that needs little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         Kind::Float { min, max, .. } => {
@@ -198,30 +198,30 @@ fn offload<S: Subject>(learner: &mut S) -> &mut dyn Offload {
 }
 
 #[testkit::test]
-fn work_that_is_lent_is_the_same_to_the_bit() {
-    each_case!(lends);
+fn offloaded_work_is_bit_identical() {
+    each_case!(offloads);
 }
 
-fn lends<S: Subject>(case: &Case<S>) {
+fn offloads<S: Subject>(case: &Case<S>) {
     let (mut here, mut there) = (case.warmed(), case.warmed());
     assert_eq!(there.worked_on(), WorkedOn::Processor, "{}", case.name);
     let Ok(machine) = S::machine(&case.config) else { return };
     let ways = there.offload().unwrap_or_else(|why| panic!("{}: {why}", case.name)).ways().len();
     for way in 0..ways {
-        let what = format!("{}, lent in way {way}", case.name);
-        // A trial leaves no trace.
-        offload(&mut there).begin_probe(&*machine, way).expect("a machine for it");
-        (0..10).for_each(|_| _ = offload(&mut there).advance_probe().expect("it goes on"));
+        let what = format!("{}, offloaded in way {way}", case.name);
+        // A probe has no effect.
+        offload(&mut there).begin_probe(&*machine, way).expect("a suitable machine");
+        (0..10).for_each(|_| _ = offload(&mut there).advance_probe().expect("no fault"));
         offload(&mut there).end_probe();
         alike(&here, &there, &format!("{what}, tried"));
 
-        offload(&mut there).begin_offload(&*machine, way).expect("a machine for it");
-        // What it tells of losses may be an iteration's last, or summed up otherwise.
+        offload(&mut there).begin_offload(&*machine, way).expect("a suitable machine");
+        // Reported losses may come from the last step only, or be summed differently.
         iterate(&mut there, 2);
         iterate(&mut here, 2);
         assert!(offload(&mut there).is_offloaded() && there.worked_on() != WorkedOn::Processor, "{what}");
 
-        // What was begun there is done again here.
+        // Started work without a result is repeated on the CPU.
         assert!(matches!(there.advance(), Slice::Worked | Slice::Waiting), "{what}");
         offload(&mut there).end_offload();
         assert_eq!(there.worked_on(), WorkedOn::Processor, "{what}");
@@ -233,12 +233,12 @@ fn lends<S: Subject>(case: &Case<S>) {
 }
 
 #[testkit::test]
-fn a_machine_that_is_lost_takes_no_more_along_than_its_iteration() {
-    each_case!(goes_on_alone);
+fn a_lost_machine_costs_one_iteration() {
+    each_case!(continues_on_cpu);
 }
 
-fn goes_on_alone<S: Subject>(case: &Case<S>) {
-    // Some iterations of most learners.
+fn continues_on_cpu<S: Subject>(case: &Case<S>) {
+    // Several iterations of most learners.
     const CALLS: u32 = 50;
     let Ok(machine) = S::machine(&case.config) else { return };
     let machine = Failing(machine, CALLS);
@@ -246,12 +246,12 @@ fn goes_on_alone<S: Subject>(case: &Case<S>) {
     for way in 0..ways {
         let what = format!("{}, lost in way {way}", case.name);
         let (mut here, mut there) = (case.warmed(), case.warmed());
-        offload(&mut there).begin_probe(&machine, way).expect("a machine for it");
+        offload(&mut there).begin_probe(&machine, way).expect("a suitable machine");
         while offload(&mut there).advance_probe().is_ok() {}
         offload(&mut there).end_probe();
         alike(&here, &there, &format!("{what}, tried"));
 
-        offload(&mut there).begin_offload(&machine, way).expect("a machine for it");
+        offload(&mut there).begin_offload(&machine, way).expect("a suitable machine");
         let fault = loop {
             if let Slice::Stopped(fault) = there.advance() {
                 break fault;
@@ -264,9 +264,9 @@ fn goes_on_alone<S: Subject>(case: &Case<S>) {
     }
 }
 
-/// Whoever saves it keeps the last good save then.
+/// A caller that saves then keeps the last good save.
 #[testkit::test]
-fn what_has_diverged_says_so() {
+fn divergence_is_reported() {
     each_case!(diverges);
 }
 
@@ -280,7 +280,7 @@ fn diverges<S: Subject>(case: &Case<S>) {
         }
     }
     let mut learner = case.restore(&case.config, &parts).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-    // Of a population those that have diverged begin again.
+    // In a population, diverged members restart.
     let at_once = !learner.is_finite();
     let iteration: Iteration = loop {
         if let Some(stats) = learner.advance().ended() {

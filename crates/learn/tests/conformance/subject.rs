@@ -1,4 +1,4 @@
-//! What the suite asks of a learner beside [`Learner`]: how it is made, restored and set, and what does not apply to it.
+//! Test interface of learners, in addition to [`Learner`]: construction, restoring, settings and exceptions.
 
 use graph::{Adam, Plan};
 use learn::backgammon::published::LocalAccelerator;
@@ -25,7 +25,7 @@ use worlds::words::{Corpus, Grammar, Kind as TextKind};
 
 pub const SEED: u32 = 7;
 
-/// What can be the matter with a part.
+/// Kinds of damage to an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Damage {
     LeftOut,
@@ -37,27 +37,28 @@ pub enum Damage {
 
 pub trait Subject: Learner + Sized {
     type Config: Settings + PartialEq + Debug + Sync;
-    /// What it needs beside its settings.
+    /// Data needed besides the settings.
     type World: Copy + Sync;
 
     fn begin(world: Self::World, config: Self::Config, seed: u32, isa: Isa) -> Result<Self, String>;
     fn restore(world: Self::World, config: Self::Config, isa: Isa, find: &Find) -> Result<Self, String>;
     fn config(&self) -> &Self::Config;
 
-    /// One that does its work on this processor, or why there is none.
+    /// A machine that works on the CPU, or the reason why there is none.
     fn machine(config: &Self::Config) -> Result<Box<dyn Machine>, &'static str>;
 
-    /// Why a part that is damaged so may not be refused.
-    fn bears(_part: &str, _damage: Damage) -> Option<&'static str> {
+    /// Reason why this damage may go undetected.
+    fn tolerates(_part: &str, _damage: Damage) -> Option<&'static str> {
         None
     }
 }
 
-/// A learner with its type parameter, what its constructors take before and behind the settings, its machine, and what it bears.
+/// Arguments: a learner with its type parameter, the constructor arguments before and after the settings, its machine, and its tolerated
+/// damage.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],
-        $machine:expr, $bears:expr
+        $machine:expr, $tolerates:expr
     ) => {
         impl$(<$generic: Cube>)? Subject for $learner {
             type Config = $config;
@@ -82,37 +83,37 @@ macro_rules! subject {
                 machine(config)
             }
 
-            fn bears(part: &str, damage: Damage) -> Option<&'static str> {
-                let bears: fn(&str, Damage) -> Option<&'static str> = $bears;
-                bears(part, damage)
+            fn tolerates(part: &str, damage: Damage) -> Option<&'static str> {
+                let tolerates: fn(&str, Damage) -> Option<&'static str> = $tolerates;
+                tolerates(part, damage)
             }
         }
     };
 }
 
-const ALONE: &str = "it works on the processor alone";
-const PLAYS: &str = "it plays there too, which a GPU alone does";
+const ALONE: &str = "it trains on the CPU only";
+const PLAYS: &str = "it also plays on the machine, which only a GPU supports";
 
-subject!(Ppo [], PpoConfig, kind: &'static worlds::control::Kind, [kind] [], |_| Err(PLAYS), all_matter);
-subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], |_| Ok(Box::new(Local)), has_iteration);
-subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], |_| Err(ALONE), has_iteration);
-subject!(Strong [], StrongConfig, world: (), [] [], |_| Err(ALONE), all_matter);
-subject!(Published [], PublishedConfig, world: (), [] [], |_| Ok(Box::new(PublishedHere)), all_matter);
-subject!(Population [], LogicConfig, world: (), [] [], population_here, has_members);
-subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], words_here, has_iteration);
+subject!(Ppo [], PpoConfig, kind: &'static worlds::control::Kind, [kind] [], |_| Err(PLAYS), tolerates_nothing);
+subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], |_| Ok(Box::new(Local)), may_lack_iteration);
+subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], |_| Err(ALONE), may_lack_iteration);
+subject!(Strong [], StrongConfig, world: (), [] [], |_| Err(ALONE), tolerates_nothing);
+subject!(Published [], PublishedConfig, world: (), [] [], |_| Ok(Box::new(PublishedHere)), tolerates_nothing);
+subject!(Population [], LogicConfig, world: (), [] [], population_here, may_lack_members);
+subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], words_here, may_lack_iteration);
 
-fn all_matter(_: &str, _: Damage) -> Option<&'static str> {
+fn tolerates_nothing(_: &str, _: Damage) -> Option<&'static str> {
     None
 }
 
-fn has_iteration(part: &str, damage: Damage) -> Option<&'static str> {
-    (part == "iteration" && damage == Damage::LeftOut).then_some("between two iterations nothing of one is saved")
+fn may_lack_iteration(part: &str, damage: Damage) -> Option<&'static str> {
+    (part == "iteration" && damage == Damage::LeftOut).then_some("between two iterations there is nothing to save")
 }
 
-fn has_members(part: &str, damage: Damage) -> Option<&'static str> {
+fn may_lack_members(part: &str, damage: Damage) -> Option<&'static str> {
     match damage {
-        Damage::LeftOut if part == "iteration.left" => Some("between two iterations nothing of one is saved"),
-        Damage::Cut | Damage::Lengthened if part.ends_with(".missed") => Some("any states may have been missed"),
+        Damage::LeftOut if part == "iteration.left" => Some("between two iterations there is nothing to save"),
+        Damage::Cut | Damage::Lengthened if part.ends_with(".missed") => Some("any set of states is valid"),
         _ => None,
     }
 }
@@ -122,16 +123,16 @@ fn population_here(_: &LogicConfig) -> Result<Box<dyn Machine>, &'static str> {
 }
 
 fn words_here(config: &WordsConfig) -> Result<Box<dyn Machine>, &'static str> {
-    if config.micro < config.batch { Err("it takes the whole batch at once, and sums differ") } else { Ok(Box::new(Local)) }
+    if config.micro < config.batch { Err("it computes the whole batch at once, so sums differ") } else { Ok(Box::new(Local)) }
 }
 
-/// Distances of a cube that is small enough for a table.
+/// Distances of a cube with a table of all states.
 fn exact<P: Cube>() -> Option<Arc<Distances>> {
     static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
     P::EXACT.then(|| EXACT.clone())
 }
 
-/// A text in windows of 32, and its letters.
+/// A text in windows of 32, and the size of its vocabulary.
 pub static TEXT: LazyLock<(Arc<Corpus>, usize)> = LazyLock::new(|| {
     let text = Grammar::new().text(1, 20_000);
     let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TextKind::Chars, 32).expect("a text");
@@ -146,40 +147,40 @@ impl Machine for PublishedHere {
     }
 }
 
-/// A machine whose workers are lost after so many calls of each.
+/// A machine whose workers fail after a number of calls each.
 pub struct Failing(pub Box<dyn Machine>, pub u32);
 
 struct Worker<W: ?Sized>(Box<W>, u32);
 
-macro_rules! while_it_lives {
-    ($trait:ident: $($method:ident($($given:ident: $type:ty),*) -> $answer:ty;)*) => {
+macro_rules! fail_after_calls {
+    ($trait:ident: $($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl $trait for Worker<dyn $trait> {
-            $(fn $method(&mut self, $($given: $type),*) -> Result<$answer, Fault> {
-                self.1 = self.1.checked_sub(1).ok_or(Fault::Lost { why: "a test pulled its plug".into() })?;
-                self.0.$method($($given),*)
+            $(fn $method(&mut self, $($argument: $type),*) -> Result<$result, Fault> {
+                self.1 = self.1.checked_sub(1).ok_or(Fault::Lost { why: "failure in a test".into() })?;
+                self.0.$method($($argument),*)
             })*
         }
     };
 }
 
-while_it_lives! { PlanTrainer:
+fail_after_calls! { PlanTrainer:
     set_state(state: &TrainStateRef) -> ();
     set_input(name: &str, values: &[f32]) -> ();
     accumulate() -> ();
     update(adam: &Adam) -> ();
     ask() -> ();
-    ask_outputs() -> ();
+    request_outputs() -> ();
     poll(result: &mut TrainResult) -> bool;
 }
 
-while_it_lives! { Members:
+fail_after_calls! { Members:
     set_member(member: usize, trainer: &Trainer) -> ();
     step(optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> ();
     ask() -> ();
     poll(trained: &mut Trained) -> bool;
 }
 
-while_it_lives! { Accelerator:
+fail_after_calls! { Accelerator:
     set_weights(weights: &[f32]) -> ();
     ask(lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> ();
     answer(lane: usize, answer: &mut Answer) -> bool;
@@ -191,25 +192,25 @@ while_it_lives! { Accelerator:
 }
 
 impl Machine for Failing {
-    fn trainer(&self, plan: &Arc<Plan>, standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
-        Ok(Box::new(Worker(self.0.trainer(plan, standing)?, self.1)))
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Ok(Box::new(Worker(self.0.trainer(plan, state)?, self.1)))
     }
 
-    fn special(&self, wanted: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+    fn special(&self, request_any: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         let population = |spec: &PopulationSpec| Ok(Box::new(Worker(request(&*self.0, spec)?, self.1)) as Box<dyn Members>);
         let published = |spec: &OffloadSpec| Ok(Box::new(Worker(request(&*self.0, spec)?, self.1)) as Box<dyn Accelerator>);
-        serve(wanted, population).or_else(|| serve(wanted, published))
+        serve(request_any, population).or_else(|| serve(request_any, published))
     }
 }
 
-/// A learner of some settings.
+/// A learner with its settings.
 pub struct Case<S: Subject> {
     pub name: String,
     pub world: S::World,
     pub config: S::Config,
-    /// Iterations after which all of it is in use.
+    /// Iterations after which all of its parts are in use.
     pub warm: u64,
-    /// Settings with which threads share single products too, where these do not.
+    /// Larger settings, with which threads share single products, if `config` does not reach that.
     pub wide: Option<S::Config>,
 }
 
@@ -218,38 +219,38 @@ impl<S: Subject> Case<S> {
         S::begin(self.world, self.config.clone(), SEED, Isa::best()).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// After its first iterations.
+    /// The learner after its first iterations.
     pub fn warmed(&self) -> S {
         let mut learner = self.begin();
         iterate(&mut learner, self.warm);
         learner
     }
 
-    /// With the settings of now.
+    /// Restores a learner with the given settings.
     pub fn restore(&self, config: &S::Config, parts: &Parts) -> Result<S, String> {
         S::restore(self.world, config.clone(), Isa::best(), &|name| part(parts, name))
     }
 }
 
-/// The next iterations, with what they tell but for times.
+/// Runs the next iterations; returns their statistics without times.
 pub fn iterate<L: Learner>(learner: &mut L, count: u64) -> Vec<String> {
-    let mut told = Vec::new();
-    while (told.len() as u64) < count {
+    let mut reported = Vec::new();
+    while (reported.len() as u64) < count {
         match learner.advance() {
-            Slice::Ended(stats) => told.push(tell(stats)),
+            Slice::Ended(stats) => reported.push(describe(stats)),
             Slice::Stopped(fault) => panic!("{fault}"),
             Slice::Worked | Slice::Waiting => {}
         }
     }
-    told
+    reported
 }
 
-pub fn tell(stats: impl Into<Iteration>) -> String {
+pub fn describe(stats: impl Into<Iteration>) -> String {
     let Iteration { metrics, finite, work, .. } = stats.into();
     format!("{metrics:?} {finite} {work:?}")
 }
 
-/// Bits, since NaN differs from itself.
+/// Bit patterns, because NaN differs from itself.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),
@@ -269,7 +270,7 @@ pub fn same(one: &Parts, other: &Parts, what: &str) {
     }
 }
 
-/// Both stand at the same place.
+/// Asserts that both learners have the same state.
 #[track_caller]
 pub fn alike<L: Learner>(one: &L, other: &L, what: &str) {
     same(&one.parts(), &other.parts(), what);

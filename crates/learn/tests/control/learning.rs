@@ -1,5 +1,5 @@
-//! That PPO solves every world with its preset, counted in environment steps so that no machine is too slow, and
-//! that what breaks a learner shows. `hothouse solve` does the same for as many seeds as one likes.
+//! PPO solves every environment with its preset, measured in environment steps, so that slow machines pass too. Broken learners fail.
+//! `hothouse solve` does the same for any number of seeds.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
@@ -8,11 +8,11 @@ use math::Isa;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Episodes of an evaluation.
+/// Episodes per evaluation.
 const EPISODES: u32 = 100;
 
-/// Environment steps until the greedy policy solves the task, if it does within `limit`: in one evaluation, and then
-/// in one of other episodes, since one that is looked for often is sometimes found by luck.
+/// Environment steps until the greedy policy solves the task, if within `limit`. A second evaluation on other episodes confirms it, because
+/// frequent evaluations sometimes pass by luck.
 fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
     let kind = worlds::control::kind(id).unwrap();
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
@@ -27,7 +27,7 @@ fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<
             if solved(steps as u32) && solved(!seed) {
                 return Some(steps);
             }
-            // Looking takes fewer steps than learning.
+            // Evaluations must take fewer steps than training.
             next = steps + (2.0 * EPISODES as f32 * stats.mean_length.unwrap_or(0.0)) as u64;
         }
     }
@@ -62,9 +62,9 @@ solved! {
     lunar_lander_is_solved: "LunarLander-v3", seeds (1..=1), within 3_000_000;
 }
 
-/// Solved means something: what the first weights do does not pass for it, in any world.
+/// Initial weights do not pass as solved in any environment.
 #[test]
-fn nothing_is_solved_by_chance() {
+fn initial_weights_solve_no_environment() {
     for kind in worlds::control::kinds() {
         let frozen = PpoConfig { lr: 0.0, envs: 256, ..PpoConfig::preset(kind) };
         assert_eq!(steps_to_solve(kind.spec.id, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
@@ -72,7 +72,7 @@ fn nothing_is_solved_by_chance() {
 }
 
 #[test]
-fn the_preset_stays_solved() {
+fn cart_pole_stays_solved() {
     let mut ppo = Ppo::new(worlds::control::kind("CartPole-v1").unwrap(), PpoConfig::default(), 1, Isa::best()).unwrap();
     while ppo.progress().env_steps < 6_000_000 {
         ppo.advance();
@@ -82,8 +82,8 @@ fn the_preset_stays_solved() {
     }
     let evaluation = ppo.evaluate(100, 1);
     assert!(evaluation.mean >= 475.0, "{evaluation:?}");
-    // Held up for good, a pole is worth 1/(1 - γ) = 500. To a critic that took the time limit for a fall, 500 steps from
-    // the beginning would be worth (1 - γ⁵⁰⁰)/(1 - γ) = 316.
+    // A pole balanced forever has value 1/(1 - γ) = 500. If the critic treated the time limit as a failure, the value of 500 steps would be
+    // (1 - γ⁵⁰⁰)/(1 - γ) = 316.
     let mut value = [0.0];
     ppo.predict(&[0.0; 4], &mut [0.0; 2], &mut value);
     assert!((420.0..600.0).contains(&value[0]), "{value:?}");
@@ -104,9 +104,9 @@ fn unfused_arithmetic_learns_too() {
     assert!(last.unwrap() > 2.0 * first.unwrap(), "{first:?} -> {last:?}");
 }
 
-/// What a broken learner looks like: the tests above would see it.
+/// Broken learners, which the tests above must detect.
 #[test]
-fn a_learner_that_cannot_learn_does_not_solve_it() {
+fn broken_learners_do_not_solve_cart_pole() {
     let preset = PpoConfig::default;
     let frozen = PpoConfig { lr: 0.0, ..preset() };
     assert_eq!(steps_to_solve("CartPole-v1", frozen, 1, 500_000), None);

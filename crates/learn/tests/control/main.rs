@@ -1,4 +1,4 @@
-//! Control: PPO and what it learns.
+//! Control: PPO and its training.
 
 mod learning;
 mod ppo;

@@ -1,5 +1,5 @@
-//! PPO as a machine: what an iteration is made of, who looks on, and which settings and checkpoints cannot be. That it learns is tested in
-//! `learning.rs`, and what every learner does in `conformance`.
+//! PPO mechanics: the structure of an iteration, evaluation during training, and invalid settings and checkpoints. `learning.rs` tests
+//! training success, and `conformance` the properties of all learners.
 
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError};
 use learn::{Data, Learner, Parts, Slice, part};
@@ -14,11 +14,11 @@ fn cart_pole() -> &'static Kind {
 }
 
 fn small() -> PpoConfig {
-    // 300 is no multiple of a panel or an actor, and 40 steps are several slices of a rollout.
+    // 300 is not a multiple of a panel or an actor, and 40 steps are several slices of a rollout.
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
-/// A config for each way of acting, seeing and learning there is.
+/// Configs for every kind of action, normalisation and loss.
 fn ways() -> [(&'static Kind, PpoConfig); 5] {
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     [
@@ -51,9 +51,9 @@ fn restore(kind: &'static Kind, config: &PpoConfig, state: &Parts) -> Result<Ppo
     Ppo::restore(kind, config.clone(), 7, Isa::best(), &|name| part(state, name))
 }
 
-#[cfg(not(target_arch = "wasm32"))] // a page has no such pools
+#[cfg(not(target_arch = "wasm32"))] // pages have no such pools
 #[test]
-fn threads_change_no_evaluation() {
+fn evaluation_does_not_depend_on_threads() {
     for (kind, config) in ways() {
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -64,7 +64,7 @@ fn threads_change_no_evaluation() {
 }
 
 #[test]
-fn judging_and_asking_leave_no_trace() {
+fn evaluation_and_predictions_do_not_affect_training() {
     for (kind, config) in ways() {
         let new = || Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
         let (mut watched, mut alone) = (new(), new());
@@ -87,44 +87,44 @@ enum Done {
     Update,
 }
 
-/// What a slice did within an iteration, or what that came to.
+/// Kind of work in a slice, or the statistics of the ended iteration.
 fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
     let before = ppo.progress().env_steps;
     match ppo.advance() {
         Slice::Worked if ppo.progress().env_steps > before => Ok(Done::Rollout),
         Slice::Worked => Ok(Done::Update),
         Slice::Ended(stats) => Err(stats),
-        elsewhere => panic!("nobody took it over: {elsewhere:?}"),
+        other => panic!("nothing is offloaded, but got {other:?}"),
     }
 }
 
-/// Whoever asks in the middle of an iteration hears of one policy, not of a mixture of two.
+/// Within an iteration, evaluation uses one policy, not a mixture of two.
 #[test]
-fn until_an_iteration_ends_the_policy_that_acted_is_judged() {
+fn evaluation_within_an_iteration_uses_the_acting_policy() {
     for (kind, config) in ways() {
         let mut ppo = Ppo::new(kind, PpoConfig { target_kl: 0.0, ..config }, 7, Isa::best()).unwrap();
         let states: Vec<f32> = (0..3 * kind.spec.observation.len()).map(|i| 0.1 * i as f32 - 0.2).collect();
-        let thoughts = |ppo: &mut Ppo| {
+        let predictions = |ppo: &mut Ppo| {
             let mut odds = vec![0.0; 3 * ppo.policy_len()];
             ppo.predict(&states, &mut odds, &mut [0.0; 3]);
             (odds, ppo.evaluate(40, 3))
         };
         iterate(&mut ppo, 1);
-        let before = thoughts(&mut ppo);
+        let before = predictions(&mut ppo);
         let mut updates = 0;
         while updates < 4 {
             updates += usize::from(slice(&mut ppo) == Ok(Done::Update));
         }
-        assert_eq!(thoughts(&mut ppo), before, "{}", kind.spec.id);
+        assert_eq!(predictions(&mut ppo), before, "{}", kind.spec.id);
         iterate(&mut ppo, 1);
-        assert_ne!(thoughts(&mut ppo), before, "{}", kind.spec.id);
+        assert_ne!(predictions(&mut ppo), before, "{}", kind.spec.id);
     }
 }
 
-/// Acting and learning are two plans, and a sample travels from one to the other: to the first minibatch the policy is
-/// still the one that acted, whatever the normaliser shows and however actions are drawn.
+/// Acting and learning use two plans with different sample layouts. In the first minibatch the policy must equal the one that acted, for
+/// all normalisers and action types.
 #[test]
-fn the_first_minibatch_meets_the_policy_that_acted() {
+fn the_first_minibatch_uses_the_acting_policy() {
     for (kind, config) in ways() {
         let config = PpoConfig { epochs: 1, minibatches: 1, ..config };
         let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
@@ -132,7 +132,7 @@ fn the_first_minibatch_meets_the_policy_that_acted() {
             let stats = iterate(&mut ppo, 1);
             assert_eq!(stats.clip_fraction, 0.0, "{}", kind.spec.id);
             assert!(stats.approx_kl.abs() < 1e-6, "{}: {stats:?}", kind.spec.id);
-            // Of all samples, or all but the few that fill no shard, advantages have mean 0.
+            // Advantages have mean 0 over all samples, up to the few that fill no shard.
             assert!(stats.policy_loss.abs() < 1e-3, "{}: {stats:?}", kind.spec.id);
             assert!(stats.grad_norm > 0.0);
         }
@@ -140,7 +140,7 @@ fn the_first_minibatch_meets_the_policy_that_acted() {
 }
 
 #[test]
-fn learning_ends_where_the_policy_has_moved_far_enough() {
+fn the_target_divergence_ends_learning() {
     let config = PpoConfig { epochs: 50, minibatches: 1, anneal_steps: 0.0, ..small() };
     let updates = |target_kl| {
         let mut ppo = ppo(&PpoConfig { target_kl, ..config.clone() });
@@ -156,7 +156,7 @@ fn learning_ends_where_the_policy_has_moved_far_enough() {
 }
 
 #[test]
-fn an_iteration_is_counted_rightly() {
+fn iterations_have_the_expected_counts() {
     let config = small();
     let mut ppo = ppo(&config);
     assert!(ppo.at_boundary());
@@ -173,18 +173,18 @@ fn an_iteration_is_counted_rightly() {
     assert_eq!((rollouts, updates), (2, 5), "40 steps in slices of 27; 2 epochs of 3 minibatches");
     assert_eq!(ppo.progress().env_steps, 300 * 40);
     assert_eq!(stats.episodes, ppo.progress().episodes);
-    // Poles pushed at random fall after some 22 steps, and no pole has been up for long.
+    // Randomly pushed poles fall after about 22 steps, and no pole has been balanced for long.
     let mean = stats.mean_return.unwrap();
     assert!((10.0..40.0).contains(&mean), "{mean}");
     assert!((stats.entropy - 2f32.ln()).abs() < 0.05, "{stats:?}");
     assert!(stats.grad_norm > 0.0 && stats.approx_kl >= 0.0 && stats.value_loss > 0.0);
 }
 
-/// Whatever slices a rollout is cut into, and until the next one begins.
+/// Independent of slices, and until the next rollout starts.
 #[test]
-fn a_rollout_can_be_read_step_by_step() {
+fn rollouts_can_be_read_step_by_step() {
     let mut ppo = ppo(&PpoConfig { epochs: 1, ..small() });
-    assert_eq!(ppo.recorded().steps, 0, "there has been none");
+    assert_eq!(ppo.recorded().steps, 0, "no rollout yet");
     let (mut observations, mut ended, mut seen) = (Vec::new(), Vec::new(), 0);
     for _ in 0..2 {
         while !matches!(ppo.advance(), Slice::Ended(_)) {
@@ -193,7 +193,7 @@ fn a_rollout_can_be_read_step_by_step() {
             seen = recorded.now;
         }
         let recorded = ppo.recorded();
-        assert_eq!((recorded.now, recorded.steps, recorded.envs, recorded.features), (seen, 40, 300, 4), "all of the last");
+        assert_eq!((recorded.now, recorded.steps, recorded.envs, recorded.features), (seen, 40, 300, 4), "all steps of the last rollout");
     }
     let row = 4 * 320;
     assert_eq!((observations.len(), ended.len()), (80 * row, 80 * 300));
@@ -203,7 +203,7 @@ fn a_rollout_can_be_read_step_by_step() {
         assert!(angle(t, env).abs() <= 0.21);
         if ended[(t - 1) * 300 + env] == 1 {
             ends += 1;
-            assert!(angle(t, env).abs() <= 0.05, "a new episode begins upright");
+            assert!(angle(t, env).abs() <= 0.05, "a new episode starts upright");
         }
     }
     assert!(ends > 300, "{ends}");
@@ -221,14 +221,14 @@ fn a_learning_rate_of_0_changes_nothing() {
 }
 
 #[test]
-fn the_learning_rate_falls_to_its_floor() {
+fn the_learning_rate_decays_to_its_floor() {
     let steps = 300.0 * 40.0;
     let mut ppo = ppo(&PpoConfig { lr: 0.001, anneal_steps: 4.0 * steps, lr_floor: 0.05, ..small() });
     let rates: Vec<f32> = (0..6).map(|_| iterate(&mut ppo, 1).lr / 0.001).collect();
     for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.05, 0.05, 0.05]) {
         assert!((rate - expected).abs() < 1e-4, "{rate}, not {expected}");
     }
-    // A rate that is set anew cools down anew, also after a checkpoint.
+    // A changed learning rate is annealed from the start again, also after a checkpoint.
     ppo.set_config(PpoConfig { lr: 0.002, ..ppo.config().clone() }).unwrap();
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
     let mut resumed = restore(cart_pole(), ppo.config(), &ppo.parts()).unwrap();
@@ -248,7 +248,7 @@ fn the_smallest_sizes_work() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_with_a_way_out() {
+fn invalid_settings_return_errors_with_a_remedy() {
     let preset = PpoConfig::default;
     for (config, word) in [
         (PpoConfig { envs: 0, ..preset() }, "envs"),
@@ -263,7 +263,7 @@ fn settings_that_cannot_be_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn checkpoints_with_values_that_cannot_be_are_refused() {
+fn checkpoints_with_invalid_values_are_rejected() {
     let config = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     let mut run = ppo(&config);
     iterate(&mut run, 1);

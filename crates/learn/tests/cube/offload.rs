@@ -60,7 +60,7 @@ fn offloaded_judges_agree_with_local_ones_even_after_a_failure() {
             Search::new(Method::Beam { width: 2000 }, Limits::default(), Actions::of::<Two>(Metric::Quarter)).expect("a sound method");
         let start = Two::drawn(&mut Rng::new(3, 3).sequence(0));
         let solved = search.solve(start, &mut judge).unwrap();
-        judge.lend(&Failing(u32::MAX)).unwrap();
+        judge.offload(&Failing(u32::MAX)).unwrap();
         // A pending run for other states is not a valid result.
         let others = vec![Two::SOLVED; 2000];
         let mut scores = vec![0.0; others.len() * judge.scores().count(6)];
@@ -70,12 +70,12 @@ fn offloaded_judges_agree_with_local_ones_even_after_a_failure() {
         iterate(&mut learner, 1);
         judge.set(learner.weights());
         let now = Exhaustive::new(QUARTER.clone()).run(&mut judge);
-        assert!(judge.is_lent());
-        judge.end_lending();
+        assert!(judge.is_offloaded());
+        judge.end_offload();
         assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
         // A device that fails during the work.
-        judge.lend(&Failing(20)).unwrap();
+        judge.offload(&Failing(20)).unwrap();
         assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
-        assert!(!judge.is_lent());
+        assert!(!judge.is_offloaded());
     }
 }

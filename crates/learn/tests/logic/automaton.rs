@@ -1,4 +1,4 @@
-//! Training of logic automata, held to its plain twin.
+//! Training of logic automata, compared with the reference implementation.
 
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::reference;
@@ -21,7 +21,7 @@ fn bits(seed: u32, len: usize) -> Vec<f32> {
     uniform(seed, len).into_iter().map(f32::round).collect()
 }
 
-/// With gates that are far from the start, so that slopes reach all of them.
+/// Automaton with gates far from their initial values, so that gradients reach all of them.
 fn automaton(architecture: Architecture, wiring: Wiring, form: GateForm, seed: u32) -> Automaton {
     let wirings = Wirings::new(&architecture, wiring, seed).unwrap();
     let mut it = Automaton::new(architecture, wirings, form);
@@ -40,7 +40,7 @@ fn coloured() -> Architecture {
     Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
 }
 
-/// Shapes with lanes that are left over, lines that blocks cut, several pieces, all kinds of grids.
+/// Shapes with unused lanes, lines split by blocks, several pieces, and all kinds of grids.
 fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
     let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
     let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };
@@ -61,7 +61,7 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
     (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
 }
 
-/// Whether a cell fires in a step of a sample.
+/// Returns whether a cell fires in a step of a sample.
 fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize) -> bool {
     move |step, sample, cell| {
         let Some(rate) = rollout.fire_rate else { return true };
@@ -71,20 +71,20 @@ fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize
     }
 }
 
-/// The twin's loss and gradient in the first step of a trainer with this seed.
-fn twin(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
+/// Reference loss and gradient for the first step of a trainer with this seed.
+fn reference_gradient(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
     let mut noise = vec![0.0; automaton.params.len()];
     gumbel(Isa::best(), seed, 0, &mut noise);
     reference::loss_and_gradient(automaton, rollout, start, target, CHANNELS, fires(rollout, seed, 0), &noise)
 }
 
 #[test]
-fn gradients_are_those_of_the_twin() {
+fn gradients_match_the_reference() {
     for (architecture, wiring, rollout) in cases() {
         for form in FORMS {
             let (start, target) = data(&architecture, &rollout);
             let automaton = automaton(architecture.clone(), wiring, form, 3);
-            let (loss, gradient) = twin(&automaton, &rollout, &start, &target, 9);
+            let (loss, gradient) = reference_gradient(&automaton, &rollout, &start, &target, 9);
             let still = Optimiser { lr: 0.0, ..Optimiser::default() };
             for isa in Isa::available() {
                 let mut trainer = Trainer::new(isa, automaton.clone(), rollout.clone(), still, 9);
@@ -101,20 +101,20 @@ fn gradients_are_those_of_the_twin() {
     }
 }
 
-/// The twin itself, where it is smooth.
+/// Checks the reference gradient by finite differences, for smooth gate forms.
 #[test]
-fn the_twin_has_the_slopes_of_its_loss() {
+fn reference_gradients_match_finite_differences() {
     for (architecture, wiring, rollout) in cases() {
         for form in [GateForm::Softmax, GateForm::Four] {
             let (start, target) = data(&architecture, &rollout);
             let automaton = automaton(architecture.clone(), wiring, form, 4);
-            let (_, gradient) = twin(&automaton, &rollout, &start, &target, 2);
+            let (_, gradient) = reference_gradient(&automaton, &rollout, &start, &target, 2);
             for i in (0..gradient.len()).step_by(gradient.len() / 7) {
                 const STEP: f32 = 1.0 / 1024.0;
                 let loss = |sign: f32| {
                     let mut moved = automaton.clone();
                     moved.params[i] += sign * STEP;
-                    (twin(&moved, &rollout, &start, &target, 2).0, f64::from(moved.params[i]))
+                    (reference_gradient(&moved, &rollout, &start, &target, 2).0, f64::from(moved.params[i]))
                 };
                 let ((high, at_high), (low, at_low)) = (loss(1.0), loss(-1.0));
                 let slope = (high - low) / (at_high - at_low);
@@ -124,9 +124,9 @@ fn the_twin_has_the_slopes_of_its_loss() {
     }
 }
 
-/// A Gumbel distribution has Euler's constant as its mean and π²/6 as its variance, and leans to the right.
+/// A Gumbel distribution has mean γ (Euler's constant), variance π²/6 and positive skewness.
 #[test]
-fn noise_is_of_a_gumbel_distribution() {
+fn noise_has_a_gumbel_distribution() {
     let mut noise = vec![0.0; 200_000];
     gumbel(Isa::best(), 7, 3, &mut noise);
     let mean = |of: &dyn Fn(f64) -> f64| noise.iter().map(|&x| of(x.into())).sum::<f64>() / noise.len() as f64;
@@ -138,9 +138,9 @@ fn noise_is_of_a_gumbel_distribution() {
     assert!((skewness - 1.1395).abs() < 0.1, "{skewness}");
 }
 
-/// Number 36 of this update is drawn from the greatest uniform number there is, 1 - 2⁻²⁴.
+/// Value 36 of this update comes from the largest uniform number, 1 - 2⁻²⁴.
 #[test]
-fn noise_is_finite_at_the_greatest_uniform_number() {
+fn noise_is_finite_at_the_largest_uniform_number() {
     for isa in Isa::available() {
         let mut noise = [0.0; 64];
         gumbel(isa, 7, 192_956, &mut noise);
@@ -149,7 +149,7 @@ fn noise_is_finite_at_the_greatest_uniform_number() {
 }
 
 #[test]
-fn soft_rollouts_are_those_of_the_twin() {
+fn soft_rollouts_match_the_reference() {
     for (architecture, wiring, rollout) in cases() {
         for form in FORMS {
             let automaton = automaton(architecture.clone(), wiring, form, 3);
@@ -167,7 +167,7 @@ fn soft_rollouts_are_those_of_the_twin() {
 }
 
 #[test]
-fn a_gate_begins_as_one_that_passes_its_first_input() {
+fn gates_initially_pass_their_first_input() {
     for form in FORMS {
         let wirings = Wirings::new(&life(), Wiring::Unique, 1).unwrap();
         let automaton = Automaton::new(life(), wirings, form);
@@ -178,7 +178,7 @@ fn a_gate_begins_as_one_that_passes_its_first_input() {
 }
 
 #[test]
-fn hardened_gates_are_the_likeliest() {
+fn hardening_selects_the_likeliest_operation() {
     let wirings = Wirings::new(&life(), Wiring::Unique, 1).unwrap();
     let mut automaton = Automaton::new(life(), wirings, GateForm::Four);
     automaton.params[..4].copy_from_slice(&[-1.0, 2.0, 0.5, -3.0]);
@@ -193,9 +193,9 @@ fn hardened_gates_are_the_likeliest() {
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }
 
-/// Samples that have blocks of cells of their own go through their steps apart.
+/// Samples with their own blocks of cells go through the steps separately.
 #[test]
-fn a_batch_is_the_sum_of_its_samples() {
+fn batch_gradients_are_sums_over_samples() {
     // Enough work for several pieces.
     let update = vec![256, 128, 64, 32, 16, 8, 8];
     let architecture = Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update };
@@ -222,9 +222,9 @@ fn a_batch_is_the_sum_of_its_samples() {
     assert!(out == [one.2, two.2].concat());
 }
 
-/// Another implementation's loss, gradient and steps.
+/// Loss, gradient and steps of another implementation.
 #[test]
-fn numbers_are_those_of_jax_and_optax() {
+fn training_matches_jax_and_optax() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();
     let number = |x: &serde_json::Value| x.as_f64().unwrap();
     let list = |x: &serde_json::Value| -> Vec<f64> { x.as_array().unwrap().iter().map(number).collect() };

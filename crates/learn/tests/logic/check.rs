@@ -1,4 +1,4 @@
-//! When a hardened automaton counts as perfect, and what confirms it.
+//! Tests for perfect automata, and their confirmation.
 
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
@@ -16,7 +16,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 const AND: usize = 1;
 const PASS: usize = 3;
 
-/// Random cells shall all be off after one step.
+/// Target: random cells are all off after one step.
 fn blank() -> Experiment {
     let mut experiment = Config::preset(Preset::Checkerboard).experiment().unwrap();
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
@@ -25,8 +25,8 @@ fn blank() -> Experiment {
     experiment
 }
 
-/// A cell is on where some cells around it all are: with more such gates, of more cells, and more seldom.
-fn seldom(experiment: &Experiment, seed: u32) -> Automaton {
+/// A cell turns on only if several neighbours are on: the more AND gates, the more cells are required and the rarer it is.
+fn rarely_on(experiment: &Experiment, seed: u32) -> Automaton {
     let wirings = Wirings::new(&experiment.architecture, Wiring::Random, seed).unwrap();
     let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, GateForm::Softmax);
     let mut numbers = Rng::new(seed, 1).sequence(0);
@@ -39,14 +39,14 @@ fn seldom(experiment: &Experiment, seed: u32) -> Automaton {
 }
 
 #[test]
-fn four_grids_are_not_enough_to_be_perfect_nor_sixteen_to_be_confirmed() {
+fn perfection_and_confirmation_need_many_grids() {
     let (isa, experiment) = (Isa::best(), blank());
     let (mut past_four, mut past_sixteen) = (0, 0);
     for seed in 0..4000 {
         if past_four > 3 && past_sixteen > 3 {
             return;
         }
-        let automaton = seldom(&experiment, seed);
+        let automaton = rarely_on(&experiment, seed);
         let circuit = harden(&experiment, &automaton).pruned();
         let mut fresh = Fresh::new(isa, &experiment, &circuit, seed, 5);
         if fresh.wrong(4) > 0.0 {
@@ -59,7 +59,7 @@ fn four_grids_are_not_enough_to_be_perfect_nor_sixteen_to_be_confirmed() {
         if fresh.wrong(16) > 0.0 || Fresh::new(isa, &experiment, &circuit, seed, 7).wrong(1000) == 0.0 {
             continue;
         }
-        // Wrong on some of a thousand others: another thousand find nearly all of these out.
+        // Wrong on some of a thousand other grids; another thousand reveal nearly all of these.
         let mut confirmation = Confirmation::new(isa, &experiment, circuit, seed);
         let mut slices = 1;
         let right = loop {
@@ -71,13 +71,13 @@ fn four_grids_are_not_enough_to_be_perfect_nor_sixteen_to_be_confirmed() {
         assert!(slices > 20, "{slices}");
         past_sixteen += u32::from(right < 1.0);
     }
-    panic!("only {past_four} were right on four grids and wrong on sixty, and {past_sixteen} right on sixteen and refuted");
+    panic!("only {past_four} were right on 4 grids and wrong on 60, and {past_sixteen} right on 16 and not confirmed");
 }
 
-/// At a rate of 0 no update changes what a member gets wrong. The first one sets the best there is, and the patience of three ends with the
+/// With learning rate 0, no update changes a member's errors. The first update sets the best value; a patience of three ends with the
 /// fourth.
 #[test]
-fn a_member_that_gets_no_better_begins_again_from_another_seed() {
+fn a_stagnant_member_restarts_from_another_seed() {
     let preset = Config::preset(Preset::Life);
     let config = Config { population: 2, batch: 2, updates: 1, patience: 3, lr: 0.0, ..preset };
     let mut population = Population::new(config, 7, Isa::best()).unwrap();
@@ -94,9 +94,9 @@ fn a_member_that_gets_no_better_begins_again_from_another_seed() {
     assert!(population.members().iter().all(|member| member.trainer.updates() == 0));
 }
 
-/// At a rate of 0 no member improves, so the fourth iteration replaces all seven. It tests the members, then their replacements.
+/// With learning rate 0 no member improves, so the fourth iteration replaces all seven. It tests the members, then their replacements.
 #[test]
-fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
+fn saves_between_final_slices_resume_exactly() {
     let preset = Config::preset(Preset::Life);
     let config = Config { population: 7, batch: 2, updates: 1, patience: 3, lr: 0.0, ..preset };
     let mut population = Population::new(config.clone(), 7, Isa::best()).unwrap();
@@ -108,7 +108,7 @@ fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
         saves.push(population.parts());
     }
     let groups = 7_usize.div_ceil(math::par::threads());
-    assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, the choice of replacements, and their tests");
+    assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, choice of replacements, and their tests");
     assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect_runs: 0, ended: 7 });
     for parts in saves {
         let mut resumed = Population::restore(config.clone(), 7, Isa::best(), &|name| part(&parts, name)).unwrap();

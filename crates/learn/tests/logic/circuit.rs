@@ -15,7 +15,7 @@ fn random_ops(count: usize, seed: u32) -> Vec<u8> {
     (0..count).map(|_| random.below(16) as u8).collect()
 }
 
-/// One step of a hardened automaton as the publication has it: cell by cell, kernel by kernel.
+/// One step of a hardened automaton by the published definition: cell by cell, kernel by kernel.
 fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid, periodic: bool) -> Grid {
     let mut next = grid.clone();
     for y in 0..grid.height {
@@ -23,7 +23,7 @@ fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid
             let own = |channel| neighbour(grid, periodic, channel, x, y, 4) == 1;
             let mut read: Vec<bool> = (0..shape.channels).map(own).collect();
             for channel in 0..shape.channels {
-                let mut said: Vec<Vec<bool>> = Vec::new();
+                let mut outputs: Vec<Vec<bool>> = Vec::new();
                 for kernel in 0..shape.kernels {
                     let mut values: Vec<bool> = (0..9).map(|k| neighbour(grid, periodic, channel, x, y, k) == 1).collect();
                     let mut first = 0;
@@ -33,10 +33,10 @@ fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid
                         values = (0..gates).map(|i| apply(ops[i], values[wires.a[i] as usize], values[wires.b[i] as usize])).collect();
                         first += shape.kernels * gates;
                     }
-                    said.push(values);
+                    outputs.push(values);
                 }
-                for output in 0..said[0].len() {
-                    read.extend(said.iter().map(|kernel| kernel[output]));
+                for output in 0..outputs[0].len() {
+                    read.extend(outputs.iter().map(|kernel| kernel[output]));
                 }
             }
             let mut first = shape.kernels * shape.perception.iter().sum::<usize>();
@@ -54,7 +54,7 @@ fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid
 }
 
 #[test]
-fn a_hardened_circuit_is_the_automaton_and_so_is_the_pruned_one() {
+fn hardened_and_pruned_circuits_match_the_automaton() {
     for (seed, shape) in [
         (1, shape(1, 16, &[8, 4, 2, 1], &[16, 8, 4, 2, 1])),
         (2, shape(3, 2, &[8, 4, 2], &[12, 6, 3])),
@@ -91,7 +91,7 @@ fn a_hardened_circuit_is_the_automaton_and_so_is_the_pruned_one() {
 }
 
 #[test]
-fn a_changed_gate_is_found_out() {
+fn changed_gates_are_detected() {
     let life = Circuit::life();
     let is_wrong = |circuit: &Circuit, rule: Rule| !missed_states(&rule, &next_states(circuit)).is_empty();
     assert!(!is_wrong(&life, Rule::life()) && is_wrong(&life, Rule::parse("B36/S23").unwrap()));
@@ -105,7 +105,7 @@ fn a_changed_gate_is_found_out() {
 }
 
 #[test]
-fn what_does_nothing_is_pruned_away() {
+fn pruning_removes_gates_without_effect() {
     let [zeros, and, pass, xor, not] = [0, 1, 3, 6, 12];
     let mut circuit = Circuit::new("", false, 2);
     let a = circuit.add(pass, 0, 1);
@@ -113,8 +113,8 @@ fn what_does_nothing_is_pruned_away() {
     let c = circuit.add(not, b, 4);
     let zero = circuit.add(zeros, c, b);
     let both = circuit.add(and, c, 10);
-    let again = circuit.add(and, 10, 0); // the same gate
-    let same = circuit.add(xor, both, again); // never on
+    let again = circuit.add(and, 10, 0); // a duplicate gate
+    let same = circuit.add(xor, both, again); // always off
     let nand = circuit.add(14, again, both);
     let _dead = circuit.add(and, nand, 5);
     let _ = zero;
@@ -127,19 +127,19 @@ fn what_does_nothing_is_pruned_away() {
     let gates: Vec<u8> = pruned.gates.iter().map(|gate| gate.op).collect();
     assert_eq!(gates, [14, zeros]);
     assert!(circuit.verify(&pruned, 1).equal);
-    // An output that is a cell, and one that is its opposite.
+    // One output is a cell, the other its negation.
     circuit.outputs = vec![c, b];
     let pruned = circuit.pruned();
     assert_eq!((pruned.outputs.clone(), pruned.gates.len(), pruned.counts().depth), (vec![0, 1], 1, 1));
     assert!(circuit.verify(&pruned, 1).equal);
-    // Nothing is read at all.
+    // No inputs are needed.
     circuit.outputs = vec![zero, same];
     let pruned = circuit.pruned();
     assert_eq!((pruned.inputs.len(), pruned.gates.len()), (0, 1));
     assert!(circuit.verify(&pruned, 1).equal);
 }
 
-/// Circuits of each kind of gate: one by hand, and random ones.
+/// Circuits with all kinds of gates: one by hand, and random ones.
 fn circuits() -> Vec<Circuit> {
     let mut all = vec![Circuit::life()];
     for seed in 0..4 {
@@ -156,7 +156,7 @@ fn circuits() -> Vec<Circuit> {
 }
 
 #[test]
-fn json_is_read_back_as_it_was_written() {
+fn json_round_trips() {
     for circuit in circuits() {
         let text = circuit.to_json();
         let again = Circuit::from_json(&text).unwrap();
@@ -174,29 +174,29 @@ fn json_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn what_is_no_circuit_is_refused_with_what_would_do() {
+fn invalid_circuits_return_errors_with_a_remedy() {
     let text = r#"{"format": "hothouse circuit", "version": 1, "border": "off",
         "inputs": [{"neighbour": "self", "channel": 0}, {"neighbour": "east", "channel": 0}],
         "gates": [{"op": "a and b", "a": 0, "b": 3}, {"op": "not a", "a": 1}], "outputs": [2]}"#;
     assert!(Circuit::from_json(text).is_ok());
     for (from, to, words) in [
-        (text, "", "no circuit"),
-        (text, "P1\n3 3\n", "no circuit"),
-        (text, "[1, 2]", "no circuit"),
-        (text, "{\"weights\": []}", "no circuit"),
+        (text, "", "not a circuit"),
+        (text, "P1\n3 3\n", "not a circuit"),
+        (text, "[1, 2]", "not a circuit"),
+        (text, "{\"weights\": []}", "not a circuit"),
         ("hothouse circuit", "spice", "its format is 'spice'"),
         ("\"version\": 1", "\"version\": 2", "version 2"),
         ("\"gates\"", "\"doors\"", "missing field `gates`"),
-        ("\"off\"", "\"torus\"", "'torus' is no border; write off or periodic"),
-        ("\"self\"", "\"up\"", "input 0 is of a cell 'up'"),
-        ("\"east\", \"channel\": 0", "\"east\", \"channel\": 1", "1 outputs make channels 0 to 0"),
-        ("\"east\"", "\"self\"", "input 1 is there twice"),
+        ("\"off\"", "\"torus\"", "'torus' is not a border; use off or periodic"),
+        ("\"self\"", "\"up\"", "input 0 has the unknown neighbour 'up'"),
+        ("\"east\", \"channel\": 0", "\"east\", \"channel\": 1", "1 outputs allow channels 0 to 0"),
+        ("\"east\"", "\"self\"", "input 1 is a duplicate"),
         ("[2]", "[]", "no outputs"),
-        ("[2]", "[4]", "output 0 reads wire 4, which leads nowhere: there are 4; use 0 to 3"),
-        ("[2]", "[-1]", "no circuit"),
+        ("[2]", "[4]", "output 0 reads wire 4, but there are only 4 wires; use 0 to 3"),
+        ("[2]", "[-1]", "not a circuit"),
         ("\"b\": 3", "\"b\": 99999999999", "gate 0 reads wire 99999999999"),
-        (", \"b\": 3", "", "gate 0, a and b, lacks its wire b"),
-        ("a and b", "maybe", "'maybe', which there is not; use false, a and b"),
+        (", \"b\": 3", "", "gate 0, a and b, lacks wire b"),
+        ("a and b", "maybe", "unknown operation 'maybe'; use false, a and b"),
         ("\"b\": 3", "\"b\": 2", "gate 0 depends on itself"),
         ("\"op\": \"not a\", \"a\": 1", "\"op\": \"not a\", \"a\": 2", "depends on itself"),
     ] {
@@ -204,14 +204,14 @@ fn what_is_no_circuit_is_refused_with_what_would_do() {
         let error = Circuit::from_json(&text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(words) && error.contains("; "), "{to}: {error}");
     }
-    // A chain as long as this is no matter.
+    // Long chains are allowed.
     let gates: Vec<String> = (0..100_000).map(|i| format!("{{\"op\":\"not a\",\"a\":{}}}", i + 4)).collect();
     let long = text.replace(r#"{"op": "not a", "a": 1}"#, &format!("{},{{\"op\":\"a\",\"a\":0}}", gates.join(",")));
     let long = Circuit::from_json(&long.replace("\"outputs\": [2]", "\"outputs\": [3]")).unwrap();
     assert_eq!((long.counts().depth, long.pruned().gates.len()), (100_001, 0));
 }
 
-/// Evaluates an expression of `~`, `&`, `|`, `^` and brackets, all of whose operations are in brackets but one.
+/// Evaluates an expression of `~`, `&`, `|`, `^` and brackets; all operations but one are in brackets.
 fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
     fn term<'a>(rest: &mut &'a str, value: &impl Fn(&str) -> u64) -> u64 {
         *rest = rest.trim_start();
@@ -222,7 +222,7 @@ fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
         if let Some(after) = rest.strip_prefix('(') {
             *rest = after;
             let inner = both(rest, value);
-            *rest = rest.strip_prefix(')').expect("a bracket is closed");
+            *rest = rest.strip_prefix(')').expect("a closing bracket");
             return inner;
         }
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'').unwrap_or(rest.len());
@@ -252,14 +252,14 @@ fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
     value
 }
 
-/// Random words of the cells.
+/// Random cell values.
 fn cells(input: Input, seed: u32) -> u64 {
     let [low, high, ..] = Rng::new(seed, 11).block([input.channel, input.neighbour.into(), 0, 0]);
     u64::from(high) << 32 | u64::from(low)
 }
 
 #[test]
-fn verilog_assigns_what_the_circuit_gives() {
+fn verilog_matches_the_circuit() {
     const SHORT: [&str; 9] = ["nw", "n", "ne", "w", "c", "e", "sw", "s", "se"];
     for circuit in circuits() {
         let text = circuit.to_verilog();
@@ -290,7 +290,7 @@ fn verilog_assigns_what_the_circuit_gives() {
 }
 
 #[test]
-fn the_picture_holds_every_gate_and_wire_within_its_bounds() {
+fn drawings_contain_all_gates_and_wires_within_their_bounds() {
     for circuit in circuits() {
         let text = circuit.to_svg();
         let reads: usize = circuit.gates.iter().map(|gate| gate.ends().count()).sum();
@@ -310,11 +310,10 @@ fn the_picture_holds_every_gate_and_wire_within_its_bounds() {
     }
 }
 
-/// A chain of four gates from the middle one of nine inputs, which is the output as well. Inputs are drawn at 174 and gates from 254 to
-/// 302,
-/// from 358 to 406 and so on; a wire bends halfway, and a long one 156 from its ends.
+/// A chain of four gates from the middle one of nine inputs, which is also the output. Inputs are drawn at 174, gates from 254 to 302, from
+/// 358 to 406 and so on. A wire bends halfway, a long wire 156 from its ends.
 #[test]
-fn a_wire_is_drawn_level_from_its_beginning_and_to_its_end() {
+fn wires_start_and_end_horizontally() {
     let mut circuit = Circuit::new("", false, 1);
     let not = 12;
     let mut wire = 4;
@@ -324,7 +323,7 @@ fn a_wire_is_drawn_level_from_its_beginning_and_to_its_end() {
     circuit.outputs = vec![4];
     let text = circuit.to_svg();
     let wires: Vec<&str> =
-        text.split("<path class=\"wire\" d=\"").skip(1).map(|path| path.split_once('"').expect("a quotation mark ends it").0).collect();
+        text.split("<path class=\"wire\" d=\"").skip(1).map(|path| path.split_once('"').expect("a closing quotation mark").0).collect();
     let drawn = [
         "M174.0 216.0C214.0 216.0 214.0 216.0 254.0 216.0",
         "M302.0 216.0C330.0 216.0 330.0 216.0 358.0 216.0",
@@ -335,14 +334,14 @@ fn a_wire_is_drawn_level_from_its_beginning_and_to_its_end() {
     assert_eq!(wires, drawn);
 }
 
-/// Programs around what was exported, where there are compilers for them.
+/// Compiles and runs exported code, if compilers are installed.
 #[cfg(not(target_arch = "wasm32"))]
 mod compiled {
     use super::*;
     use std::process::{Command, Output};
     use testkit::Scratch;
 
-    fn told(command: &mut Command) -> Option<Output> {
+    fn run(command: &mut Command) -> Option<Output> {
         let output = match command.output() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             output => output.unwrap(),
@@ -352,7 +351,7 @@ mod compiled {
     }
 
     #[test]
-    fn rust_compiles_and_gives_what_the_circuit_gives() {
+    fn exported_rust_matches_the_circuit() {
         let scratch = Scratch::new("logic-rust");
         let mut source = String::new();
         for (i, circuit) in circuits().iter().enumerate() {
@@ -362,33 +361,33 @@ mod compiled {
         source += "    for n in 0..8u64 {\n        for k in 0..9 {\n            states[k] = (0..64).fold(0, |word, bit| word | ((64 * n \
          + bit) >> k & 1) << bit);\n        }\n";
         source += "        next.extend(circuit_0::step(&[states]));\n    }\n";
-        let mut wanted = String::new();
+        let mut expected = String::new();
         for (i, circuit) in circuits().iter().enumerate().skip(1) {
             let channels = 0..circuit.channels() as u32;
             let read: Vec<[u64; 9]> =
                 channels.map(|channel| std::array::from_fn(|k| cells(Input { neighbour: k as u8, channel }, 1))).collect();
             source += &format!("    next.extend(circuit_{i}::step(&{read:?}));\n");
-            circuit.step(|input| cells(input, 1)).iter().for_each(|word| wanted += &format!("{word}\n"));
+            circuit.step(|input| cells(input, 1)).iter().for_each(|word| expected += &format!("{word}\n"));
         }
         source += "    next.iter().for_each(|word| println!(\"{word}\"));\n}\n";
         let (file, program) = (scratch.path("circuits.rs"), scratch.path("circuits"));
         std::fs::write(&file, source).unwrap();
         let mut rustc = Command::new("rustc");
         rustc.args(["--edition", "2021", "-O", "-D", "warnings", "-o"]).arg(&program).arg(&file);
-        if told(&mut rustc).is_none() {
-            return testkit::skip("there is no rustc");
+        if run(&mut rustc).is_none() {
+            return testkit::skip("rustc is not installed");
         }
-        let output = told(&mut Command::new(&program)).unwrap();
+        let output = run(&mut Command::new(&program)).unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let words: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
         for state in 0..512 {
             assert_eq!(words[state / 64] >> (state % 64) & 1 == 1, Rule::life().next(state), "{state}");
         }
-        assert_eq!(text.lines().skip(8).collect::<Vec<_>>(), wanted.lines().collect::<Vec<_>>());
+        assert_eq!(text.lines().skip(8).collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
     }
 
     #[test]
-    fn verilog_is_simulated_as_life() {
+    fn simulated_verilog_matches_life() {
         let scratch = Scratch::new("logic-verilog");
         let (file, program) = (scratch.path("life.v"), scratch.path("life"));
         let bench = "module bench;\n  reg [9:0] n;\n  wire next;\n  life life(.nw_0(n[0]), .n_0(n[1]), .ne_0(n[2]), .w_0(n[3]), \
@@ -397,13 +396,13 @@ mod compiled {
         std::fs::write(&file, Circuit::life().to_verilog() + bench).unwrap();
         let mut compiler = Command::new("iverilog");
         compiler.arg("-Wall").arg("-o").arg(&program).arg(&file);
-        if told(&mut compiler).is_none() {
-            return testkit::skip("there is no iverilog");
+        if run(&mut compiler).is_none() {
+            return testkit::skip("iverilog is not installed");
         }
-        let output = told(Command::new("vvp").arg(&program)).unwrap();
+        let output = run(Command::new("vvp").arg(&program)).unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let rows: Vec<bool> = text.lines().map(|line| line == "1").collect();
-        let wanted: Vec<bool> = (0..512).map(|state| Rule::life().next(state)).collect();
-        assert_eq!(rows, wanted);
+        let expected: Vec<bool> = (0..512).map(|state| Rule::life().next(state)).collect();
+        assert_eq!(rows, expected);
     }
 }

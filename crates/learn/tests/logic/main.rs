@@ -1,4 +1,4 @@
-//! Logic: automata that learn, and the circuits that they become.
+//! Logic: training of automata, and their circuits.
 
 mod automaton;
 mod check;

@@ -1,4 +1,4 @@
-//! Updates of a population on the stand-in for another machine, which is this processor.
+//! Training of a population on a machine that runs on the CPU.
 
 use learn::Fault;
 use learn::logic::automaton::GateForm;
@@ -9,7 +9,7 @@ use learn::offload::{self, request};
 use math::Isa;
 
 #[test]
-fn a_machine_answers_once_for_each_time_that_it_is_asked() {
+fn a_machine_returns_one_result_per_request() {
     let experiment = Config::preset(Preset::Life).experiment().unwrap();
     let spec = OffloadSpec {
         architecture: experiment.architecture.clone(),
@@ -21,7 +21,7 @@ fn a_machine_answers_once_for_each_time_that_it_is_asked() {
     let mut worker = request(&Local(Isa::best()), &spec).unwrap();
     let mut trained = Trained::default();
     assert!(!worker.poll(&mut trained).unwrap());
-    assert_eq!(trained, Trained::default(), "nothing is written before there is an answer");
+    assert_eq!(trained, Trained::default(), "no result before a request");
     for _ in 0..2 {
         worker.ask().unwrap();
         assert!(worker.poll(&mut trained).unwrap());
@@ -29,5 +29,5 @@ fn a_machine_answers_once_for_each_time_that_it_is_asked() {
         assert!(!worker.poll(&mut trained).unwrap());
     }
     let fault = request(&offload::Local, &spec).err();
-    assert_eq!(fault, Some(Fault::Unknown { what: "a population of logic automata".into() }), "what it was not taught");
+    assert_eq!(fault, Some(Fault::Unknown { what: "a population of logic automata".into() }), "not implemented by this machine");
 }

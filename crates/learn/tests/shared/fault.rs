@@ -1,9 +1,9 @@
-//! A fault tells what is the matter and what to do next, apart.
+//! A fault's description and remedy are separate sentences.
 
 use learn::Fault;
 
 #[test]
-fn each_fault_is_a_sentence_and_a_next_step() {
+fn faults_have_a_description_and_a_remedy() {
     let why = || "a reason. With two sentences".to_string();
     let faults = [
         Fault::NoAdapter { why: why() },
@@ -11,9 +11,9 @@ fn each_fault_is_a_sentence_and_a_next_step() {
         Fault::Refused { why: why() },
         Fault::OutOfMemory,
         Fault::TooSmall { needs: 9, has: 8 },
-        Fault::NoHalf,
+        Fault::NoF16,
         Fault::Unknown { what: "a plan in panels".into() },
-        Fault::ProcessorOnly { why: "this learner has nothing to offload" },
+        Fault::CpuOnly { why: "this learner has nothing to offload" },
     ];
     for fault in faults {
         for sentence in [fault.what(), fault.next_step().into()] {

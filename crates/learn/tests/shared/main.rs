@@ -1,4 +1,4 @@
-//! What learners of all rooms share: work on other machines, faults, and memory that is reckoned.
+//! Common tests for learners of all rooms: offloading, faults, and memory estimates.
 
 mod fault;
 mod offload;

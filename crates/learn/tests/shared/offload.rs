@@ -1,4 +1,4 @@
-//! Training steps offloaded to a stand-in on this processor are, to the bit, those that a learner takes itself.
+//! Training steps offloaded to a machine that runs on the CPU are bit-identical to the learner's own.
 
 use graph::{Adam, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, Machine, TrainResult, TrainStateRef};
@@ -6,7 +6,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 
 #[test]
-fn offloaded_steps_are_those_at_home() {
+fn offloaded_steps_match_local_steps() {
     let mut g = Graph::new();
     let x = g.input("x", [20, 6]);
     let y = g.dense(x, "0", 16, Init::FanIn);
@@ -24,7 +24,7 @@ fn offloaded_steps_are_those_at_home() {
     let state = TrainStateRef { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
     let mut trainer = Local.trainer(&plan, &state).unwrap();
     let mut trained = TrainResult::default();
-    assert_eq!(trainer.poll(&mut trained), Ok(false), "there is no answer before a request");
+    assert_eq!(trainer.poll(&mut trained), Ok(false), "no result before a request");
     let mut x = vec![0.0; 120];
     for step in 0..12 {
         Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
@@ -47,11 +47,11 @@ fn offloaded_steps_are_those_at_home() {
             assert_eq!(trained.outputs[0].1[0].to_bits(), executor.output("loss")[0].to_bits());
         }
     }
-    assert_eq!(trained.steps, 11, "a gradient that was no number is left out");
+    assert_eq!(trained.steps, 11, "a gradient with NaN is skipped");
 }
 
 #[test]
-fn a_machine_that_values_states_answers_once_for_each_time_that_it_is_asked() {
+fn an_evaluator_returns_one_result_per_run() {
     let mut g = Graph::new();
     let x = g.input("x", [4, 6]);
     let y = g.dense(x, "0", 3, Init::FanIn);
@@ -60,9 +60,9 @@ fn a_machine_that_values_states_answers_once_for_each_time_that_it_is_asked() {
     let mut executor = Executor::new(&plan);
     let mut evaluator = Local.evaluator(&plan, params.values()).unwrap();
     let (mut x, mut values) = (vec![0.0; 24], Vec::new());
-    for asked in 0..3 {
-        Rng::new(7, asked).fill_normal(Isa::best(), 0, &mut x);
-        assert_eq!(evaluator.poll(&mut values), Ok(false), "there is no answer before a request");
+    for stream in 0..3 {
+        Rng::new(7, stream).fill_normal(Isa::best(), 0, &mut x);
+        assert_eq!(evaluator.poll(&mut values), Ok(false), "no result before a request");
         evaluator.set_input("x", &x).unwrap();
         evaluator.run().unwrap();
         assert_eq!(evaluator.poll(&mut values), Ok(true));

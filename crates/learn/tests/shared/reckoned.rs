@@ -1,4 +1,4 @@
-//! What a run takes is reckoned in full where a length has 32 bits too, as in a browser: what cannot be addressed must not pass for little.
+//! Memory estimates do not overflow where `usize` has 32 bits, as in a browser: sizes beyond the address space must not appear small.
 
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
@@ -9,25 +9,25 @@ use worlds::cube::Three;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Bytes of so many floats.
+/// Bytes of an array of floats.
 fn floats(lengths: &[u64]) -> u64 {
     4 * lengths.iter().product::<u64>()
 }
 
 #[track_caller]
-fn at_least(reckoned: u64, least: u64) {
-    assert!(reckoned >= least && least > 1 << 32, "{reckoned} bytes are reckoned of {least} or more");
+fn at_least(estimated: u64, least: u64) {
+    assert!(estimated >= least && least > 1 << 32, "estimate of {estimated} bytes, but at least {least} are needed");
 }
 
 #[test]
 fn deep_and_wide_networks_of_the_cube() {
     let net = |net: NetConfig| NetConfig { hidden: vec![4096], blocks: 32, ..net };
-    // Two layers of a block, each 4096 by 4096; weights, two moments, gradients, packed both ways.
+    // Two layers per block, each 4096 by 4096; weights, two moments, gradients, and packed in two layouts.
     let weights = floats(&[6, 2, 32, 4096, 4096]);
     let preset = SupervisedConfig::preset::<Three>(Signal::WalkLength);
     let supervised = SupervisedConfig { net: net(preset.net.clone()), ..preset };
     at_least(supervised.bytes::<Three>(), weights);
-    // What each layer gives, for its gradient.
+    // Output of each layer, for its gradient.
     let wide = SupervisedConfig { batch: 65_536, walk: 1, ..supervised };
     at_least(wide.bytes::<Three>(), weights + floats(&[2, 32, 65_536, 4096]));
     let preset = DqnConfig::preset(Preset::Tuned);
@@ -53,7 +53,7 @@ fn large_populations_of_automata() {
     let experiment = config.experiment().unwrap();
     let (shape, rollout) = (&experiment.architecture, &experiment.training);
     let cells = [rollout.width, rollout.height, rollout.batch, shape.channels].map(|n| n as u64);
-    // Every state of every rollout.
+    // All states of all rollouts.
     let states = floats(&[256, 200, cells.iter().product()]);
     at_least(Population::bytes(&config).unwrap(), states);
 }

@@ -177,7 +177,7 @@ impl Part {
     }
 }
 
-/// C[32][32] (+)= A·B over the given number of tiles of k, at least one.
+/// `C[32][32]` (+)= A·B over the given number of tiles of k, at least one.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
     // SAFETY: the caller's: A has 32 rows of ROW words, B 16 rows of PANEL words a tile, and C 32 rows.

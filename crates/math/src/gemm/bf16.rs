@@ -33,7 +33,7 @@ pub(super) struct Blocks {
 }
 const _: () = assert!(M_LARGE.div_ceil(HEIGHT) * TILE <= (M_LARGE + 16) * ROW);
 
-/// B[k][n] at any strides → `[n/PANEL][pairs of k][PANEL]`, padded with zeros.
+/// `B[k][n]` at any strides → `[n/PANEL][pairs of k][PANEL]`, padded with zeros.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, `b` holds k by n numbers at these strides, and `dst` has room for n rounded up to panels.
@@ -154,7 +154,7 @@ struct Tile {
     next: *const f32,
 }
 
-/// C[MR][PANEL] = start + Σ A·B, held in registers.
+/// `C[MR][PANEL]` = start + Σ A·B, held in registers.
 #[inline(always)]
 unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     // SAFETY: the caller's; what is beyond the last column is masked.

@@ -117,7 +117,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
     /// Adds four sums of 16 virtual lanes, each in its first [`Simd::PARTS`] vectors, to `y`, four numbers a sum: of the i-th,
-    /// y[4i + j] gets (lane j + lane j+8) + (lane j+4 + lane j+12).
+    /// `y[4i + j]` gets (lane j + lane j+8) + (lane j+4 + lane j+12).
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);

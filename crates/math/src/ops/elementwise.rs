@@ -58,7 +58,7 @@ pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// y[i] = f(inputs[..][i]); an input's step is 1, or 0 for one vector that serves every i. y may be one of the inputs.
+/// `y[i]` = f(`inputs[..][i]`); an input's step is 1, or 0 for one vector that serves every i. y may be one of the inputs.
 ///
 /// # Safety
 /// Every input of step 1, and y, must be valid for n floats, an input of step 0 for 16.
@@ -198,7 +198,7 @@ fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *c
     })
 }
 
-/// y[rows][cols] = a (op) b, either of which may be broadcast.
+/// `y[rows][cols]` = a (op) b, either of which may be broadcast.
 pub fn binary(isa: Isa, op: Binary, rows: usize, cols: usize, a: (&[f32], Span), b: (&[f32], Span), y: &mut [f32]) {
     let y = y[..rows * cols].as_mut_ptr();
     map_binary(isa, op, rows, cols, Operand::new(rows, cols, a), Operand::new(rows, cols, b), y);
@@ -211,7 +211,7 @@ pub fn binary_in_place(isa: Isa, op: Binary, rows: usize, cols: usize, y: &mut [
     map_binary(isa, op, rows, cols, a, Operand::new(rows, cols, b), y);
 }
 
-/// A broadcast operand: element (r, c) is at p[r·row + c·step].
+/// A broadcast operand: element (r, c) is at `p[r·row + c·step]`.
 #[derive(Clone, Copy)]
 struct Operand {
     p: *const f32,

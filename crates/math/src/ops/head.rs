@@ -32,7 +32,7 @@ pub struct HeadSlopes<'a> {
     pub adds: bool,
 }
 
-/// loss[r] = ln Σ_v exp(x[r]·w[v]) - x[r]·w[target[r]], and its gradients; w `[vocab][inp]` by `pack_rows`, targets as in
+/// `loss[r]` = ln Σ_v exp(`x[r]`·`w[v]`) - `x[r]`·`w[target[r]]`, and its gradients; w `[vocab][inp]` by `pack_rows`, targets as in
 /// [`super::take_columns`]. `loss` may be empty. `tile` has room for [`head_tile`] rows of logits.
 pub fn head_loss(
     isa: Isa,

@@ -13,8 +13,8 @@ const STRIP: usize = 12 << 10;
 /// Columns per thread.
 const COLUMNS: usize = 64;
 
-/// y[r] = bias + Σ_k table[index[r][k]], optionally rectified. Each row has `k` indices; those below 0 are skipped. The sum is one chain in
-/// the order of k, starting from the bias.
+/// `y[r]` = bias + Σ_k `table[index[r][k]]`, optionally rectified. Each row has `k` indices; those below 0 are skipped. The sum is one
+/// chain in the order of k, starting from the bias.
 pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f32], bias: Option<&[f32]>, relu: bool, y: &mut [f32]) {
     let rows = y.len() / cols;
     let index = &index[..rows * k];
@@ -32,7 +32,7 @@ pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f3
     each(rows * k * cols, rows.div_ceil(height) * across, piece);
 }
 
-/// dtable[index[r][k]] += dy[r], in the order of r, then k.
+/// `dtable[index[r][k]]` += `dy[r]`, in the order of r, then k.
 pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy: &[f32], dtable: &mut [f32]) {
     let rows = dy.len() / cols;
     let index = &index[..rows * k];
@@ -381,14 +381,14 @@ pub(super) fn clamp_index(index: f32, rows: usize) -> usize {
     (index as usize).min(rows - 1)
 }
 
-/// y[r] = x[r][index[r]]
+/// `y[r]` = `x[r][index[r]]`
 pub fn take_columns(_isa: Isa, rows: usize, cols: usize, x: &[f32], index: &[f32], y: &mut [f32]) {
     for r in 0..rows {
         y[r] = x[r * cols + clamp_index(index[r], cols)];
     }
 }
 
-/// dx[r][index[r]] = dy[r]; the other columns are 0.
+/// `dx[r][index[r]]` = `dy[r]`; the other columns are 0.
 pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], index: &[f32], dx: &mut [f32]) {
     dx[..rows * cols].fill(0.0);
     for r in 0..rows {
@@ -396,7 +396,7 @@ pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], in
     }
 }
 
-/// y[b·len + t] = x[starts[b] + t + shift]: stretches of a sequence.
+/// `y[b·len + t]` = `x[starts[b] + t + shift]`: stretches of a sequence.
 pub fn windows(x: &[f32], starts: &[f32], len: usize, shift: usize, y: &mut [f32]) {
     for (&start, y) in starts.iter().zip(y.chunks_exact_mut(len)) {
         for (t, y) in y.iter_mut().enumerate() {

@@ -116,7 +116,7 @@ pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: 
     }
 }
 
-/// y[features][PANEL] = max(norm(x) + residual, floor) in the two vectors at `lane`; what is absent is left out. x may be y.
+/// `y[features][PANEL]` = max(norm(x) + residual, floor) in the two vectors at `lane`; what is absent is left out. x may be y.
 ///
 /// # Safety
 /// Every pointer must be valid for its shape: gamma and beta `[features]`, the others `[features][PANEL]`.

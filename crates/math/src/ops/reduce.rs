@@ -3,7 +3,7 @@
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par::{self, CHUNK};
 
-/// Σ_i f(inputs[..][i]) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
+/// Σ_i f(`inputs[..][i]`) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
 ///
 /// # Safety
 /// Every input must be valid for n floats.
@@ -92,7 +92,7 @@ fn squares(isa: Isa, x: &[f32]) -> f32 {
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], s.mul(x, x)) } })
 }
 
-/// y[r] = Σ_c x[r][c]
+/// `y[r]` = Σ_c `x[r][c]`
 pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     let (x, y) = (&x[..rows * cols], &mut y[..rows]);
     kernel!(isa, |s: S, cols: usize, x: &[f32], y: &mut [f32]| {
@@ -108,7 +108,7 @@ pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     });
 }
 
-/// y[c] (+)= Σ_r x[r][c]
+/// `y[c]` (+)= Σ_r `x[r][c]`
 pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], accumulate: bool) {
     if cols == 1 {
         let sum = sum(isa, &x[..rows]);

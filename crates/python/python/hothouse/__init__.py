@@ -1,11 +1,11 @@
-"""Hothouse from Python: environments by the thousand, and runs that learn.
+"""Hothouse for Python: fast vectorised environments, and runs that learn.
 
     envs = hothouse.make_vec("CartPole-v1", num_envs=4096)
     run = hothouse.Run("control", variant="CartPole-v1", seed=1).advance(seconds=10)
 
-A run here is the run of the terminal and of the page: the same config and seed give the same digest, and a checkpoint of one goes on
-in the others. What needs NumPy or Gymnasium is imported when it is first used. Where Gymnasium is imported before this package it finds the
-environments as `hothouse/CartPole-v1`, and else after `hothouse.register()`.
+A run is the same as in the terminal and on the page: equal config and seed give an equal digest, and checkpoints are
+interchangeable. Modules that need NumPy or Gymnasium are imported at first use. If Gymnasium was imported before this package, the
+environments are registered as `hothouse/CartPole-v1`; otherwise call `hothouse.register()`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .envs import Env, VectorEnv, make, make_vec
     from .runs import Columns, Policy, Run
 
-_HOME = {
+_MODULES = {
     **dict.fromkeys(["CheckpointError", "DivergedError", "ForkError", "__version__", "environments", "knobs", "rooms"], "_native"),
     **dict.fromkeys(["Env", "VectorEnv", "make", "make_vec"], "envs"),
     "register": "_register",
@@ -47,9 +47,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'hothouse' has no attribute '{name}'")
-    value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
     globals()[name] = value
     return value
 

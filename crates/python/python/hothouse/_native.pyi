@@ -1,4 +1,4 @@
-"""What is native of the package; whoever uses it imports `hothouse`."""
+"""Native part of the package; users import `hothouse`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,32 +9,32 @@ import numpy.typing as npt
 __version__: str
 
 class CheckpointError(ValueError):
-    """A file that is no checkpoint, or is damaged, or of another version."""
+    """The file is not a checkpoint, is damaged, or has another version."""
 
 class DivergedError(ArithmeticError):
-    """Training diverged: the weights are no longer numbers."""
+    """Training diverged: the weights are not finite."""
 
 class ForkError(RuntimeError):
-    """It was made before this process was forked, and its threads are not here."""
+    """The object was created before a fork; its threads do not exist in this process."""
 
 def environments() -> list[str]:
-    """The names of the environments of control."""
+    """Names of the control environments."""
 
 def rooms() -> dict[str, dict[str, Any]]:
     """Every room with its variants and columns."""
 
 def knobs(room: str, variant: str | None = None) -> list[dict[str, Any]]:
-    """The knobs of one of a room's variants, or of its first."""
+    """Knobs of a room's variant; the default is its first."""
 
 def number(text: str) -> float:
-    """As people write it: `2000000`, `2_000_000`, `2e6`."""
+    """Parses a number such as `2000000`, `2_000_000` or `2e6`."""
 
 def typed_knobs(room: str, variant: str | None, given: list[tuple[str, str]]) -> dict[str, float | str]:
-    """What somebody wrote, as the knobs take it."""
+    """Parses the values of knobs."""
 
 def clock(seconds: float) -> str: ...
 def figure(room: str, test: bool, name: str, value: float | None) -> str:
-    """A column's number, as the terminal has it."""
+    """Formats a value of a column as in the terminal."""
 
 def named_knobs(knobs: Mapping[str, float | str]) -> str:
     """`lr=0.001 hidden=64`"""
@@ -42,7 +42,7 @@ def named_knobs(knobs: Mapping[str, float | str]) -> str:
 def sweep_table(
     room: str, test: bool, name: str, settings: list[tuple[Mapping[str, float | str], list[tuple[float | None, float | None, bool]]]]
 ) -> str:
-    """A line for each setting; of each run its result, where it was solved, and whether it diverged."""
+    """Table with a line per setting, from the result, the solved counter and the divergence of each run."""
 
 class Axis:
     """A knob with its values: `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`."""
@@ -57,29 +57,29 @@ def backgammon_boards(ids: list[str]) -> npt.NDArray[np.uint8]: ...
 def backgammon_ids(boards: npt.NDArray[np.uint8]) -> list[str]: ...
 def backgammon_results(ids: list[str], dice: tuple[int, int]) -> list[list[tuple[str, str]]]: ...
 def check_checkpoint(path: str) -> None:
-    """Refuses a place where a checkpoint cannot go, before a run is trained for it."""
+    """Raises an error before training if a checkpoint cannot be written to `path`."""
 
 def read_checkpoint(path: str) -> bytes:
-    """No more of a file than a checkpoint has."""
+    """Reads a checkpoint; of other files only the beginning is read."""
 
 def read_data(path: str) -> tuple[str, bytes]:
-    """The name and the bytes of what a run learns from, where they fit the memory."""
+    """Name and contents of training data that fits into memory."""
 
 def write_checkpoint(path: str, content: bytes) -> None:
-    """Whole, or as it was, and over nothing but a checkpoint."""
+    """Writes a checkpoint completely or not at all. Overwrites only checkpoints."""
 
 class Events:
-    """A file of events, which no other run writes to until it is closed."""
+    """An event file, locked until it is closed."""
 
     def __new__(cls, path: str) -> Events: ...
     def write(self, line: str) -> None: ...
     def close(self) -> None: ...
 
 def play(due: npt.NDArray[np.uint8], first: int, end: int, threads: int) -> npt.NDArray[np.uint8]:
-    """Does pieces of an iteration for a run wherever that is, with what its `until_due` gave."""
+    """Computes pieces of an iteration in any process, from the output of `until_due`."""
 
 class Envs:
-    """Environments of one kind."""
+    """A vector of environments of one kind."""
 
     observations: npt.NDArray[np.float32]
     rewards: npt.NDArray[np.float32]
@@ -96,7 +96,7 @@ class Envs:
     def set_state(self, env: int, state: list[float], steps: int) -> None: ...
 
 class Policy:
-    """A copy of what a run had learned when it was asked for."""
+    """Copy of a run's policy at the time of the call."""
 
     observation_len: int
     policy_len: int
@@ -126,7 +126,7 @@ class Run:
     def save(self) -> bytes: ...
     def save_array(self) -> npt.NDArray[np.uint8]: ...
     def ask(self, question: Mapping[str, Any]) -> Any: ...
-    def told(self) -> list[dict[str, Any]]: ...
+    def room_events(self) -> list[dict[str, Any]]: ...
     def test(self) -> list[float | None]: ...
     def policy(self) -> Policy: ...
     def digest(self) -> dict[str, Any]: ...

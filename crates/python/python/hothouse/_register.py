@@ -1,11 +1,11 @@
-"""Every environment in Gymnasium's registry, under `hothouse/`."""
+"""Registration of all environments in Gymnasium, under `hothouse/`."""
 
 from gymnasium.envs.registration import register as add
 from gymnasium.envs.registration import registry
 
 
 def register() -> None:
-    """Adds the environments to Gymnasium's registry, once."""
+    """Adds the environments to Gymnasium's registry, unless present."""
     from ._native import environments
 
     for id in environments():

@@ -1,4 +1,4 @@
-"""What Gymnasium says of each environment: the bounds of observations, the actions, the pace of its pictures."""
+"""Gymnasium's specification of each environment: observation bounds, actions, and frame rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium import spaces
 _INF = math.inf
 _TURN = 2 * math.pi
 
-#: Bounds of observations, actions (a number of choices, or a bound either way), frames a second.
+#: Lower and upper bounds of observations, actions (number of choices, or limit of the absolute value), and frames per second.
 _SPECS: dict[str, tuple[list[float], list[float], int | float, int]] = {
     "CartPole-v1": ([-4.8, -_INF, -_TURN / 15, -_INF], [4.8, _INF, _TURN / 15, _INF], 2, 50),
     "MountainCar-v0": ([-1.2, -0.07], [0.6, 0.07], 3, 30),

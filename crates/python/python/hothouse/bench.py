@@ -1,4 +1,4 @@
-"""Figures of the package, with rivals in the same rounds where they are installed: `python -m hothouse.bench --json`. Each is the median of
+"""Benchmarks of the package, and of installed rivals in the same rounds: `python -m hothouse.bench --json`. Each figure is the median of
 sustained rounds, with its quartiles."""
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ import numpy as np
 
 from . import Run, make_vec
 
-#: Rounds, and how long one lasts.
+#: Number of rounds, and seconds per round.
 _ROUNDS = 15
 _ROUND_S = 0.1
-#: Rounds of a cluster, each of some ten seconds.
+#: Number of rounds of the cluster benchmark, each of about ten seconds.
 _PAIRS = 5
 
-#: Name, rounds and unit of a row; a count is a single number in place of the rounds.
+#: Name, rounds and unit of a figure; a count has a single number instead of rounds.
 _Row = tuple[str, "list[float] | float", str]
 
 
 def quartiles(samples: list[float]) -> list[float]:
-    """Lower quartile, median and upper quartile, by linear interpolation: the one rule of every figure, as `math::rounds` has it for Rust."""
+    """Lower quartile, median and upper quartile with linear interpolation, as `math::rounds` in Rust."""
     return [float(x) for x in np.percentile(samples, [25, 50, 75])]
 
 
 def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, list[float]]:
-    """What each way does a second in each round, all of them in turn; every call of a round counts, and says how much it did."""
+    """Work per second of each function, in rounds that alternate between them; a function returns the amount of its work."""
     rates: dict[str, list[float]] = {name: [] for name in ways}
     for work in ways.values():
         work()
@@ -44,7 +44,7 @@ def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, list[float]]:
 
 
 def _ratio(rates: dict[str, list[float]], ours: str, rivals: Iterable[str]) -> tuple[list[float], str]:
-    """Ours to the fastest rival by its median, round by round, and in words which that is."""
+    """Our speed relative to the fastest rival (by its median), for each round, and the unit text."""
     best = max(rivals, key=lambda name: quartiles(rates[name])[1])
     return [a / b for a, b in zip(rates[ours], rates[best], strict=True)], f"times as fast as {best}"
 
@@ -63,7 +63,7 @@ def _stepper(envs: gymnasium.vector.VectorEnv, steps: int) -> Callable[[], int]:
 
 
 def _writer(count: int, steps: int) -> Callable[[], int]:
-    """Writes what steps of CartPole write and reads the actions, with nothing worked out: no step can be sooner by much."""
+    """Only copies the arrays that steps of CartPole read and write; an upper limit of the speed of a step."""
     shapes = [((count, 4), np.float32), (count, np.float32), ((3, count), np.bool_)]
     pairs = [(np.zeros(shape, dtype), np.zeros(shape, dtype)) for shape, dtype in shapes]
     actions, read = [np.zeros(count, np.int64) for _ in range(8)], np.zeros(count, np.float32)
@@ -79,7 +79,7 @@ def _writer(count: int, steps: int) -> Callable[[], int]:
 
 
 def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
-    """Those that are installed; each in the number of environments that a round has time for."""
+    """Installed rivals, with as many environments as fit a round."""
     found = {}
     if name == "CartPole-v1":
         found["gymnasium"] = _stepper(gymnasium.make_vec(name, count, vectorization_mode="vector_entry_point"), max(steps // 8, 1))
@@ -98,12 +98,12 @@ def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
 
 
 def _unit(way: str) -> str:
-    """`steps/s`, and of a rival its name and version."""
+    """`steps/s`, with name and version for a rival."""
     return f"steps/s, {way} {version(way)}" if way in ("gymnasium", "envpool") else "steps/s"
 
 
 def figures() -> Iterator[_Row]:
-    """Rows, one after the other."""
+    """Yields all figures."""
     for count in (4096, 65536):
         steps = max(1 << 18, count) // count
         ways = {
@@ -139,7 +139,7 @@ def figures() -> Iterator[_Row]:
 
 
 def _cluster() -> Iterator[_Row]:
-    """A round that one worker of a cluster plays, against the same in one process, in turn."""
+    """Compares a round played by one worker of a cluster with the same round in one process."""
     try:
         import ray
 
@@ -150,7 +150,7 @@ def _cluster() -> Iterator[_Row]:
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
         alone = Run("backgammon", knobs=knobs, threads=1)
-        # Both begin where games have become as long as they stay.
+        # Both start after games have reached their usual length.
         checkpoint = alone.advance(steps=8 * knobs["games"]).save()
         ratios = []
         for _ in range(_PAIRS):
@@ -171,15 +171,15 @@ def _cluster() -> Iterator[_Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m hothouse.bench", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="a line of JSON a figure")
-    asked = parser.parse_args()
+    parser.add_argument("--json", action="store_true", help="print one line of JSON per figure")
+    args = parser.parse_args()
     for name, rounds, unit in figures():
         row = {"name": name, "value": rounds, "unit": unit}
         if isinstance(rounds, list):
             lower, value, upper = quartiles(rounds)
             row = {"name": name, "value": value, "lower": lower, "upper": upper, "rounds": len(rounds), "unit": unit}
         spread = f"({row['lower']:.4g} to {row['upper']:.4g}) " if "lower" in row else ""
-        print(json.dumps(row) if asked.json else f"{name:48} {row['value']:>14.4g} {spread}{unit}", flush=True)
+        print(json.dumps(row) if args.json else f"{name:48} {row['value']:>14.4g} {spread}{unit}", flush=True)
 
 
 if __name__ == "__main__":

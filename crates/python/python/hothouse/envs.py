@@ -1,4 +1,4 @@
-"""Environments of control as Gymnasium's, stepped thousands at a time."""
+"""Control environments with Gymnasium's interface, stepped thousands at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _seed(seed: Any) -> int:
     try:
         value = operator.index(seed)
     except TypeError:
-        raise TypeError(f"seed = {seed!r} is not one whole number, from which every environment has its own. Give one") from None
+        raise TypeError(f"seed = {seed!r} must be a single whole number; each environment derives its own from it") from None
     if not 0 <= value < 2**32:
         raise ValueError(f"seed = {value} is out of range. Choose 0 to {2**32 - 1}")
     return value
@@ -35,8 +35,8 @@ def _seed(seed: Any) -> int:
 class VectorEnv(gymnasium.vector.VectorEnv):
     """Many environments of one kind.
 
-    Observations, rewards and flags lie in the same arrays at every step, and the next step writes over them: keep copies, or ask for
-    `copy=True`. Environment `i` of a seed begins its episodes in the same places whatever `num_envs` and `threads` are.
+    Observations, rewards and flags use the same arrays at every step. The next step overwrites them, so keep copies or set `copy=True`.
+    For a given seed, environment `i` has the same initial states for any `num_envs` and `threads`.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     ) -> None:
         mode = AutoresetMode(autoreset_mode)
         if render_mode not in (None, "rgb_array"):
-            raise ValueError(f"there is no render mode {render_mode!r}. Choose 'rgb_array', or None")
+            raise ValueError(f"unknown render mode {render_mode!r}. Choose 'rgb_array' or None")
         if not isinstance(env, str):
-            raise TypeError(f"{env!r} is no name of an environment. Choose one of: {', '.join(_native.environments())}")
+            raise TypeError(f"{env!r} is not the name of an environment. Choose one of: {', '.join(_native.environments())}")
         self._native: _native.Envs | None = _native.Envs(env, operator.index(num_envs), mode.value, threads)
         self.env_id, self.num_envs, self.render_mode, self.copy = env, num_envs, render_mode, copy
         self.metadata = {
@@ -73,30 +73,30 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._out = (observations[0], native.rewards, flags[0], flags[1])
         if self._same_step:
             self._last, self._done = observations[1], flags[2]
-        #: The newest action of each environment, for its picture.
+        #: Newest action of each environment, for rendering.
         self._actions: np.ndarray | None = None
 
     @property
     def threads(self) -> int:
-        """How many threads step the environments."""
+        """Number of threads that step the environments."""
         return self._open().threads
 
     def _open(self) -> _native.Envs:
         if self._native is None:
-            raise gymnasium.error.ClosedEnvironmentError("these environments were closed. Make them anew")
+            raise gymnasium.error.ClosedEnvironmentError("these environments are closed. Create new ones")
         return self._native
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins new episodes: of all environments, or of those in `options["reset_mask"]`.
+        """Starts new episodes: of all environments, or of those in `options["reset_mask"]`.
 
-        With a seed as its environments anew; without one each goes on to its next episode.
+        With a seed, all environments restart from it. Without one, each starts its next episode.
         """
         native = self._open()
         mask = (options or {}).get("reset_mask")
         if mask is not None:
             mask = self._mask(mask)
             if seed is not None:
-                raise ValueError("a seed is for all environments. Leave it out where reset_mask is given")
+                raise ValueError("a seed applies to all environments. Omit it if reset_mask is given")
             self._ready()
             native.begin(mask)
         elif seed is not None or not self._begun:
@@ -114,21 +114,21 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _ready(self) -> None:
         if not self._begun:
-            raise ResetNeeded("the environments have not begun. Call reset() first")
+            raise ResetNeeded("the environments were not reset. Call reset() first")
 
     def _mask(self, mask: Any) -> np.ndarray:
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError("options['reset_mask'] is no NumPy array of bool. Give terminations | truncations")
+            raise TypeError("options['reset_mask'] must be a NumPy array of bool, such as terminations | truncations")
         if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(f"options['reset_mask'] has no flag for each of {self.num_envs} environments, or none is set")
+            raise ValueError(f"options['reset_mask'] must have {self.num_envs} flags, with at least one set")
         return np.ascontiguousarray(mask)
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """One step of every environment."""
+        """Steps every environment once."""
         native = self._native or self._open()
         if not self._begun:
             self._ready()
-        # As Gymnasium's spaces sample them, they go on as they are.
+        # Samples of Gymnasium's action spaces need no conversion.
         if not (
             self._discrete
             and type(actions) is np.ndarray
@@ -136,12 +136,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             and actions.ndim == 1
             and actions.flags.c_contiguous
         ):
-            actions = self._given(actions)
+            actions = self._convert(actions)
         if self.render_mode is not None:
             self._actions = actions.copy()
         if self._disabled and native.over:
             raise ResetNeeded(
-                f"the episodes of {native.over} environments have ended. Call reset(options={{'reset_mask': terminations | truncations}}) before the next step"
+                f"{native.over} episodes have ended. Call reset(options={{'reset_mask': terminations | truncations}}) before the next step"
             )
         ended = native.step(actions)
         info: dict[str, Any] = {}
@@ -154,34 +154,34 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             return observations.copy(), rewards.copy(), terminated.copy(), truncated.copy(), info
         return (*self._out, info)
 
-    def _given(self, actions: Any) -> np.ndarray:
-        """Actions in the type and shape that the native step takes."""
+    def _convert(self, actions: Any) -> np.ndarray:
+        """Converts actions to the type and shape of the native step."""
         given = np.asarray(actions)
         shape = (self.num_envs,) if self._discrete else (self.num_envs, 1)
         if self._discrete:
             if given.dtype.kind not in "iu":
-                raise TypeError(f"actions are of type {given.dtype}. Give whole numbers, as in envs.action_space.sample()")
+                raise TypeError(f"actions have type {given.dtype}. Give whole numbers, as envs.action_space.sample() does")
             wanted = _INT64
         else:
             if given.dtype.kind not in "fiu":
-                raise TypeError(f"actions are of type {given.dtype}. Give numbers, as in envs.action_space.sample()")
+                raise TypeError(f"actions have type {given.dtype}. Give numbers, as envs.action_space.sample() does")
             wanted = _FLOAT32
         if given.shape != shape:
             raise ValueError(f"actions have the shape {given.shape}. Give {shape}")
         if given.dtype == np.uint64 and self._discrete and given.size and given.max() > 2**62:
-            raise ValueError(f"an action is none of 0 to {self.single_action_space.n - 1}. Choose one of them")
+            raise ValueError(f"an action is not in the range 0 to {self.single_action_space.n - 1}. Choose one in the range")
         return np.ascontiguousarray(given, wanted).reshape(-1)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """A picture of every environment: `(400, 600, 3)` bytes."""
+        """Images of all environments: `(400, 600, 3)` bytes each."""
         if self.render_mode is None:
-            gymnasium.logger.warn("there is nothing to render: make the environments with render_mode='rgb_array'")
+            gymnasium.logger.warn("rendering is off: create the environments with render_mode='rgb_array'")
             return None
         self._ready()
         return tuple(self.picture(i) for i in range(self.num_envs))
 
     def picture(self, index: int) -> np.ndarray:
-        """A picture of one environment."""
+        """Image of one environment."""
         from .render import draw
 
         state, _ = self.state(index)
@@ -189,24 +189,24 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return draw(self.env_id, state, action)
 
     def state(self, index: int) -> tuple[np.ndarray, int]:
-        """The numbers of Gymnasium's internal state of one environment, and the steps of its episode so far."""
+        """State values of one environment (Gymnasium's internal state), and the steps of its episode so far."""
         state, steps = self._open().state(operator.index(index))
         return np.array(state, np.float32), steps
 
     def set_state(self, index: int, state: Any, steps: int = 0) -> np.ndarray:
-        """Puts one environment into a state, so many steps into an episode, and gives what it observes."""
+        """Sets the state and step count of one environment; returns its observation."""
         self._ready()
         self._open().set_state(operator.index(index), [float(x) for x in state], steps)
         self._out[2][index] = self._out[3][index] = False
         return self._out[0][index].copy()
 
     def close_extras(self, **_: Any) -> None:
-        """Lets the environments and their threads go."""
+        """Releases the environments and their threads."""
         self._native = None
 
 
 class Env(gymnasium.Env):
-    """One environment. A vector of one is behind it: whoever wants speed makes more of them."""
+    """A single environment, implemented by a vector of one. For speed, use `VectorEnv`."""
 
     def __init__(self, env: str, *, render_mode: str | None = None) -> None:
         self._envs = VectorEnv(env, 1, autoreset_mode=AutoresetMode.DISABLED, copy=True, render_mode=render_mode)
@@ -244,25 +244,25 @@ def make_vec(
     copy: bool = False,
     render_mode: str | None = None,
 ) -> VectorEnv:
-    """Many environments of one kind, as a `gymnasium.vector.VectorEnv`.
+    """Creates many environments of one kind, as a `gymnasium.vector.VectorEnv`.
 
     Args:
         env: One of `hothouse.environments()`.
-        num_envs: How many.
-        autoreset_mode: When the next episode begins: as Gymnasium defines `NEXT_STEP` (its default), `SAME_STEP` (the fastest here,
-            with the last observations in `info["final_obs"]`) and `DISABLED`.
-        threads: How many step them; by itself as many as are worth waking. Results are the same for any number.
-        copy: Give fresh arrays at each step, instead of the same that the next step writes over.
-        render_mode: `"rgb_array"` for pictures.
+        num_envs: Number of environments.
+        autoreset_mode: Start of the next episode, as Gymnasium defines `NEXT_STEP` (its default), `SAME_STEP` (the fastest here, with the
+            last observations in `info["final_obs"]`) and `DISABLED`.
+        threads: Number of threads; the default depends on the amount of work. Results are the same for any number.
+        copy: Return new arrays at each step, instead of arrays that the next step overwrites.
+        render_mode: `"rgb_array"` for images.
     """
     return VectorEnv(env, num_envs, autoreset_mode=autoreset_mode, threads=threads, copy=copy, render_mode=render_mode)
 
 
 def _registered(**kwargs: Any) -> VectorEnv:
-    """What `gymnasium.make_vec` makes: with arrays that stay as they are, like those of Gymnasium's own."""
+    """Entry point of `gymnasium.make_vec`: copies arrays by default, as Gymnasium's own environments do."""
     return make_vec(**{"copy": True, **kwargs})
 
 
 def make(env: str, *, render_mode: str | None = None) -> Env:
-    """One environment, as a `gymnasium.Env`."""
+    """Creates one environment, as a `gymnasium.Env`."""
     return Env(env, render_mode=render_mode)

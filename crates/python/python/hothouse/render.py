@@ -1,4 +1,4 @@
-"""Pictures of environments, drawn with NumPy alone: shapes of flat colour with soft edges, from the state that an environment is in."""
+"""Images of environments, drawn with NumPy from their state: flat shapes with antialiased edges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Colour = tuple[int, int, int]
 
 
 class Canvas:
-    """A picture in the making. Points are in metres, or whatever `scale` and `origin` make of pixels; y is up."""
+    """A canvas. Points are in metres, converted to pixels by `scale` and `origin`; y points up."""
 
     def __init__(self, scale: float, origin: Point, paper: Colour = _PAPER) -> None:
         self.pixels = np.empty((HEIGHT, WIDTH, 3), np.float32)
@@ -34,7 +34,7 @@ class Canvas:
         return self.origin[0] + point[0] * self.scale, HEIGHT - self.origin[1] - point[1] * self.scale
 
     def _blend(self, left: float, top: float, right: float, bottom: float, colour: Colour, inside: Callable) -> None:
-        """Within a box: `inside` gives how far each pixel's middle lies within the shape, in pixels."""
+        """Draws within a box; `inside` returns the signed distance of each pixel's centre from the shape's edge, in pixels."""
         x0, x1 = max(math.floor(left) - 1, 0), min(math.ceil(right) + 2, WIDTH)
         y0, y1 = max(math.floor(top) - 1, 0), min(math.ceil(bottom) + 2, HEIGHT)
         if x0 >= x1 or y0 >= y1:
@@ -45,7 +45,7 @@ class Canvas:
         part += share * (np.asarray(colour, np.float32) - part)
 
     def polygon(self, points: Sequence[Point], colour: Colour) -> None:
-        """A convex one."""
+        """Draws a convex polygon."""
         corners = [self._place(point) for point in points]
         area = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(corners, corners[1:] + corners[:1]))
         if area < 0:
@@ -67,7 +67,7 @@ class Canvas:
         self._blend(x0 - r, y0 - r, x0 + r, y0 + r, colour, lambda x, y: r - np.hypot(x - x0, y - y0))
 
     def line(self, a: Point, b: Point, width: float, colour: Colour) -> None:
-        """With round ends; its width in pixels."""
+        """Draws a line with round ends; `width` is in pixels."""
         (ax, ay), (bx, by), r = self._place(a), self._place(b), width / 2
         dx, dy = bx - ax, by - ay
         square = dx * dx + dy * dy or 1.0
@@ -83,13 +83,13 @@ class Canvas:
             self.line(a, b, width, colour)
 
     def below(self, heights: np.ndarray, colour: Colour) -> None:
-        """All under a curve: one height for each column of pixels."""
+        """Fills the area below a curve, with one height per pixel column."""
         tops = HEIGHT - self.origin[1] - heights * self.scale
         share = np.clip(np.arange(HEIGHT)[:, None] + 0.5 - tops[None] + 0.5, 0, 1)[..., None].astype(np.float32)
         self.pixels += share * (np.asarray(colour, np.float32) - self.pixels)
 
     def columns(self) -> np.ndarray:
-        """Where columns of pixels are."""
+        """Coordinates of the pixel columns."""
         return (np.arange(WIDTH) + 0.5 - self.origin[0]) / self.scale
 
     def bytes(self) -> np.ndarray:
@@ -115,7 +115,7 @@ def _cart_pole(state: np.ndarray, action: float | None) -> Canvas:
     if action is not None:
         side = 1 if action == 1 else -1
         canvas.polygon([(x + side * 0.26, -0.06), (x + side * 0.38, 0), (x + side * 0.26, 0.06)], _COOL)
-    # The pole is a metre long, and leans to the right where its angle is positive.
+    # The pole is 1 m long; a positive angle leans to the right.
     canvas.line((x, 0.06), (x + math.sin(angle), 0.06 + math.cos(angle)), 9, _WARM)
     canvas.disc((x, 0.06), 0.04, _FAINT)
     return canvas
@@ -147,7 +147,7 @@ def _mountain_car(state: np.ndarray, action: float | None, flag: float) -> Canva
 def _pendulum(state: np.ndarray, action: float | None) -> Canvas:
     angle = float(state[0])
     canvas = Canvas(150, (WIDTH / 2, HEIGHT / 2))
-    # Upright at 0, and to the left where the angle is positive.
+    # Angle 0 is upright; a positive angle is to the left.
     canvas.line((0, 0), (-math.sin(angle), math.cos(angle)), 26, _WARM)
     canvas.disc((0, 0), 0.05, _INK)
     if action:
@@ -164,7 +164,7 @@ def _acrobot(state: np.ndarray, action: float | None) -> Canvas:
     first, second = float(state[0]), float(state[1])
     canvas = Canvas(HEIGHT / 4.6, (WIDTH / 2, HEIGHT / 2))
     canvas.line((-9, 1), (9, 1), 2, _FAINT)
-    # Angles are from hanging down; the second is from the first.
+    # The first angle is measured from hanging down, the second from the first link.
     elbow = (math.sin(first), -math.cos(first))
     hand = (elbow[0] + math.sin(first + second), elbow[1] - math.cos(first + second))
     canvas.line((0, 0), elbow, 15, _COOL)
@@ -176,9 +176,9 @@ def _acrobot(state: np.ndarray, action: float | None) -> Canvas:
 
 _HULL = [(17, -10), (17, 0), (14, 17), (-14, 17), (-17, 0), (-17, -10)]
 _LEG = [(-2, -8), (2, -8), (2, 8), (-2, 8)]
-#: Where in a lander's state these stand.
+#: Indices of engines and ground in a lander's state, and number of ground points.
 _ENGINES, _GROUND, _BENDS = 30, 32, 11
-#: Of the hull's outline, from which its place is counted, in units of 1/30 m.
+#: Centre of the hull's outline, which is the reference of its position, in units of 1/30 m.
 _HULL_CENTRE_Y = 3.035398230088496
 
 
@@ -208,7 +208,7 @@ def _lunar_lander(state: np.ndarray, _: float | None) -> Canvas:
 
 
 def draw(id: str, state: np.ndarray, action: float | None = None) -> np.ndarray:
-    """The picture of an environment in a state, and of what was done last: `(400, 600, 3)` bytes."""
+    """Image of an environment's state and last action: `(400, 600, 3)` bytes."""
     if id == "CartPole-v1":
         canvas = _cart_pole(state, action)
     elif id == "MountainCar-v0":
@@ -222,5 +222,5 @@ def draw(id: str, state: np.ndarray, action: float | None = None) -> np.ndarray:
     elif id == "LunarLander-v3":
         canvas = _lunar_lander(state, action)
     else:
-        raise ValueError(f"there is no picture of {id}")
+        raise ValueError(f"{id} cannot be rendered")
     return canvas.bytes()

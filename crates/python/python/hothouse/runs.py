@@ -1,4 +1,4 @@
-"""Runs of any room: the run of the terminal and of the page, a while at a time."""
+"""Runs of any room, as in the terminal and on the page."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ import numpy as np
 
 from . import _native
 
-#: Types of tensors, as the file of a checkpoint names them.
+#: NumPy types of tensors, by their names in a checkpoint.
 _DTYPES = {"F32": np.float32, "F64": np.float64, "U32": np.uint32, "U64": np.uint64, "U8": np.uint8}
 
-#: Seconds after which a run in training looks whether somebody wants something of it.
+#: Seconds of training between checks for interrupts and progress output.
 _LOOK_S = 0.05
 
-#: Seconds that a run which is to end has to reach the end of its iteration, after which it ends wherever it can be saved.
+#: Seconds to wait for the end of an iteration; after that, training stops at any point that can be saved.
 _LATE_S = 1.0
 
 
 def _data(data: Any) -> tuple[str, bytes] | None:
-    """A file's name and bytes, from its path or from both."""
+    """File name and contents, from a path or from both."""
     if data is None:
         return None
     if isinstance(data, tuple):
@@ -36,7 +36,7 @@ def _data(data: Any) -> tuple[str, bytes] | None:
 
 
 class Columns(Mapping[str, np.ndarray]):
-    """A table: NumPy arrays by name, of equal length. What is not known is NaN."""
+    """A table: NumPy arrays of equal length, by name. Missing values are NaN."""
 
     def __init__(self, columns: dict[str, np.ndarray]) -> None:
         self._columns = columns
@@ -45,7 +45,7 @@ class Columns(Mapping[str, np.ndarray]):
         try:
             return self._columns[name]
         except KeyError:
-            raise KeyError(f"there is no column '{name}'. Try one of: {', '.join(self._columns)}") from None
+            raise KeyError(f"no column '{name}'. Choose one of: {', '.join(self._columns)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -55,7 +55,7 @@ class Columns(Mapping[str, np.ndarray]):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(next(iter(self._columns.values())))
 
     def pandas(self) -> Any:
@@ -75,7 +75,7 @@ class Columns(Mapping[str, np.ndarray]):
 
 
 class Policy:
-    """What a run had learned when it was asked for, acting on batches of observations."""
+    """Copy of a run's policy, for batches of observations."""
 
     def __init__(self, native: _native.Policy, discrete: bool) -> None:
         self._native, self._discrete = native, discrete
@@ -83,31 +83,31 @@ class Policy:
     def _rows(self, observations: Any) -> np.ndarray:
         rows = np.ascontiguousarray(observations, np.float32)
         if rows.ndim != 2:
-            raise ValueError(f"observations of shape {rows.shape} are no batch. Give an array of shape (n, {self._native.observation_len})")
+            raise ValueError(f"observations must have shape (n, {self._native.observation_len}), not {rows.shape}")
         return rows
 
     def act(self, observations: Any) -> np.ndarray:
-        """The best action in each state, as the environments take them."""
+        """Best action in each state, in the environments' format."""
         actions = self._native.act(self._rows(observations))
         return actions.astype(np.int64) if self._discrete else actions[:, None]
 
     __call__ = act
 
     def predict(self, observations: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The probability of every choice, or the mean action and its spread, in each state; and what the state is worth."""
+        """Policy and value of each state. The policy is the probability of each choice, or the mean action and its standard deviation."""
         return self._native.predict(self._rows(observations))
 
 
 class Run:
-    """A run of any room, from its beginning.
+    """A new run of any room.
 
     Args:
         room: One of `hothouse.rooms()`.
-        variant: One of the room's; its first by itself.
-        seed: With the same config and seed a run has the same digest, whatever machine and number of threads.
-        knobs: Settings by name, as `hothouse.knobs(room, variant)` tells them.
-        data: The file that a run learns from, where the room takes one: a path, or `(name, bytes)`.
-        threads: How many train it; by itself one for each core.
+        variant: One of the room's variants; the default is its first.
+        seed: Equal config and seed give an equal digest on any machine and with any number of threads.
+        knobs: Settings by name; see `hothouse.knobs(room, variant)`.
+        data: Training data for rooms that accept it: a path, or `(name, bytes)`.
+        threads: Number of training threads; the default is one per core.
     """
 
     def __init__(
@@ -129,51 +129,50 @@ class Run:
         self._native = native
         self._config = native.config()
         self._room = _native.rooms()[self._config["room"]]
-        self._tell()
+        self._warn_notices()
 
     @classmethod
     def restore(cls, checkpoint: str | os.PathLike[str] | bytes, *, data: Any = None, threads: int | None = None) -> Run:
-        """A run that was saved, here or by the terminal or by the page: from a file, or from its bytes."""
+        """Restores a run saved here, in the terminal or on the page, from a file or from its bytes."""
         content = bytes(checkpoint) if isinstance(checkpoint, (bytes, bytearray, memoryview)) else _native.read_checkpoint(os.fspath(checkpoint))
         run = cls.__new__(cls)
         run._begin(_native.Run.restore(content, _data(data), threads))
         return run
 
     def advance(self, *, seconds: float | None = None, steps: float | None = None, progress: bool = False) -> Run:
-        """Trains for so long, or for so many more of the room's first counter, whichever ends first, and to the end of the iteration.
+        """Trains for a time or for further steps (in the room's first counter), whichever ends first, then to the end of the iteration.
 
-        Ctrl-C ends it at the end of the iteration too. Where the iteration goes on for a second longer than `seconds` or than Ctrl-C,
-        the run ends within it, where it can be saved; it goes on from there as if it had not ended. With `progress` it is shown: by tqdm where that is installed, and in a notebook
-        as a curve.
+        Ctrl-C also stops at the end of the iteration. If the iteration lasts a second longer, training stops within it at a point that can
+        be saved, and later continues without a difference. `progress` shows a tqdm bar if tqdm is installed, and a curve in a notebook.
         """
         if seconds is None and steps is None:
-            raise TypeError("advance() needs an end. Give seconds= or steps=")
+            raise TypeError("advance() needs a limit. Give seconds= or steps=")
         for name, given in [("seconds", seconds), ("steps", steps)]:
             if given is not None and not given >= 0:
-                raise ValueError(f"{name} = {given} is no amount. Give 0 or more")
+                raise ValueError(f"{name} = {given} is invalid. Give 0 or more")
         began = time.monotonic()
         done = self.progress[self._counter]
         target = math.inf if steps is None else done + steps
-        shown = _Shown(self, done, target, seconds) if progress else None
+        display = _ProgressDisplay(self, done, target, seconds) if progress else None
         try:
             while True:
                 left = math.inf if seconds is None else seconds - (time.monotonic() - began)
                 for_s = min(_LOOK_S, left) if left > 0 else _LOOK_S
                 if self._native.work(target, for_s, left <= 0, left <= -_LATE_S):
                     break
-                if shown:
-                    shown.look()
+                if display:
+                    display.look()
         except KeyboardInterrupt:
             self._end()
             raise
         finally:
-            if shown:
-                shown.end()
-            self._tell()
+            if display:
+                display.end()
+            self._warn_notices()
         return self
 
     def _end(self) -> None:
-        """Trains to the end of the iteration or, where that is far, to where the run can be saved."""
+        """Trains to the end of the iteration or, if that takes too long, to a point that can be saved."""
         if not self._native.work(math.inf, _LATE_S, True, False):
             self._native.work(math.inf, math.inf, True, True)
 
@@ -181,7 +180,7 @@ class Run:
     def _counter(self) -> str:
         return self._room["counters"][0]["name"]
 
-    def _tell(self) -> None:
+    def _warn_notices(self) -> None:
         for level, text in self._native.notices():
             if level != "info":
                 warnings.warn(text, RuntimeWarning, stacklevel=3)
@@ -200,82 +199,82 @@ class Run:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What starts the same run elsewhere."""
+        """Config that starts the same run elsewhere."""
         return self._config
 
     @property
     def progress(self) -> dict[str, float]:
-        """The iteration, the room's counters and the seconds of training so far."""
+        """Iteration, the room's counters, and seconds of training."""
         progress = self._native.progress()
         counts = {column["name"]: count for column, count in zip(self._room["counters"], progress["counts"])}
         return {"iteration": progress["iteration"], **counts, "train_s": progress["train_s"]}
 
     @property
     def about(self) -> Any:
-        """What the room tells of the variant."""
+        """The room's description of the variant."""
         return next(one["about"] for one in self._room["variants"] if one["id"] == self.variant)
 
     @property
     def solved(self) -> dict[str, Any] | None:
-        """Where it was first confirmed to reach the variant's goal, if it was."""
+        """Progress at the first confirmed solution, or `None`."""
         return self._native.solved()
 
     @property
     def attempts(self) -> int:
-        """How many tests reached the variant's goal and were not confirmed."""
+        """Number of tests that reached the goal and were not confirmed."""
         return self._native.attempts()
 
     @property
     def digest(self) -> str:
-        """A hash of all weights: equal for equal runs of the same arithmetic."""
+        """Hash of all weights; equal for equal runs with the same arithmetic."""
         return self._native.digest()["weights"]
 
     @property
     def arithmetic(self) -> str:
-        """Whose digests this one can be compared with: `fused`, `unfused`, `bf16` or `amx`; `partial` within an iteration."""
+        """Arithmetic of the digest: `fused`, `unfused`, `bf16`, `amx`, or `partial` within an iteration. Only equal kinds are comparable."""
         return self._native.digest()["arithmetic"]
 
     @property
     def link(self) -> str:
-        """The run as an address of the page, without its host."""
+        """The run as a link to the page, without its host."""
         return self._native.shared()["link"]
 
     @property
     def command(self) -> str:
-        """The run as a command of the terminal."""
+        """The run as a terminal command."""
         return self._native.shared()["command"]
 
     def metrics(self) -> Columns:
-        """A row an iteration: its place in the run, the room's numbers, and the shares of time."""
+        """Table with a row per iteration: progress, metrics, and shares of time."""
         return Columns(self._native.metrics())
 
     def tests(self) -> Columns:
-        """A row a test of what was learned."""
+        """Table with a row per test."""
         return Columns(self._native.tests())
 
     def test(self) -> dict[str, float | None]:
-        """Tests what is learned by now. It leaves no trace in the training."""
+        """Tests the current policy or model. Training is not affected."""
         names = [column["name"] for column in self._room["tests"]]
         return dict(zip(names, self._native.test()))
 
     def set(self, **knobs: float | int | bool | str) -> Run:
-        """Changes knobs that can change while a run goes on, from its next iteration."""
+        """Changes live knobs from the next iteration."""
         for name, value in knobs.items():
             self._native.set(name, _value(value))
         return self
 
     def ask(self, question: str, **fields: Any) -> Any:
-        """A question of the room's, by name: plain data."""
+        """Sends a query of the room by name; returns plain data."""
         return self._native.ask({"ask": question, **fields})
 
     def policy(self) -> Policy:
-        """A copy of what is learned by now, where it acts on observations."""
+        """Copy of the current policy, for rooms whose learner acts on observations."""
         return Policy(self._native.policy(), bool(self.about["choices"]))
 
     def save(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """The whole run as a checkpoint that the terminal and the page open too, once the iteration in progress is done where that is short.
+        """Saves the run as a checkpoint, which the terminal and the page can open. A short iteration in progress is completed first.
 
-        A file is written whole or left as it was, and only a checkpoint is written over.
+        The file is written completely or not at all. Only checkpoints are overwritten.
         """
         content = self._native.save()
         if path is not None:
@@ -283,16 +282,16 @@ class Run:
         return content
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """Copies of all that the learner keeps, by name: weights, moments of the optimiser, states.
+        """Copies of the learner's tensors by name: weights, optimiser moments, states.
 
-        They share one buffer of their own, and other libraries take them over without another copy: `torch.from_dlpack(tensor)`.
+        All share one new buffer. Other libraries can use them without another copy: `torch.from_dlpack(tensor)`.
         """
         content = self._native.save_array()
         head = 8 + int.from_bytes(content[:8].tobytes(), "little")
         header = json.loads(content[8:head].tobytes())
         tensors = {}
         for name, about in header.items():
-            # What begins so is the run's own: its history, and the data that it was given.
+            # Names with this prefix belong to the run: its history and its data.
             if name != "__metadata__" and not name.startswith("run."):
                 first, end = (head + offset for offset in about["data_offsets"])
                 tensors[name] = content[first:end].view(_DTYPES[about["dtype"]]).reshape(about["shape"])
@@ -303,7 +302,7 @@ class Run:
         return f"Run({self.room!r}, {self.variant!r}, seed={self.seed}: {done}, digest {self.digest})"
 
     def _curve(self) -> tuple[str, str, np.ndarray, np.ndarray]:
-        """What is worth looking at first: the goal's column of the tests, or the first metric that is charted."""
+        """Default curve: the goal's column of the tests, or the first charted metric."""
         variant = next(one for one in self._room["variants"] if one["id"] == self.variant)
         goal, tests = variant["goal"], self.tests()
         if goal and tests.rows > 1:
@@ -333,7 +332,7 @@ class Run:
         return f"<div><code>{html.escape(repr(self))}</code></div>{line}"
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draws columns of the metrics (or the curve that counts) with matplotlib, and gives the axes."""
+        """Plots columns of the metrics, or the default curve, with matplotlib; returns the axes."""
         import matplotlib.pyplot as pyplot
 
         axes = pyplot.gca() if axes is None else axes
@@ -350,17 +349,17 @@ class Run:
 
 
 def _value(value: Any) -> float | str:
-    """Knobs are numbers or texts; a switch is 0 or 1."""
+    """Converts a knob's value to a number or text; a switch is 0 or 1."""
     if isinstance(value, str):
         return value
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{value!r} is no value of a knob. Give a number, a switch or a text") from None
+        raise TypeError(f"{value!r} is not a knob value. Give a number, a switch or a text") from None
 
 
-class _Shown:
-    """How far a run has come, while it trains."""
+class _ProgressDisplay:
+    """Progress display during training."""
 
     def __init__(self, run: Run, done: float, target: float, seconds: float | None) -> None:
         self.run, self.first, self.target, self.seconds = run, done, target, seconds

@@ -1,4 +1,4 @@
-"""Environments as Stable-Baselines3 has them: `PPO("MlpPolicy", hothouse.sb3.VecEnv("CartPole-v1", 16)).learn(…)`."""
+"""Environments for Stable-Baselines3: `PPO("MlpPolicy", hothouse.sb3.VecEnv("CartPole-v1", 16)).learn(…)`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .envs import make_vec
 
 
 class VecEnv(Base):
-    """Environments that begin again in the step in which they end, as Stable-Baselines3 expects it."""
+    """Environments that reset in the step in which an episode ends, as Stable-Baselines3 expects."""
 
     def __init__(self, env: str, num_envs: int, *, threads: int | None = None, render_mode: str | None = None) -> None:
         self.envs = make_vec(
@@ -54,10 +54,10 @@ class VecEnv(Base):
         return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        raise AttributeError(f"{attr_name} cannot be set: the environments are stepped together. Make others instead")
+        raise AttributeError(f"{attr_name} cannot be set: all environments share it. Create new environments instead")
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        raise AttributeError(f"{method_name} cannot be called on one environment: they are stepped together")
+        raise AttributeError(f"{method_name} cannot be called on a single environment: all are stepped together")
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         return [False for _ in self._get_indices(indices)]

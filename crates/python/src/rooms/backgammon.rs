@@ -1,4 +1,4 @@
-//! Backgammon's rules: positions by the ids that GNU Backgammon writes, and all results of a roll.
+//! Rules of backgammon: positions by GNU Backgammon's ids, and all results of a roll.
 
 use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -20,13 +20,14 @@ fn board(id: &str) -> PyResult<Board> {
     Board::from_id(id).map_err(wrong)
 }
 
-/// Where a game begins.
+/// Start position.
 #[pyfunction]
 fn backgammon_start() -> String {
     Board::START.id().as_str().into()
 }
 
-/// Checkers by place, `[n][2][25]`: points 1 to 24 and the bar, of the player on roll and of the other, each counted as that one does.
+/// Checkers by place, `[n][2][25]`: points 1 to 24 and the bar, for the player on roll and the opponent. Each side is numbered from its own
+/// view.
 #[pyfunction]
 fn backgammon_boards<'py>(py: Python<'py>, ids: Vec<String>) -> PyResult<Bound<'py, PyArray3<u8>>> {
     let mut places = Vec::with_capacity(ids.len() * 2 * BAR);
@@ -38,18 +39,18 @@ fn backgammon_boards<'py>(py: Python<'py>, ids: Vec<String>) -> PyResult<Bound<'
     numpy::PyArray1::from_vec(py, places).reshape([ids.len(), 2, BAR])
 }
 
-/// The ids of boards as [`backgammon_boards`] gives them.
+/// Ids of boards in the format of [`backgammon_boards`].
 #[pyfunction]
 fn backgammon_ids(boards: PyReadonlyArray3<u8>) -> PyResult<Vec<String>> {
     if boards.shape()[1..] != [2, BAR] {
-        return Err(wrong(format!("boards of shape {:?} are none. Give an array of shape (n, 2, {BAR})", boards.shape())));
+        return Err(wrong(format!("boards must have shape (n, 2, {BAR}), not {:?}", boards.shape())));
     }
     let places: Vec<u8> = boards.as_array().iter().copied().collect();
     let sides = places.as_chunks::<BAR>().0.as_chunks::<2>().0;
     sides.iter().map(|&[mine, theirs]| Ok(Board::new(mine, theirs).map_err(wrong)?.id().as_str().into())).collect()
 }
 
-/// Every distinct result of a roll from each position: its id, seen by the player who moved, and the move that leads there.
+/// All distinct results of a roll from each position: the id, seen from the player who moved, and the move.
 #[pyfunction]
 fn backgammon_results(ids: Vec<String>, dice: (u8, u8)) -> PyResult<Vec<Vec<(String, String)>>> {
     let roll = Roll::new(dice.0, dice.1).map_err(wrong)?;

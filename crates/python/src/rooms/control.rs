@@ -1,5 +1,5 @@
-//! Environments of one kind, stepped together: NumPy's actions in, and observations, rewards and flags in arrays that each step
-//! writes anew. Results are the same for any number of threads.
+//! A vector of environments of one kind. Actions come as a NumPy array; each step overwrites the arrays of observations, rewards and flags.
+//! Results do not depend on the number of threads.
 
 use crate::arrays;
 use crate::host::{self, Threads, Turns};
@@ -11,21 +11,21 @@ use std::sync::MutexGuard;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
 use worlds::control::{Actions, Kind, Vector};
 
-/// Environments that are stepped while what they give is in the first cache.
+/// Number of environments per shard; its output fits the first-level cache.
 const SHARD: usize = 16 * PANEL;
-/// About as many numbers of states keep a thread busy for as long as it takes to wake it.
+/// State values per thread: with fewer, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
-/// More would be a slip of the pen.
+/// Upper limit of environments, to catch typing errors.
 const MOST: usize = 1 << 24;
 
-/// When the next episode begins where one has ended.
+/// Start of the next episode after the end of one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Autoreset {
-    /// At the next step, whose action is passed over.
+    /// At the next step, which ignores its action.
     NextStep,
-    /// At once; the last observation is told apart.
+    /// At once; the last observation is returned separately.
     SameStep,
-    /// When a call resets it.
+    /// On an explicit reset.
     Disabled,
 }
 
@@ -36,29 +36,29 @@ impl Autoreset {
     }
 }
 
-/// Some neighbouring environments, and what one step of them gives.
+/// Neighbouring environments, with the output of a step.
 struct Shard {
     world: Box<dyn Vector>,
     actions: Vec<f32>,
     reached: Vec<f32>,
     rewards: Vec<f32>,
     ended: Vec<u32>,
-    /// Those whose episode has ended, where the next has not been shown yet.
+    /// Environments whose episode has ended and whose next first observation was not returned yet.
     over: Vec<u32>,
-    /// Those whose episode ended in this step.
+    /// Environments whose episode ended in this step.
     found: Vec<u32>,
-    /// What those are at while the others step.
+    /// States of the environments in `over` during a step of the others.
     held: Vec<(u32, u32)>,
     states: Vec<f32>,
 }
 
-/// Where a step of a shard goes.
+/// Output of a step for one shard.
 struct Out<'a> {
     observations: &'a mut [f32],
     rewards: &'a mut [f32],
     terminated: &'a mut [bool],
     truncated: &'a mut [bool],
-    /// Of episodes that ended: their last observation, and whether rules or time limit ended one; empty where the next begins later.
+    /// Last observations and end flags of ended episodes; empty unless the next episode starts at once.
     last: &'a mut [f32],
     done: &'a mut [bool],
 }
@@ -79,15 +79,15 @@ impl Shard {
         }
     }
 
-    /// Whether an episode ended.
+    /// Steps the shard; returns true if an episode ended.
     fn step(&mut self, isa: Isa, mode: Autoreset, out: &mut Out) -> bool {
         let features = self.reached.len() / self.rewards.len();
         self.hold();
         self.world.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
         self.release();
         let panels = if mode == Autoreset::SameStep { self.world.observations() } else { &self.reached };
-        dispatch(isa, Give { panels, rewards: &self.rewards, ended: &self.ended, features, over: &mut self.found, out });
-        // Those that begin only now.
+        dispatch(isa, Convert { panels, rewards: &self.rewards, ended: &self.ended, features, over: &mut self.found, out });
+        // Environments whose next episode starts in this step.
         for &env in &self.over {
             show(self.world.observations(), features, env as usize, out.observations);
         }
@@ -102,7 +102,7 @@ impl Shard {
         !(self.over.is_empty() && self.found.is_empty())
     }
 
-    /// Keeps environments whose next episode has not been shown out of a step.
+    /// Saves the state of environments in `over`, because a step must not change them.
     fn hold(&mut self) {
         let len = self.world.state_len();
         self.states.resize(self.over.len() * len, 0.0);
@@ -116,14 +116,14 @@ impl Shard {
         let states = self.states.chunks_exact(self.world.state_len());
         for ((&env, &(steps, episodes)), state) in self.over.iter().zip(&self.held).zip(states) {
             let env = env as usize;
-            self.world.set_environment(env, state, steps, episodes).expect("it was there before");
+            self.world.set_environment(env, state, steps, episodes).expect("the state was valid before");
             self.rewards[env] = 0.0;
             self.ended[env] = 0;
         }
     }
 }
 
-/// One environment's observation into its row.
+/// Copies one environment's observation into its row.
 fn show(panels: &[f32], features: usize, env: usize, rows: &mut [f32]) {
     let panel = &panels[env / PANEL * features * PANEL..];
     for (i, x) in rows[env * features..][..features].iter_mut().enumerate() {
@@ -131,18 +131,18 @@ fn show(panels: &[f32], features: usize, env: usize, rows: &mut [f32]) {
     }
 }
 
-/// What a step gave, as NumPy has it.
-struct Give<'a, 'b> {
+/// Converts the output of a step to NumPy's layout.
+struct Convert<'a, 'b> {
     panels: &'a [f32],
     rewards: &'a [f32],
     ended: &'a [u32],
     features: usize,
-    /// Takes those whose episode ended.
+    /// Receives the environments whose episode ended.
     over: &'a mut Vec<u32>,
     out: &'a mut Out<'b>,
 }
 
-impl Kernel for Give<'_, '_> {
+impl Kernel for Convert<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -157,7 +157,7 @@ impl Kernel for Give<'_, '_> {
         }
         out.done.iter_mut().zip(ended).for_each(|(done, &end)| *done = end != 0);
         over.clear();
-        // A whole panel at a time: how many of it end can hardly be foreseen, and each wrong guess costs as much as the rest.
+        // Tests a whole panel at a time: single episode ends are unpredictable, and mispredicted branches would dominate the time.
         for (panel, ended) in ended.chunks_exact(PANEL).enumerate() {
             let mut bits = 0u32;
             for l in (0..PANEL).step_by(S::LANES) {
@@ -171,7 +171,7 @@ impl Kernel for Give<'_, '_> {
         }
         // Lanes beyond the last environment.
         while over.pop_if(|&mut env| env as usize >= count).is_some() {}
-        // Loops of known length are a few moves an environment.
+        // A loop of constant length compiles to a few moves per environment.
         let out = &mut *out.observations;
         match features {
             2 => rows::<2>(panels, out),
@@ -184,7 +184,7 @@ impl Kernel for Give<'_, '_> {
     }
 }
 
-/// Panels as rows.
+/// Transposes panels to rows.
 #[inline(always)]
 fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
     for (panel, rows) in panels.chunks_exact(F * PANEL).zip(out.chunks_mut(F * PANEL)) {
@@ -197,10 +197,10 @@ fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
     }
 }
 
-/// A batch of actions, in the type that the environments ask for.
+/// A batch of actions in the environments' type.
 #[derive(Clone, Copy)]
 enum Batch<'a> {
-    /// And how many choices there are.
+    /// With the number of choices.
     Choices(&'a [i64], u32),
     Levels(&'a [f32]),
 }
@@ -214,7 +214,7 @@ impl Batch<'_> {
     }
 }
 
-/// Actions of a shard as the worlds take them; whether each is among its choices, or finite.
+/// Copies a shard's actions; the result is true if all are valid choices or finite.
 struct Take<'a> {
     batch: Batch<'a>,
     first: usize,
@@ -228,7 +228,7 @@ impl Kernel for Take<'_> {
     fn run<S: Simd>(self, _: S) -> bool {
         match self.batch {
             Batch::Choices(from, count) => {
-                // In halves, which vectors compare sooner than whole words.
+                // In 32-bit halves, which vectors compare faster than 64-bit words.
                 let (mut beyond, mut most) = (0, 0);
                 for (&from, to) in shard(from, self.first).iter().zip(self.to) {
                     let choice = from as u32;
@@ -254,14 +254,14 @@ fn shard<T>(all: &[T], first: usize) -> &[T] {
     &all[first..all.len().min(first + SHARD)]
 }
 
-/// What the environments are now.
+/// State of the environments.
 struct State {
     shards: Vec<Shard>,
-    /// They have been reset.
+    /// True after the first reset.
     begun: bool,
 }
 
-/// Environments of one kind. Threads of Python that use the same take turns, a call each.
+/// Environments of one kind. Calls from several Python threads are serialised.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Envs {
     kind: &'static Kind,
@@ -270,13 +270,13 @@ pub struct Envs {
     mode: Autoreset,
     state: Turns<State>,
     threads: Threads,
-    /// Of all; and with autoreset in the same step, the last ones of episodes that ended. What is of a type is one array: to ask
-    /// Python for one takes as long as some hundred steps.
+    /// All observations; with autoreset in the same step, also the last observations of ended episodes. Values of one type share an array,
+    /// because each attribute access in Python takes as long as some hundred steps.
     #[pyo3(get)]
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
-    /// Whether rules or the time limit ended an episode; and with autoreset in the same step, whether anything did.
+    /// Flags for termination and truncation; with autoreset in the same step, also for any end.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
 }
@@ -303,10 +303,10 @@ impl Envs {
         if state.begun {
             return Ok(state);
         }
-        Err(PyRuntimeError::new_err("the environments have not begun. Call reset() first"))
+        Err(PyRuntimeError::new_err("the environments were not reset. Call reset() first"))
     }
 
-    /// Shows what some environments begin with.
+    /// Copies the observations of some environments.
     fn show(&self, py: Python, shards: &[Shard], which: impl Fn(usize) -> bool) -> PyResult<()> {
         let mut rows = arrays::write(self.observations.bind(py))?;
         let features = self.features();
@@ -319,15 +319,15 @@ impl Envs {
         Ok(())
     }
 
-    /// Copies the actions: all of them are looked at before any environment moves.
+    /// Copies the actions. All are checked before any environment moves.
     fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
         match self.kind.spec.actions {
             Actions::Choices(count) => {
-                let choices = in_one_piece::<i64>(actions, "int64")?;
+                let choices = contiguous::<i64>(actions, "int64")?;
                 self.take_batch(shards, Batch::Choices(choices.as_slice()?, count))
             }
             Actions::Range(..) => {
-                let levels = in_one_piece::<f32>(actions, "float32")?;
+                let levels = contiguous::<f32>(actions, "float32")?;
                 self.take_batch(shards, Batch::Levels(levels.as_slice()?))
             }
         }
@@ -337,32 +337,32 @@ impl Envs {
         let given = batch.len();
         if given != self.count {
             return Err(PyValueError::new_err(format!(
-                "{given} actions are not one for each of {} environments. Give as many",
+                "{given} actions do not match {} environments. Give one action for each",
                 self.count
             )));
         }
         let isa = self.isa;
-        let taken = |(i, shard): (usize, &mut Shard)| dispatch(isa, Take { batch, first: i * SHARD, to: &mut shard.actions });
-        if shards.iter_mut().enumerate().all(taken) {
+        let copy_actions = |(i, shard): (usize, &mut Shard)| dispatch(isa, Take { batch, first: i * SHARD, to: &mut shard.actions });
+        if shards.iter_mut().enumerate().all(copy_actions) {
             return Ok(());
         }
         Err(PyValueError::new_err(match batch {
             Batch::Choices(_, count) => {
-                format!("an action is none of 0 to {}. Choose one of them", count - 1)
+                format!("an action is not in the range 0 to {}. Choose one in the range", count - 1)
             }
-            Batch::Levels(_) => "an action is not a finite number. Give one".into(),
+            Batch::Levels(_) => "an action is not a finite number. Give finite numbers".into(),
         }))
     }
 }
 
-/// Actions of a type, in the order of memory.
-fn in_one_piece<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyResult<PyReadonlyArray1<'py, T>> {
-    let wrong = || PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"));
+/// Contiguous actions of the given type.
+fn contiguous<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyResult<PyReadonlyArray1<'py, T>> {
+    let wrong = || PyTypeError::new_err(format!("actions must be a contiguous NumPy array of {kind}"));
     let actions = arrays::read(actions.cast::<PyArray1<T>>().map_err(|_| wrong())?)?;
     if actions.as_slice().is_ok() { Ok(actions) } else { Err(wrong()) }
 }
 
-/// Environments whose episode has ended and whose next has not been shown.
+/// Number of environments whose episode has ended and whose next observation was not returned yet.
 fn over(shards: &[Shard]) -> usize {
     shards.iter().map(|shard| shard.over.len()).sum()
 }
@@ -404,13 +404,13 @@ impl Envs {
         self.threads.count()
     }
 
-    /// Environments whose episode has ended and whose next has not been shown.
+    /// Number of environments whose episode has ended and whose next observation was not returned yet.
     #[getter]
     fn over(&self, py: Python) -> PyResult<usize> {
         Ok(over(&self.state_of(py)?.shards))
     }
 
-    /// Begins anew as the environments of a seed.
+    /// Restarts all environments from a seed.
     fn reset(&self, py: Python, seed: u32) -> PyResult<()> {
         self.threads.here("this vector of environments")?;
         let mut state = self.state_of(py)?;
@@ -428,18 +428,18 @@ impl Envs {
         self.show(py, shards, |_| true)
     }
 
-    /// Begins the next episode of all environments, or of those in the mask.
+    /// Starts the next episode of all environments, or of those in the mask.
     fn begin(&self, py: Python, mask: Option<&Bound<PyArray1<bool>>>) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
         let mask = mask.map(arrays::read).transpose()?;
         let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
         if mask.is_some_and(|mask| mask.len() != self.count) {
-            return Err(PyValueError::new_err(format!("the mask is not of {} environments. Give a flag for each", self.count)));
+            return Err(PyValueError::new_err(format!("the mask does not match {} environments. Give one flag for each", self.count)));
         }
         let chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
         for (i, shard) in shards.iter_mut().enumerate() {
             let over = std::mem::take(&mut shard.over);
-            // The next episode of those that ended has begun already, and nobody has seen it.
+            // After an end the next episode has already started; it is kept because its observation was not returned yet.
             for env in (0..shard.world.count()).filter(|&env| chosen(i * SHARD + env) && !over.contains(&(env as u32))) {
                 shard.world.begin(env);
             }
@@ -448,7 +448,7 @@ impl Envs {
         self.show(py, shards, chosen)
     }
 
-    /// One step of all; true where an episode ended.
+    /// Steps all environments; returns true if an episode ended.
     fn step(&self, py: Python, actions: &Bound<PyAny>) -> PyResult<bool> {
         let shards = &mut self.ready(py)?.shards;
         if self.mode == Autoreset::Disabled && over(shards) > 0 {
@@ -489,7 +489,7 @@ impl Envs {
         Ok(ended)
     }
 
-    /// The numbers that an environment is, and the steps of its episode.
+    /// State values of an environment, and the steps of its episode.
     fn state(&self, py: Python, env: usize) -> PyResult<(Vec<f32>, u32)> {
         let (shard, lane) = self.check(env)?;
         let world = &self.state_of(py)?.shards[shard].world;
@@ -498,7 +498,7 @@ impl Envs {
         Ok((state, steps))
     }
 
-    /// Puts an environment into a state, so many steps into its episode.
+    /// Sets the state of an environment and the steps of its episode.
     fn set_state(&self, py: Python, env: usize, state: Vec<f32>, steps: u32) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
         let (at, lane) = self.check(env)?;
@@ -509,7 +509,7 @@ impl Envs {
         shard.world.set_environment(lane, &state, steps, episodes).map_err(|_| {
             let spec = self.kind.spec;
             PyValueError::new_err(format!(
-                "no episode of {} goes on from this state after {steps} steps. Give {} ({}) within its bounds, and fewer steps than {}",
+                "invalid state of {} after {steps} steps. Give {} values ({}) within their bounds, and fewer steps than {}",
                 spec.id,
                 shard.world.state_len(),
                 spec.state[..shard.world.state_len().min(4)].join(", "),
@@ -524,7 +524,7 @@ impl Envs {
     }
 }
 
-/// The names of the environments of control.
+/// Names of the control environments.
 #[pyfunction]
 fn environments() -> Vec<&'static str> {
     worlds::control::ids()

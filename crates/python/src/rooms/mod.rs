@@ -1,4 +1,4 @@
-//! What rooms have beside their runs: a line each, and a file each.
+//! Functions of individual rooms besides runs: a line here and a file for each room.
 
 mod backgammon;
 mod control;

@@ -1,5 +1,5 @@
-//! What a player thinks of a position, in words and numbers for people: candidates with their notation, chances before the
-//! roll with advice on the cube, and the tree one level on. It refuses to think by itself.
+//! A player's evaluation of a position in words and numbers: candidates with their notation, chances before the roll with
+//! advice on the cube, and the tree one level below. All evaluations come from the players.
 
 use super::players::PlayerPool;
 use super::protocol::{
@@ -30,7 +30,7 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// What an id says, for whoever is on roll.
+/// Parses an id, for the player on roll.
 pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
     Ok(standing(&Standing::read(id)?))
 }
@@ -57,18 +57,18 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// The same from an editor. It is written as an id and read again, so that the same is refused by the same words.
+/// Checks the input of an editor. It is converted to an id and parsed again, so that errors are the same as for ids.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
-            .map_err(|_| RunError::refused(format!("a side has {} places here", counts.len()), "Give points 1 to 24 and the bar"))
+            .map_err(|_| RunError::refused(format!("a side has {} places", counts.len()), "Give points 1 to 24 and the bar"))
     };
     let board = Board::new(side(&draft.mine)?, side(&draft.theirs)?)?;
     let owner = draft.cube_is_mine.map(|mine| if mine { Seat::One } else { Seat::Two });
     if owner.is_some() && draft.cube == 1 || owner.is_none() && draft.cube > 1 {
         return Err(RunError::refused(
-            "a cube in the middle shows 1, and one that was turned belongs to somebody",
-            "Choose its owner and 2 or more, or nobody and 1",
+            "a cube in the middle is at 1, and a turned cube has an owner",
+            "Choose an owner and 2 or more, or no owner and 1",
         ));
     }
     let stakes = match draft.length {
@@ -80,7 +80,7 @@ pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     };
     let mut game = Game::at(board, Seat::One, Cube { value: draft.cube, owner }, stakes)?;
     if let Stage::Over(_) = game.stage() {
-        return Err(RunError::refused("in this position the game has ended", "Put a checker of each side on the board"));
+        return Err(RunError::refused("the game has ended in this position", "Put a checker of each side on the board"));
     }
     if let Some(dice) = draft.dice {
         game.roll(dice)?;
@@ -89,10 +89,10 @@ pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
 }
 
 fn no_opinion(name: &str) -> RunError {
-    RunError::refused(format!("{name} plays, but has no opinion to tell"), "Ask the agent")
+    RunError::refused(format!("{name} gives no evaluations"), "Ask the agent")
 }
 
-/// Every result as a player ranks it, which knows no matches; each with what it is worth in this game.
+/// All results as ranked by a player. The player ignores matches, so equities are converted to this game.
 fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut ranked = player.rank(game.board(), roll);
     if ranked.is_empty() {
@@ -108,26 +108,26 @@ fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learne
     Ok(ranked)
 }
 
-/// Sorts by what is told: those that were searched first, where any were, and the best first among either.
+/// Sorts for display: searched results first, if any, and the best first within each group.
 fn sort(all: &mut [learners::Candidate]) {
     let any = searched(all);
     let behind = |of: &learners::Candidate| any && of.depth == Depth::Static;
     all.sort_by(|a, b| behind(a).cmp(&behind(b)).then(b.equity.total_cmp(&a.equity)));
 }
 
-/// Every result as a player ranks it, the best first.
+/// All results as ranked by a player, best first.
 fn replies(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut replies = ranked(player, game, roll)?;
     sort(&mut replies);
     Ok(replies)
 }
 
-/// Whether anything was looked beyond; then equities at first sight are not to be compared with the others.
+/// Returns true if any result was searched; static equities are then not comparable with the others.
 fn searched(all: &[learners::Candidate]) -> bool {
     all.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }))
 }
 
-/// A result of a roll as an id, seen by whoever moved; in a match with what is played for.
+/// Id of a result of a roll, seen by the player who moved; in a match with stakes and score.
 fn id_of(game: &Game, after: Board) -> String {
     let left = game.with(after, game.on_roll());
     match (left.stakes(), left.stage()) {
@@ -136,7 +136,7 @@ fn id_of(game: &Game, after: Board) -> String {
     }
 }
 
-/// What one of the `considered` is for people.
+/// Converts one of the `considered` results to display data.
 fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
     let compared = of.depth != Depth::Static || !searched(considered);
@@ -154,12 +154,12 @@ fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[le
     })
 }
 
-/// The first `most` of them.
+/// Converts the first `most` results.
 pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candidate], most: usize) -> Result<Vec<Candidate>, RunError> {
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
-/// What is expected one ply on, over all rolls of the other side with the best replies.
+/// Expected result one ply ahead, over all rolls of the other player with the best replies.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
@@ -176,9 +176,9 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
     Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
 }
 
-/// Every result of a roll, the best first, and what the player would play. Where it looks ahead, what it tried some rolls of is
-/// looked at over all 21, and the first is where it saw no need to, so that what is compared is of one depth. In a match they are
-/// all looked at again, with the replies that are best there. What was not searched comes last.
+/// All results of a roll, best first, and the player's choice. With look-ahead, results that were searched over some rolls only
+/// are evaluated again over all 21, and so is the first result if nothing was searched, so that compared results have the same
+/// depth. In a match all searched results are evaluated again with the best replies there. Results without a search come last.
 pub(crate) fn considered(
     players: &mut PlayerPool,
     engine: Engine,
@@ -209,14 +209,14 @@ pub(crate) fn considered(
     Ok((all, played))
 }
 
-pub(crate) fn analyse(players: &mut PlayerPool, asked: &AnalysisRequest) -> Result<Analysis, RunError> {
-    let read = Standing::read(&asked.id)?;
-    let roll = asked.dice.map(|[one, other]| Roll::new(one, other)).transpose()?;
+pub(crate) fn analyse(players: &mut PlayerPool, request: &AnalysisRequest) -> Result<Analysis, RunError> {
+    let read = Standing::read(&request.id)?;
+    let roll = request.dice.map(|[one, other]| Roll::new(one, other)).transpose()?;
     let mut game = read.game;
     if game.dice().is_some() {
         game = game.before_roll();
     }
-    let engine = Engine { who: asked.who, evals: asked.evals };
+    let engine = Engine { who: request.who, evals: request.evals };
     let analysis = analysis(players, engine, &game, true, roll)?;
     if let Some(roll) = roll {
         game = game.before_roll();
@@ -225,7 +225,7 @@ pub(crate) fn analyse(players: &mut PlayerPool, asked: &AnalysisRequest) -> Resu
     Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
 
-/// Of a game before the roll or once a double is offered; or of a roll in it.
+/// Analyses a game before the roll or after an offered double, or a roll in it.
 pub(crate) fn analysis(
     players: &mut PlayerPool,
     engine: Engine,
@@ -283,7 +283,7 @@ pub(crate) fn verdict(error: f64) -> Verdict {
     }
 }
 
-/// What was done with the cube, where `game` stands before it.
+/// Review of a cube decision; `game` is the state before it.
 pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeReview {
     let equities = game.cube_equities(chances);
     let (passed, taken) = (equities.double_pass, equities.double_take);
@@ -303,14 +303,14 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
     CubeReview { did, best, error, verdict: verdict(error), outlook: cube_outlook(game, true, &equities) }
 }
 
-/// The tree one level on: the other player's rolls, each with the best reply.
-pub(crate) fn unfold(players: &mut PlayerPool, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
-    let game = Standing::read(&asked.id)?.game;
+/// The tree one level below: the other player's rolls, each with the best reply.
+pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<Branch>, RunError> {
+    let game = Standing::read(&request.id)?.game;
     let game = game.with(game.board().turned(), game.on_roll().other());
     if game.stage() != Stage::ToRoll {
-        return Err(RunError::refused("in this position the game has ended", "Ask about one that goes on"));
+        return Err(RunError::refused("the game has ended in this position", "Choose a position of a game in progress"));
     }
-    let player = players.player(Engine { who: asked.who, evals: asked.evals })?;
+    let player = players.player(Engine { who: request.who, evals: request.evals })?;
     let branch = |roll: Roll| {
         let replies = replies(player, &game, roll)?;
         let best = candidate(&game, roll, &replies[0], &replies)?;
@@ -319,14 +319,14 @@ pub(crate) fn unfold(players: &mut PlayerPool, asked: &Unfold) -> Result<Vec<Bra
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// A move that was made, held against the best one, and looked at as far as that.
+/// Compares a move with the best one, at equal depth.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];
     let any = searched(&all);
     if any && yours.depth == Depth::Static {
-        // Both over all rolls, also where a tree was searched.
+        // Both are evaluated over all rolls, even if a tree was searched.
         for of in &mut pair {
             if !matches!(of.depth, Depth::Rolls { .. } | Depth::Exact) {
                 *of = one_ply(players, engine.who, before, of)?;
@@ -361,23 +361,23 @@ pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, ro
 mod tests {
     use super::*;
 
-    /// Without gammons a position in which the other owns a cube at 2 is worth -2 at a chance to win of 20%, and 2 at 100%, where the cube
-    /// is live;
-    /// -2 at 0% where it is dead. The truth lies 68% of the way from the dead cube to the live one.
+    /// Expected values without gammons, if the other player owns a cube at 2: with a live cube the position is worth -2 at a
+    /// winning chance of 20%, and 2 at 100%; with a dead cube it is worth -2 at 0%. The model lies 68% of the way from the dead
+    /// cube to the live one.
     #[test]
-    fn what_was_done_with_the_cube_is_held_against_what_is_best() {
+    fn cube_decisions_are_compared_with_the_best_one() {
         use CubeAct::{Double, NoDouble, Pass, Take};
         let cube = Cube { value: 1, owner: None };
         let to_roll = Game::at(Board::START, Seat::One, cube, Stakes::Money).unwrap();
         let mut doubled = to_roll;
         doubled.double().unwrap();
         for (win, did, best, error) in [
-            // 0.936 without a double, 1.532 where it is taken, 1 where it is passed.
+            // 0.936 without a double, 1.532 if taken, 1 if passed.
             (0.9, NoDouble, Double, 0.064),
             (0.9, Double, Double, 0.0),
             (0.9, Take, Pass, 0.532),
             (0.9, Pass, Pass, 0.0),
-            // 0 without a double, -0.34 where it is taken.
+            // 0 without a double, -0.34 if taken.
             (0.5, NoDouble, NoDouble, 0.0),
             (0.5, Double, NoDouble, 0.34),
             (0.5, Take, Take, 0.0),

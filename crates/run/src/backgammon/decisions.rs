@@ -1,9 +1,9 @@
-//! Decisions that a strong player has evaluated, and what another player loses by choosing otherwise: points a game, told in
-//! thousandths. Between strong players this says in seconds what a great many games would not.
+//! Decisions with known equities, and the loss of another player's choices in thousandths of a point per game. Between strong
+//! players this gives an estimate in seconds that would need a very large number of games.
 //!
-//! A line is a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`, every result of the
-//! roll once with its equity in points a game, ids seen by the player who makes the roll. It refuses lines that leave a
-//! result out or have one too many, so that no choice goes without one.
+//! A line is a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. It contains every
+//! result of the roll once, with its equity in points per game; ids are seen by the player who makes the roll. Lines with a
+//! missing or an additional result give an error, so that every choice has an equity.
 
 use learn::backgammon::Player;
 use serde::{Deserialize, Serialize};
@@ -17,15 +17,15 @@ pub enum DecisionError {
     Board(#[from] BoardError),
     #[error(transparent)]
     Roll(#[from] NoSuchRoll),
-    #[error("the game has ended in {0}; leave such a position out")]
+    #[error("the game has ended in {0}; remove this position")]
     Over(Id),
-    #[error("{0} is no result of this roll; give every result once and nothing else")]
+    #[error("{0} is not a result of this roll; give every result once and nothing else")]
     NoResult(Id),
-    #[error("{0} stands here twice; give every result once")]
+    #[error("{0} occurs twice; give every result once")]
     Twice(Id),
-    #[error("{0} is a result of this roll too and is not judged; give every result once")]
+    #[error("{0} is a result of this roll without an equity; give every result once")]
     Missing(Id),
-    #[error("{1} is no equity for {0}; give points a game, from -3 to 3")]
+    #[error("{1} is not an equity for {0}; give points per game, from -3 to 3")]
     Equity(Id, f64),
 }
 
@@ -37,12 +37,12 @@ struct Line {
     moves: Vec<(String, f64)>,
 }
 
-/// One decision, every result evaluated.
+/// A decision with all results evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub board: Board,
     pub roll: Roll,
-    /// What can be left, with its equity for who leaves it.
+    /// Possible boards after the move, each with its equity for the player who moves.
     pub results: Vec<(Board, f64)>,
 }
 
@@ -75,35 +75,35 @@ impl Decision {
         }
     }
 
-    /// Points a game that this choice gives away; nothing where it is no result.
+    /// Points per game lost by this choice; `None` if it is not a result.
     pub fn loss(&self, chosen: &Board) -> Option<f64> {
         let best = self.results.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
         self.results.iter().find(|(board, _)| board == chosen).map(|(_, equity)| best - equity)
     }
 }
 
-/// How well somebody chose.
+/// Quality of a player's choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
-    /// With more than one result; the others are nobody's merit.
+    /// Number of decisions with more than one result; forced moves are not counted.
     pub decisions: usize,
-    /// Thousandths of a point a game lost by such a decision on the average, and the standard error of that.
+    /// Mean loss per decision in thousandths of a point per game, and its standard error.
     pub memg: f64,
     pub standard_error: f64,
-    /// Share of decisions in which nothing was lost.
+    /// Share of decisions without a loss.
     pub best: f64,
-    /// Share of decisions that lost at least 0.1 points a game.
+    /// Share of decisions that lost at least 0.1 points per game.
     pub blunders: f64,
 }
 
-/// Lets a player choose in every decision that is one. None where it chose what the roll cannot lead to.
+/// Scores a player's choices in all decisions that are not forced. `None` if it chose an impossible result.
 pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     let free: Vec<&Decision> = decisions.iter().filter(|decision| decision.results.len() > 1).collect();
     let (mut chosen, mut answers) = (Vec::new(), Vec::new());
     for part in free.chunks(TOGETHER) {
-        let asked: Vec<_> = part.iter().map(|decision| (decision.board, decision.roll)).collect();
+        let questions: Vec<_> = part.iter().map(|decision| (decision.board, decision.roll)).collect();
         answers.clear();
-        player.choose(&asked, &mut answers);
+        player.choose(&questions, &mut answers);
         chosen.append(&mut answers);
     }
     if chosen.len() != free.len() {
@@ -124,5 +124,5 @@ pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     })
 }
 
-/// Decisions that a player thinks about at a time.
+/// Number of decisions per call of a player.
 const TOGETHER: usize = 256;

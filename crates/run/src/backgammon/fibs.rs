@@ -1,10 +1,10 @@
-//! Decisions as GNU Backgammon's external-player socket takes them, text in and text out: a board in the style of the server
-//! FIBS, one line, and the move as players write it. Money play, cube in the middle; the one to move plays down from 24.
+//! Decisions in the format of GNU Backgammon's external-player socket, as text in both directions: a board in FIBS format on
+//! one line, and the move in notation. Money play with the cube in the middle; the player to move moves down from 24.
 
 use worlds::backgammon::notation::{self, NotationError};
 use worlds::backgammon::{BAR, Board, POINTS, Roll};
 
-/// The line that asks for a move, without its end.
+/// The line that asks for a move, without its line end.
 pub fn question(board: &Board, roll: Roll) -> String {
     let (mine, theirs) = (board.mine(), board.theirs());
     // An unlimited match is 9999 points long.
@@ -15,18 +15,18 @@ pub fn question(board: &Board, roll: Roll) -> String {
         put(i32::from(mine.count(point)) - i32::from(theirs.count(BAR - point)));
     }
     put(mine.bar().into());
-    // Whose turn: theirs who have the positive numbers. Then the dice; the other's are not thrown.
+    // Turn (the player with positive numbers), then the dice; the other player's dice are 0.
     let dice = [1, roll.high().into(), roll.low().into(), 0, 0];
-    // The cube and who may turn it, nobody has; the colour, the direction, and where home and the bar are.
+    // The cube and who may double, whether a double was offered; the colour, the direction, and the positions of home and bar.
     let rules = [1, 1, 1, 0, 1, -1, 0, BAR as i32];
     let off_and_bar = [mine.off(), theirs.off(), mine.bar(), theirs.bar()].map(i32::from);
-    // How many may move, forced moves, and what concerns matches.
+    // Number of checkers that can move, forced moves, and match data.
     let rest = [0, 0, 0, 0];
     dice.into_iter().chain(rules).chain(off_and_bar).chain(rest).for_each(put);
     line
 }
 
-/// The board that an answer leaves, seen by who moved.
+/// Parses an answer; returns the board seen by the player who moved.
 pub fn answer(board: &Board, roll: Roll, line: &str) -> Result<Board, NotationError> {
     notation::read(board, roll, line.trim_ascii())
 }

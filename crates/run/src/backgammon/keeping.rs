@@ -1,4 +1,4 @@
-//! The agent as it was after some minutes, kept to play against later.
+//! Copies of the agent after some minutes of training, kept as opponents.
 
 use super::players::FrozenAgent;
 use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
@@ -13,21 +13,21 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Its tensor.
+/// Name of the tensor of a copy.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }
 
 impl Kept {
-    /// Of networks with so many weights.
-    pub fn restore(told: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
-        let restored = told.into_iter().map(|frozen| {
+    /// Restores the copies of networks with `len` weights.
+    pub fn restore(frozen: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
+        let restored = frozen.into_iter().map(|frozen| {
             let name = name(frozen.minutes);
             match saved.find(&name) {
                 Some((_, Data::F32(weights))) if weights.len() == len && weights.iter().all(|w| w.is_finite()) => {
                     Ok(FrozenAgent { frozen, weights: weights.clone() })
                 }
-                _ => Err(RunError::damaged(format!("{name} is missing or no agent"))),
+                _ => Err(RunError::damaged(format!("{name} is missing or invalid"))),
             }
         });
         Ok(Kept(restored.collect::<Result<_, _>>()?))
@@ -38,15 +38,15 @@ impl Kept {
         self.0.iter().map(part).collect()
     }
 
-    pub fn told(&self) -> Vec<Frozen> {
+    pub fn frozen(&self) -> Vec<Frozen> {
         self.0.iter().map(|agent| agent.frozen.clone()).collect()
     }
 
-    /// Keeps the agent as it is when its minute has come.
+    /// Keeps a copy of the agent at each of [`FREEZE_MINUTES`]; returns the events.
     pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         if !learner.at_boundary() {
-            return told;
+            return events;
         }
         for minutes in FREEZE_MINUTES {
             let here = self.0.iter().any(|agent| agent.frozen.minutes == minutes);
@@ -55,10 +55,10 @@ impl Kept {
                 let frozen = Frozen { minutes, progress: Progress { iteration, counts, train_s } };
                 let event = RoomEvent::Frozen(frozen.clone());
                 self.0.push(FrozenAgent { frozen, weights: learner.weights().to_vec() });
-                let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
-                told.push((json(&event), text));
+                let text = format!("A copy of the agent after {minutes} min was kept as an opponent.");
+                events.push((json(&event), text));
             }
         }
-        told
+        events
     }
 }

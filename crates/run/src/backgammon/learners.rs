@@ -1,6 +1,6 @@
-//! The learners that there are, behind one face: each with its words and its knobs. A new learner is an entry here.
+//! The learners of the room, each with its texts and knobs. To add a learner, add an entry here.
 //!
-//! It refuses to know how they learn.
+//! Learning itself is not implemented here.
 
 use crate::RunError;
 use crate::knobs::Table;
@@ -14,7 +14,7 @@ pub(super) struct Kind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Some minutes for a sweep with a few settings.
+    /// Budget of a run in a sweep: a few minutes for some settings.
     sweep_games: f64,
     pub learner: Entry<dyn SelfTaught>,
 }
@@ -31,12 +31,12 @@ pub(super) fn variants() -> Vec<Variant> {
     KINDS.iter().map(variant).collect()
 }
 
-/// The learner of this name; the default where there is none.
+/// Returns the learner with this name, or the default.
 pub(super) fn kind(id: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// The entry of a learner, whose knobs begin as its defaults.
+/// Entry of a learner whose knobs have its defaults.
 macro_rules! learner {
     ($learner:ident, $settings:ident) => {
         Entry {
@@ -59,9 +59,8 @@ static KINDS: [Kind; 2] = [
     Kind {
         id: "strong",
         name: "Strong",
-        summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end (temporal \
-                  differences). Its networks read 24 handmade inputs of each side, and an exact table plays bear-offs. It looks \
-                  ahead where it is asked to.",
+        summary: "Learns the value of positions from its own next evaluation and from the results of its games (temporal differences). \
+                  Its networks read 24 handmade inputs per side, and an exact table plays bear-offs. Look-ahead is optional.",
         goal: Goal { column: "linear_points", at: 0.4 },
         sweep_games: 20_000.0,
         learner: learner!(Strong, StrongConfig),
@@ -69,8 +68,8 @@ static KINDS: [Kind; 2] = [
     Kind {
         id: "published",
         name: "AlphaZero style",
-        summary: "The configuration of AlphaZero.jl by sile16 (github.com/sile16/AlphaZero.jl, notes/perf_progress.md): every move \
-                  is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
+        summary: "The configuration of AlphaZero.jl by sile16 (github.com/sile16/AlphaZero.jl, notes/perf_progress.md): a tree \
+                  search with chance nodes chooses every move, and the network learns from its choices. Much slower.",
         goal: Goal { column: "random_points", at: 1.2 },
         sweep_games: 4000.0,
         learner: learner!(Published, PublishedConfig),

@@ -1,5 +1,4 @@
-//! The room where backgammon is learned and played: a run of a learner, an analysis and a game session beside it, and the rules for
-//! other programs.
+//! The backgammon room: a run of a learner, with analysis and game sessions in parallel, and the rules for other programs.
 
 mod analysis;
 pub mod decisions;
@@ -26,7 +25,7 @@ pub use worlds::backgammon::{Board, Results, Roll, notation};
 
 use crate::RunError;
 
-/// Errors of the layers below, whose texts have the next step in them.
+/// Errors of lower layers, whose texts contain the remedy.
 macro_rules! below {
     ($($error:ty),*) => {
         $(impl From<$error> for RunError {

@@ -1,46 +1,46 @@
-//! A player for other programs, by lines of text: who it is, and what it does with rolls, one at a time or many together.
-//! Positions are ids as GNU Backgammon writes them, seen by the player who makes the roll, before and after it.
+//! A line-based player for other programs: it returns its name, and answers rolls one at a time or in batches. Positions are
+//! GNU Backgammon ids, seen by the player who makes the roll, before and after it.
 //!
-//! It holds the player and the batch that is being collected, and nothing of any game.
+//! The state is the player and the batch in progress; it contains no games.
 
 use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// A batch has no more lines, so that nobody makes it wait for what will never come, nor keep more than it can.
+/// Maximum number of lines in a batch. It bounds the memory and the wait for missing lines.
 pub const MOST_TOGETHER: usize = 100_000;
 
-/// Answers one who asks for moves.
+/// Answers lines of text with moves.
 pub struct PlayerLines {
     player: Box<dyn Player>,
     scratch: Results,
-    /// Lines of the batch that are still to come, and the decisions so far: None where a line could not be read.
+    /// Number of lines missing from the batch, and the decisions so far; an error for an unreadable line.
     missing: usize,
     batch: Vec<Result<(Board, Roll), String>>,
 }
 
-/// What a line is answered with.
+/// Answer to a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// So many lines, at once.
+    /// Lines to send at once.
     Lines(Vec<String>),
-    /// Nothing until the batch is whole.
+    /// Nothing to send until the batch is complete.
     Later,
-    /// The other one is done.
+    /// The client is done.
     Quit,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum SeatError {
-    #[error("this line asks for nothing; send hello, move ID D1 D2, batch N, or quit")]
+    #[error("unknown command; send hello, move ID D1 D2, batch N, or quit")]
     Unknown,
     #[error("this line is too long; send move ID D1 D2")]
     Long,
-    #[error("in a batch every line is move ID D1 D2, and {0} more are to come; this one counts as one of them")]
+    #[error("every line of a batch must be move ID D1 D2; this line counts, and {0} more are expected")]
     InBatch(usize),
-    #[error("{0:?} is no size of a batch; give a whole number from 1 to {MOST_TOGETHER}")]
+    #[error("invalid batch size {0:?}; give a whole number from 1 to {MOST_TOGETHER}")]
     Count(String),
-    #[error("this player broke the rules; use another one")]
+    #[error("this player made an illegal move; use another one")]
     Illegal,
     #[error(transparent)]
     Line(#[from] LineError),
@@ -51,11 +51,11 @@ impl PlayerLines {
         PlayerLines { player, scratch: Results::new(), missing: 0, batch: Vec::new() }
     }
 
-    /// `hello`: the player's name. `move ID D1 D2`: the id that it leaves. `batch N` and N lines of moves: N ids, all thought
-    /// about together. A line that cannot be obeyed is answered with what would do, and changes nothing; in a batch it has
-    /// its answer in its place.
+    /// Answers a line. `hello`: the player's name. `move ID D1 D2`: the id after its move. `batch N` and N lines of moves: N
+    /// ids, evaluated together. An invalid line gets an error with a remedy and changes nothing; in a batch the error takes its
+    /// place.
     ///
-    /// None stands for a line that was too long to be kept.
+    /// `None` is a line that was too long to read.
     pub fn answer(&mut self, line: Option<&str>) -> Reply {
         let words: Vec<&str> = line.unwrap_or("").split_ascii_whitespace().collect();
         if words[..] == ["quit"] {
@@ -74,7 +74,7 @@ impl PlayerLines {
         }
         let one = |line: String| Reply::Lines(vec![line]);
         match words[..] {
-            _ if line.is_none() => one(told(SeatError::Long)),
+            _ if line.is_none() => one(error_line(SeatError::Long)),
             ["hello"] => one(self.player.name().replace('\n', " ")),
             ["batch", count] => match count.parse() {
                 Ok(count @ 1..=MOST_TOGETHER) => {
@@ -82,26 +82,26 @@ impl PlayerLines {
                     self.batch.clear();
                     Reply::Later
                 }
-                _ => one(told(SeatError::Count(count.chars().take(20).collect()))),
+                _ => one(error_line(SeatError::Count(count.chars().take(20).collect()))),
             },
             _ => match self.read(&words) {
                 Ok(decision) => {
                     self.batch = vec![Ok(decision)];
                     Reply::Lines(self.play())
                 }
-                Err(error) => one(told(error)),
+                Err(error) => one(error_line(error)),
             },
         }
     }
 
-    /// What is still to be said when no more lines come: answers to what had come of a batch.
+    /// Answers the lines of an incomplete batch after the input has ended.
     pub fn end(&mut self) -> Vec<String> {
         let missing = std::mem::take(&mut self.missing);
         match missing {
             0 => Vec::new(),
             _ => {
                 let mut lines = self.play();
-                lines.push(format!("error: the input ended and {missing} lines of this batch had not come; send as many as it announces"));
+                lines.push(format!("error: the input ended before {missing} lines of this batch; send as many as announced"));
                 lines
             }
         }
@@ -119,26 +119,26 @@ impl PlayerLines {
         Ok((board, roll))
     }
 
-    /// Answers what was collected, each line in its place.
+    /// Answers all collected lines, in order.
     fn play(&mut self) -> Vec<String> {
         let batch = std::mem::take(&mut self.batch);
-        let asked: Vec<(Board, Roll)> = batch.iter().filter_map(|read| read.as_ref().ok().copied()).collect();
-        let mut chosen = Vec::with_capacity(asked.len());
-        if !asked.is_empty() {
-            self.player.choose(&asked, &mut chosen);
+        let valid: Vec<(Board, Roll)> = batch.iter().filter_map(|read| read.as_ref().ok().copied()).collect();
+        let mut chosen = Vec::with_capacity(valid.len());
+        if !valid.is_empty() {
+            self.player.choose(&valid, &mut chosen);
         }
         let mut chosen = chosen.into_iter();
         let mut line = |read: Result<(Board, Roll), String>| match read {
             Err(error) => format!("error: {error}"),
             Ok((board, roll)) => match chosen.next() {
                 Some(left) if board.results(roll, &mut self.scratch).contains(&left) => left.id().to_string(),
-                _ => told(SeatError::Illegal),
+                _ => error_line(SeatError::Illegal),
             },
         };
         batch.into_iter().map(&mut line).collect()
     }
 }
 
-fn told(error: SeatError) -> String {
+fn error_line(error: SeatError) -> String {
     format!("error: {error}")
 }

@@ -1,27 +1,27 @@
-//! Whom one can ask and play: the agent as it is, as it was kept, and baselines.
+//! Players for analysis and games: the present agent, kept copies of it, and baselines.
 
 use super::protocol::{Engine, Frozen, MOST_EVALS, PlayerKind};
 use crate::RunError;
 use learn::backgammon::baselines::{Linear, Random};
 use learn::backgammon::{Player, SelfTaught};
 
-/// Players that are kept ready.
+/// Maximum number of cached players.
 const CACHED_PLAYERS: usize = 6;
 
-/// An agent that is kept as it was.
+/// A kept copy of the agent.
 pub struct FrozenAgent {
     pub frozen: Frozen,
     pub weights: Vec<f32>,
 }
 
-/// A player at hand; of the agent as it is, as it was after so many rounds.
+/// A cached player. For the present agent, `rounds` identifies its weights.
 pub struct CachedPlayer {
     engine: Engine,
     rounds: u64,
     player: Box<dyn Player>,
 }
 
-/// Whom one can ask and play.
+/// Access to all players.
 pub struct PlayerPool<'a> {
     pub learner: &'a dyn SelfTaught,
     pub frozen_agents: &'a [FrozenAgent],
@@ -31,10 +31,7 @@ pub struct PlayerPool<'a> {
 impl PlayerPool<'_> {
     pub fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
         if engine.evals > MOST_EVALS {
-            return Err(RunError::refused(
-                format!("{} evaluations are more than anyone here waits for", engine.evals),
-                format!("Ask for {MOST_EVALS} at most"),
-            ));
+            return Err(RunError::refused(format!("{} evaluations are too many", engine.evals), format!("Choose at most {MOST_EVALS}")));
         }
         let learner = self.learner;
         let rounds = if engine.who == PlayerKind::Now { learner.progress().iterations } else { 0 };
@@ -57,7 +54,7 @@ impl PlayerPool<'_> {
                 CachedPlayer { engine, rounds, player }
             }
         };
-        // The one asked last comes last.
+        // The most recently used player is last.
         if self.player_cache.len() >= CACHED_PLAYERS {
             self.player_cache.remove(0);
         }
@@ -66,7 +63,7 @@ impl PlayerPool<'_> {
         Ok(&mut *last.player)
     }
 
-    /// What it is called at a table.
+    /// Name of the player in a session.
     pub fn name(&mut self, engine: Engine) -> Result<String, RunError> {
         let name = match engine.who {
             PlayerKind::Now => "agent".into(),
@@ -80,9 +77,9 @@ impl PlayerPool<'_> {
     fn not_frozen(&self, minutes: u32) -> RunError {
         let have: Vec<String> = self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
         let next = match have.is_empty() {
-            true => "Train for longer, or choose the agent as it is now".into(),
-            false => format!("Choose from {}, or the agent as it is now", have.join(", ")),
+            true => "Train for longer, or choose the present agent".into(),
+            false => format!("Choose from {}, or the present agent", have.join(", ")),
         };
-        RunError::refused(format!("no agent was kept after {minutes} minutes of this run"), next)
+        RunError::refused(format!("this run has no copy of the agent from minute {minutes}"), next)
     }
 }

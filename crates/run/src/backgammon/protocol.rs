@@ -1,8 +1,8 @@
-//! What crosses the boundary in the room of backgammon alone: questions about positions, and a game session in which people and
-//! agents play. This file refuses to hold behaviour.
+//! Plain data that only the backgammon room exchanges: questions about positions, and game sessions between users and engines.
+//! This file contains no behaviour.
 //!
-//! A position is an id as GNU Backgammon writes it. Before a roll it is seen by the player who rolls, after a move by the one
-//! who has just moved. Chances are six: to win a single game, a gammon, a backgammon, and to lose each of them.
+//! Positions are GNU Backgammon position ids. Before a roll the position is seen by the player on roll, after a move by the
+//! player who moved. There are six chances: to win a single game, a gammon or a backgammon, and to lose each of them.
 
 use crate::plain_data::plain_data;
 use crate::protocol::Progress;
@@ -10,107 +10,108 @@ pub use learn::backgammon::Depth;
 
 crate::questions! {
     Analyse { request: AnalysisRequest } -> Analysis,
-    /// What an id says: a position id with or without a match id behind a colon, or an XGID.
+    /// Parses an id: a position id, optionally with a match id after a colon, or an XGID.
     ReadId { id: String } -> Standing,
-    /// The same of what an editor has, with its ids; what cannot be is refused by the part that is wrong.
+    /// Checks the input of an editor and returns its ids; invalid input gives an error that names the wrong part.
     Compose { draft: Draft } -> Standing,
-    /// The tree one level on from a move.
+    /// The tree one level below a move.
     Unfold { unfold: Unfold } -> Vec<Branch>,
-    /// Begins a game session, in place of the one that was there.
+    /// Begins a game session in place of the present one.
     NewSession { setup: Setup } -> Session,
-    /// Goes back to the session before the present one, which takes its place.
+    /// Returns to the previous session; the present one becomes the previous.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
-    /// What somebody would do now in the game.
+    /// The choice of an engine in the present position.
     Hint { engine: Engine } -> Analysis,
-    /// How bad was a person's last turn.
+    /// Review of the user's last move.
     Review { engine: Engine } -> Review,
-    /// How bad was a person's last decision on the cube; null where none was due yet in this game.
+    /// Review of the user's last cube decision; null if there was none in this game.
     ReviewCube { engine: Engine } -> Option<CubeReview>,
-    /// How it stood before the one of [`Session::moves`] with this index, to be looked at again.
+    /// The game before the entry of [`Session::moves`] with this index.
     Moment { at: u32 } -> Moment,
-    /// How good that was.
+    /// Review of that entry.
     Judge { at: u32, engine: Engine } -> Judged,
-    /// The games so far as text that other programs import.
+    /// The games so far, as text for import into other programs.
     Transcript {} -> String,
-    /// The game session as it stands, where there is one.
+    /// The present game session, if any.
     Session {} -> Option<Session>,
 }
 
-/// Minutes of training after which the agent is kept as it is.
+/// Minutes of training after which a copy of the agent is kept.
 pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
-/// Evaluations a decision that may be asked for at most.
+/// Maximum number of evaluations per decision.
 pub const MOST_EVALS: u32 = 50_000;
 
 plain_data! {
-    /// What the room tells of itself, in [`crate::protocol::Event::Room`].
+    /// Events of this room, in [`crate::protocol::Event::Room`].
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// The agent as it is now is kept, to play against later.
+        /// A copy of the present agent was kept as an opponent.
         Frozen(Frozen),
     }
 
-    /// The agent as it was; of these one can choose whom to play.
+    /// A kept copy of the agent, which can be chosen as an opponent.
     pub struct Frozen {
-        /// After so many minutes of training.
+        /// Minutes of training before the copy.
         pub minutes: u32,
         pub progress: Progress,
     }
 
-    /// Somebody who plays, or who is asked for an opinion.
+    /// A player, or a source of evaluations.
     #[derive(Copy, Default, Eq)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum PlayerKind {
-        /// The agent as it is now; it goes on learning while it plays.
+        /// The present agent, which continues to learn while it plays.
         #[default]
         Now,
-        /// The agent as it was after so many minutes: one of the frozen ones.
+        /// A kept copy of the agent, identified by its minutes of training.
         Frozen {
             minutes: u32,
         },
-        /// The baselines. They play, and have no opinion to tell.
+        /// The baselines, which play but give no evaluations.
         Random,
         Linear,
     }
 
     /// A question about a position.
     pub struct AnalysisRequest {
-        /// As [`Question::ReadId`] reads it. A position id alone is of money play.
+        /// An id as in [`Question::ReadId`]. A position id alone means money play.
         pub id: String,
-        /// The roll to be played, in place of one that the id tells; null asks about the position before it.
+        /// The roll to be played, in place of the id's; null asks about the position before the roll.
         pub dice: Option<[u8; 2]>,
         pub who: PlayerKind,
-        /// Boards that may be valued for each decision; 0 and 1 mean no look-ahead.
+        /// Maximum number of boards evaluated per decision; 0 and 1 mean no look-ahead.
         pub evals: u32,
     }
 
-    /// A position with what is played for, seen by whoever is on roll.
+    /// A position with cube, stakes and score, seen by the player on roll.
     #[derive(Default)]
     pub struct Standing {
         pub position: Position,
-        /// The same as ids of GNU Backgammon and of eXtreme Gammon.
+        /// The same as a GNU Backgammon id; `xgid` is the eXtreme Gammon id.
         pub gnu_id: String,
         pub xgid: String,
-        /// The id said no more than where the checkers stand.
+        /// The id contained only the checkers.
         pub bare: bool,
-        /// The id asks for the Jacoby rule, which is not played with here.
+        /// The id contained the Jacoby rule, which is not supported.
         pub jacoby: bool,
         pub dice: Option<[u8; 2]>,
-        /// A double is offered by whoever is on roll.
+        /// The player on roll has offered a double.
         pub doubled: bool,
         pub cube: u32,
-        /// Whether the cube belongs to whoever is on roll; null while nobody has it.
+        /// Whether the player on roll owns the cube; null if it is in the middle.
         pub cube_is_mine: Option<bool>,
-        /// 0 is money play.
+        /// Points of the match; 0 is money play.
         pub length: u16,
-        /// Of whoever is on roll, then of the other.
+        /// Score of the player on roll, then of the other.
         pub score: [u16; 2],
         pub crawford: bool,
     }
 
-    /// What a position editor has.
+    /// Input of a position editor.
     pub struct Draft {
-        /// Points 1 to 24 and the bar, of whoever is on roll and of the other, as each counts its own; the rest is borne off.
+        /// Checkers on points 1 to 24 and on the bar, for the player on roll and the other, each with its own point numbers.
+        /// The remaining checkers are borne off.
         pub mine: Vec<u8>,
         pub theirs: Vec<u8>,
         pub dice: Option<[u8; 2]>,
@@ -121,19 +122,19 @@ plain_data! {
         pub crawford: bool,
     }
 
-    /// What somebody thinks of a position.
+    /// A player's evaluation of a position.
     #[derive(Default)]
     pub struct Analysis {
         pub position: Position,
         pub dice: Option<[u8; 2]>,
-        /// Whose opinion it is, in a few words.
+        /// Name of the player that evaluates.
         pub name: String,
         pub evals: u32,
-        /// With dice: every distinct result, the best first; where anything was searched, what was not comes after what was.
+        /// With dice: all distinct results of the roll, best first. If some were searched, the others follow them.
         pub candidates: Vec<Candidate>,
-        /// Without dice: what is expected, and what to do with the cube.
+        /// Without dice: the expected result, and advice on the cube.
         pub outlook: Option<Outlook>,
-        /// What is played for; null at a game session, which tells it itself.
+        /// Cube, stakes and score; null in a game session, which reports them itself.
         pub standing: Option<Standing>,
     }
 
@@ -141,35 +142,35 @@ plain_data! {
     #[derive(Default)]
     pub struct Position {
         pub id: String,
-        /// Counts of whoever sees it, 26 of them: borne off, points 1 to 24 as they count them, the bar.
+        /// Checkers of the viewing player, 26 numbers: borne off, points 1 to 24 in that player's numbering, bar.
         pub mine: Vec<u8>,
-        /// The other side's, as that side counts its own points: its point 1 is point 24 of the first.
+        /// Checkers of the other player, in that player's own numbering: its point 1 is point 24 of the viewing player.
         pub theirs: Vec<u8>,
         pub my_pips: u32,
         pub their_pips: u32,
     }
 
-    /// One result of a roll.
+    /// A result of a roll.
     #[derive(Default)]
     pub struct Candidate {
-        /// The id of the position after the move, seen by whoever moved.
+        /// Id of the position after the move, seen by the player who moved.
         pub id: String,
         /// `8/5* 6/5`
         pub text: String,
-        /// One way to play it.
+        /// One sequence of steps that leads to the result.
         pub steps: Vec<Step>,
-        /// Points a game that are expected.
+        /// Expected points per game.
         pub equity: f64,
-        /// Points a game less than the best; null for one that was not searched where others were.
+        /// Points per game less than the best result; null if only other results were searched.
         pub loss: Option<f64>,
         pub depth: Depth,
         pub chances: [f64; 6],
-        /// Share of attention before any search, and share of the search's evaluations that went here (0 without a search).
+        /// Probability by the policy before any search; `share` is the share of the search's evaluations (0 without a search).
         pub prior: f64,
         pub share: f64,
     }
 
-    /// One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
+    /// One checker moved by one die, in the mover's numbering: 25 is the bar and 0 is off.
     #[derive(Copy, Default, Eq)]
     pub struct Step {
         pub from: u8,
@@ -177,81 +178,81 @@ plain_data! {
         pub hit: bool,
     }
 
-    /// A position before the roll.
+    /// Evaluation of a position before the roll.
     #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
-        /// Points a game without a cube; in a match those to which the chance to win it corresponds.
+        /// Expected points per game without a cube; in a match, the points that correspond to the chance to win it.
         pub equity: f64,
         pub cube: CubeOutlook,
     }
 
-    /// What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a
-    /// match those to which its chances correspond. Seen by whoever is on roll.
+    /// Cube decision that follows from the six chances by Janowski's formula. Equities are points per game at the present cube;
+    /// in a match, the points that correspond to its chances. Seen by the player on roll.
     #[derive(Default)]
     pub struct CubeOutlook {
-        /// Whether whoever rolls may turn the cube, or has done so.
+        /// The player on roll may double, or has doubled.
         pub may_double: bool,
-        /// That is done: the other one decides.
+        /// A double was offered, and the other player has to decide.
         pub offered: bool,
         pub no_double: f64,
         pub double_take: f64,
         pub double_pass: f64,
-        /// Whether whoever rolls should turn the cube, whether the other should take it then, and whether it is better to play on for a
-        /// gammon than to have a double passed.
+        /// Advice: whether to double, whether the other player should take a double, and whether playing on for a gammon is
+        /// better than a passed double.
         pub double: bool,
         pub take: bool,
         pub too_good: bool,
-        /// In a match, the chance to win it by each of the three.
+        /// In a match: the chance to win it in each of the three cases.
         pub match_chances: Option<[f64; 3]>,
     }
 
-    /// Asks what can come after a move: for each roll of the other player the reply that is thought best.
+    /// Asks for the best reply to each roll of the other player after a move.
     pub struct Unfold {
-        /// After the move, seen by whoever moved: a candidate's id.
+        /// Id of the position after the move, seen by the player who moved: a candidate's id.
         pub id: String,
         pub who: PlayerKind,
         pub evals: u32,
     }
 
-    /// One roll of the other player, and their best reply.
+    /// A roll of the other player and the best reply.
     #[derive(Default)]
     pub struct Branch {
         pub dice: [u8; 2],
-        /// Of the 36 ways two dice fall.
+        /// Number of the 36 combinations of two dice that give this roll.
         pub ways: u32,
-        /// After the reply, seen by whoever replied.
+        /// Position after the reply, seen by the player who replied.
         pub id: String,
         pub text: String,
-        /// For whoever made the move that is asked about.
+        /// Equity of the player whose move is examined.
         pub equity: f64,
     }
 
-    /// Who sits at a table, and what is played.
+    /// Players and stakes of a session.
     #[derive(Default)]
     pub struct Setup {
-        /// The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
-        /// play itself, and two persons each other.
+        /// The two seats; the board is drawn for the first. Null is a user, as in `[null, {...}]` for a user against an engine.
+        /// Both seats can be engines or users.
         pub seats: [Option<Engine>; 2],
-        /// Points of the match, 64 at most; 0 is money play without end.
+        /// Points of the match, at most 64; 0 is unlimited money play.
         pub length: u16,
         /// Play with the doubling cube.
         pub cube: bool,
-        /// Of the dice.
+        /// Seed of the dice.
         pub seed: u32,
     }
 
-    /// A seat that no person has.
+    /// An engine that plays a seat.
     #[derive(Copy, Default, Eq)]
     pub struct Engine {
         pub who: PlayerKind,
         pub evals: u32,
     }
 
-    /// What is done in a session. What may not be done is refused, and changes nothing.
+    /// An action in a session. An illegal action gives an error and changes nothing.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Act {
-        /// Throws the dice for a person; at the opening, one die for each, until they differ.
+        /// Throws the dice for a user; at the opening one die for each player, until they differ.
         Roll,
         Double,
         Take,
@@ -261,82 +262,83 @@ plain_data! {
             from: u8,
             to: u8,
         },
-        /// Makes the steps to one of the roll's results, as a hint tells its id; to confirm is still to be done.
+        /// Makes the steps to a result of the roll, given by the id of a hint's candidate. The turn still has to be confirmed.
         Play {
             id: String,
         },
-        /// The same for a move as players write it: `8/5 6/5`.
+        /// Makes the steps of a move in notation: `8/5 6/5`.
         Write {
             text: String,
         },
-        /// Takes back the last step, or all of them.
+        /// Takes back the last step, or all steps.
         Undo {
             all: bool,
         },
         /// Ends the turn after its steps.
         Confirm,
-        /// An engine does the next thing that it has to do: roll and play, double, or answer a double.
+        /// Lets an engine take its next action: roll and play, double, or answer a double.
         Reply,
-        /// Gives the game up for 1 (single), 2 (gammon) or 3 (backgammon) times the cube. An engine that expects more declines.
+        /// Resigns the game for 1 (single), 2 (gammon) or 3 (backgammon) times the cube. An engine that expects more declines.
         Resign {
             points: u32,
         },
-        /// The next game of the match, once one has ended.
+        /// Begins the next game of the match, once one has ended.
         NextGame,
     }
 
-    /// A game session as it stands, for the one whom it is drawn for.
+    /// State of a game session, seen by the first seat.
     pub struct Session {
         pub setup: Setup,
-        /// In a few words.
+        /// Short names of the players.
         pub names: [String; 2],
-        /// Seen by the first seat, with the steps of a turn in progress.
+        /// Position seen by the first seat, including the steps of the turn in progress.
         pub position: Position,
         pub cube: u32,
-        /// Who alone may turn the cube; null while nobody has.
+        /// Owner of the cube, the only player who may double; null if it is in the middle.
         pub cube_owner: Option<u8>,
         /// Points so far.
         pub score: [u32; 2],
-        /// The game that is played without the cube.
+        /// This is the Crawford game, which is played without the cube.
         pub crawford: bool,
-        /// The position before the turn in progress with all that is played for, for other programs; the first seat is at the bottom.
+        /// Position before the turn in progress with cube, stakes and score, for other programs; the first seat is at the
+        /// bottom.
         pub xgid: String,
-        /// From 1.
+        /// Number of the game, starting at 1.
         pub game: u32,
         pub phase: Phase,
-        /// Whose turn it is to do something: 0 or 1. After the end, the winner.
+        /// Seat to act: 0 or 1. After the end, the winner.
         pub turn: u8,
-        /// In front of whoever's turn it is: the larger first, and at the opening the first seat's.
+        /// Dice of the seat to act, the larger first; at the opening, the first seat's die first.
         pub dice: Option<[u8; 2]>,
-        /// Numbers still to be played, one for each step, the larger first.
+        /// Numbers still to be played, one per step, the larger first.
         pub left: Vec<u8>,
-        /// Steps of the turn so far, as whoever's turn it is counts points.
+        /// Steps of the turn so far, in the numbering of the seat to act.
         pub steps: Vec<Step>,
-        /// Steps that a person can make now, as they count points; each leads on to a whole legal move.
+        /// Legal next steps of a user, in that user's numbering; each can be completed to a legal move.
         pub legal: Vec<Step>,
         pub may: AllowedActs,
-        /// The last turn of an engine, to be shown.
+        /// Last turn of an engine, for display.
         pub reply: Option<Reply>,
-        /// Once the game has ended.
+        /// Result of the game, once it has ended.
         pub ending: Option<Ending>,
-        /// This game so far.
+        /// Entries of this game so far.
         pub moves: Vec<Played>,
     }
 
     #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Phase {
-        /// Nobody has thrown.
+        /// No dice have been thrown.
         #[default]
         Opening,
         ToRoll,
-        /// A double is offered; it is up to the other one.
+        /// A double was offered, and the other player has to answer.
         Doubled,
         ToPlay,
         Over,
     }
 
-    /// What a person can do now.
+    /// Actions that a user can take now.
     #[derive(Copy, Default, Eq)]
     pub struct AllowedActs {
         pub roll: bool,
@@ -344,27 +346,27 @@ plain_data! {
         /// Take or pass.
         pub answer: bool,
         pub undo: bool,
-        /// The steps make a whole legal move. Where no step is legal, so do none.
+        /// The steps form a complete legal move. This also holds for no steps if none is legal.
         pub confirm: bool,
-        /// An engine has the next thing to do.
+        /// An engine has to act.
         pub reply: bool,
         pub resign: bool,
         pub next_game: bool,
         pub hint: bool,
-        /// A turn of a person's can be evaluated.
+        /// A turn of a user can be reviewed.
         pub review: bool,
     }
 
-    /// What an engine did.
+    /// Action of an engine.
     pub struct Reply {
         pub seat: u8,
         pub did: EngineAct,
         pub dice: Option<[u8; 2]>,
         pub text: String,
-        /// Seen by the engine, before its move.
+        /// Position before the move, seen by the engine.
         pub before: Option<Position>,
         pub steps: Vec<Step>,
-        /// What it considered, as an analysis has it, ten at most; empty where it has no opinion to tell.
+        /// Up to ten candidates that it considered; empty if it gives no evaluations.
         pub candidates: Vec<Candidate>,
     }
 
@@ -380,9 +382,9 @@ plain_data! {
     #[derive(Copy, Eq)]
     pub struct Ending {
         pub winner: u8,
-        /// The cube counted in.
+        /// Points won, including the cube.
         pub points: u32,
-        /// 1, a gammon 2, a backgammon 3.
+        /// 1 for a single game, 2 for a gammon, 3 for a backgammon.
         pub level: u32,
         pub how: EndedBy,
         /// The match is over.
@@ -397,24 +399,24 @@ plain_data! {
         Resigned,
     }
 
-    /// One thing done in a game.
+    /// An entry of a game.
     pub struct Played {
         pub seat: u8,
         pub dice: Option<[u8; 2]>,
-        /// A move in notation, or what was done instead: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
+        /// A move in notation, or another action: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
         pub text: String,
-        /// How it stood before it, with all that was played for: what an analysis can be asked about.
+        /// The game before the action, as an id for an analysis.
         pub id: String,
     }
 
-    /// What a person did with the cube, held against what is best.
+    /// Comparison of a user's cube decision with the best one.
     pub struct CubeReview {
         pub did: CubeAct,
         pub best: CubeAct,
-        /// Points a game, at the cube before it, that this gave away.
+        /// Points per game lost, at the cube before the decision.
         pub error: f64,
         pub verdict: Verdict,
-        /// Seen by whoever is on roll, who is the other one where a double was answered.
+        /// Evaluation seen by the player on roll, who is the other player if a double was answered.
         pub outlook: CubeOutlook,
     }
 
@@ -427,12 +429,12 @@ plain_data! {
         Pass,
     }
 
-    /// A game as it stood, seen by the first seat.
+    /// The game at an earlier moment, seen by the first seat.
     pub struct Moment {
         pub position: Position,
         pub cube: u32,
         pub cube_owner: Option<u8>,
-        /// Who did it, and what: a roll with steps as that one counts points, or a word.
+        /// The seat that acted and its action: dice with steps in its own numbering, or a word.
         pub seat: u8,
         pub dice: Option<[u8; 2]>,
         pub steps: Vec<Step>,
@@ -440,38 +442,38 @@ plain_data! {
         pub id: String,
     }
 
-    /// How good one of a game's decisions was, or both of a turn: to roll without turning the cube, and the move.
+    /// Review of a decision, or of both decisions of a turn: rolling without a double, and the move.
     pub struct Judged {
-        /// Expected of the position by the first seat, before the roll and with the cube, in points a game at the present cube.
+        /// Expected points per game of the first seat, before the roll, with the cube, at the present cube.
         pub equity: f64,
-        /// Points lost by the move, and by what was done with the cube; null where there was no choice.
+        /// Points lost by the move and by the cube decision; null if there was no choice.
         pub move_error: Option<f64>,
         pub cube_error: Option<f64>,
         pub verdict: Verdict,
-        /// What would have been best, where something else was done.
+        /// The best alternative, if another choice was made.
         pub best_move: Option<String>,
         pub best_cube: Option<CubeAct>,
     }
 
-    /// How bad was that: a person's last turn held against the best.
+    /// Comparison of a user's last move with the best one.
     pub struct Review {
         pub dice: [u8; 2],
-        /// Seen by the person, before the move.
+        /// Position before the move, seen by the user.
         pub before: Position,
         pub yours: Candidate,
         pub best: Candidate,
-        /// From 1, among so many.
+        /// Rank of the move, starting at 1; `of` is the number of results.
         pub rank: u32,
         pub of: u32,
         pub verdict: Verdict,
-        /// Points a game that the move gave away.
+        /// Points per game lost by the move.
         pub error: f64,
-        /// Of this person's moves with a choice that were reviewed at this table: how many, and the points a game lost in all of them.
+        /// Number of this user's reviewed moves with a choice in this session, and their total points lost per game.
         pub reviewed: u32,
         pub lost: f64,
     }
 
-    /// By points lost: from 0.04 on dubious, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
+    /// Verdict by points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from 0.16.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Verdict {

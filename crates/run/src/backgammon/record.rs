@@ -1,4 +1,4 @@
-//! What was done in a game, from which all else follows.
+//! Record of a game's actions, which determine everything else.
 
 use worlds::backgammon::{self as rules, Board, Game, GameError, Player as Seat, Results, Stakes, notation};
 
@@ -6,12 +6,12 @@ pub(crate) fn seat(player: Seat) -> u8 {
     player as u8
 }
 
-/// One thing done in a game.
+/// An action in a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// As thrown at the opening, else the larger first.
+    /// Dice as thrown at the opening, else the larger first.
     Rolled([u8; 2]),
-    /// To a board seen by whoever moved.
+    /// Board after the move, seen by the player who moved.
     Moved(Board),
     Doubled,
     Took,
@@ -34,7 +34,7 @@ impl Action {
         }
     }
 
-    /// Does it by the rules, which know nothing of giving up.
+    /// Applies the action by the rules, which do not cover resigning.
     pub fn apply(self, game: &mut Game, scratch: &mut Results) -> Result<(), GameError> {
         match self {
             Action::Rolled(dice) => game.roll(dice),
@@ -46,7 +46,7 @@ impl Action {
         }
     }
 
-    /// Whose it is where the game stands before it.
+    /// Seat that takes the action in the game `before`.
     pub fn seat(self, before: &Game) -> u8 {
         match self {
             Action::Resigned { seat, .. } => seat,
@@ -55,7 +55,7 @@ impl Action {
         }
     }
 
-    /// What it is called where the game stands before it.
+    /// Text of the action in the game `before`.
     pub fn text(self, before: &Game) -> String {
         match (self, before.dice()) {
             (Action::Moved(after), Some(roll)) => notation::write(&before.board(), roll, &after).unwrap_or_default(),
@@ -69,7 +69,7 @@ impl Action {
         }
     }
 
-    /// What [`Action::word`] gave.
+    /// Inverse of [`Action::word`].
     pub fn from_word(word: &str) -> Option<Action> {
         let digit = |at: usize| word.as_bytes().get(at).filter(|b| b.is_ascii_digit()).map(|b| b - b'0');
         Some(match word {
@@ -85,7 +85,7 @@ impl Action {
     }
 }
 
-/// A game that was played, or is being played.
+/// A completed game, or the game in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub stakes: Stakes,
@@ -98,20 +98,20 @@ impl Record {
         Record { stakes, actions: Vec::new(), ending: None }
     }
 
-    /// A word for each action.
+    /// The actions as words.
     pub fn words(&self) -> String {
         self.actions.iter().map(Action::word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Tells of each action and how the game stood before it.
-    pub fn replay(&self, mut tell: impl FnMut(&Game, Action)) {
+    /// Calls `visit` with each action and the game before it.
+    pub fn replay(&self, mut visit: impl FnMut(&Game, Action)) {
         let (mut game, mut scratch) = (Game::new(self.stakes), Results::new());
         for &action in &self.actions {
             let before = game;
             if action.apply(&mut game, &mut scratch).is_err() {
                 break;
             }
-            tell(&before, action);
+            visit(&before, action);
         }
     }
 }

@@ -1,6 +1,5 @@
-//! Backgammon as a room: a learner that teaches itself, tested now and then against baselines; the agent as it was, kept to play
-//! against; and beside the training an analysis and a game session, which leave no trace in what is learned. What is asked is
-//! answered by the weights of the last round that has ended.
+//! The backgammon room: a learner that trains by self-play, with tests against baselines and kept copies as opponents. Analysis
+//! and game sessions do not affect training. Questions are answered with the weights of the last completed round.
 
 use super::keeping::Kept;
 use super::learners;
@@ -29,7 +28,7 @@ pub struct Backgammon {
     player_cache: Vec<CachedPlayer>,
 }
 
-/// What is saved beside the learner, and told when a run begins.
+/// Saved data besides the learner, also part of the initial state of a run.
 #[derive(Default, Serialize, Deserialize)]
 struct Notes {
     frozen: Vec<Frozen>,
@@ -40,7 +39,7 @@ struct Notes {
 }
 
 impl Backgammon {
-    fn around(learner: Box<dyn SelfTaught>) -> Backgammon {
+    fn from_learner(learner: Box<dyn SelfTaught>) -> Backgammon {
         Backgammon { learner, kept: Kept::default(), baseline_test: None, sessions: Sessions::default(), player_cache: Vec::new() }
     }
 }
@@ -67,12 +66,12 @@ impl Room for Backgammon {
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
-        Ok(Backgammon::around((learners::kind(setup.variant).learner.make)(setup, None)?))
+        Ok(Backgammon::from_learner((learners::kind(setup.variant).learner.make)(setup, None)?))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let find = |name: &str| saved.find(name);
-        let mut room = Backgammon::around((learners::kind(setup.variant).learner.make)(setup, Some(&find))?);
+        let mut room = Backgammon::from_learner((learners::kind(setup.variant).learner.make)(setup, Some(&find))?);
         let notes = match saved.notes {
             serde_json::Value::Null => Notes::default(),
             notes => Notes::deserialize(notes).map_err(RunError::damaged)?,
@@ -88,11 +87,11 @@ impl Room for Backgammon {
 
     fn notes(&self) -> serde_json::Value {
         let [session, former_session] = self.sessions.saved();
-        let notes = Notes { frozen: self.kept.told(), session, former_session };
+        let notes = Notes { frozen: self.kept.frozen(), session, former_session };
         json(&notes)
     }
 
-    /// The game goes on against the agent of the new run.
+    /// Continues the game against the agent of the new run.
     fn follow(&mut self, before: Self) {
         self.sessions.follow(before.sessions);
     }
@@ -116,7 +115,7 @@ impl Room for Backgammon {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // No test gets that far.
+        // The highest bit separates confirmations from tests; no iteration number reaches it.
         let player = self.learner.player(1);
         self.baseline_test = Some(BaselineTest::new(player, seed | 1 << 31, CONFIRMATION_PAIRS));
         true
@@ -139,8 +138,8 @@ impl Room for Backgammon {
         backgammon::fingerprint(isa)
     }
 
-    /// Keeps the agent as it is when its minute has come.
-    fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
+    /// Keeps a copy of the agent when one is due.
+    fn take_events(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.kept.keep(&*self.learner, train_s)
     }
 
@@ -150,7 +149,7 @@ impl Room for Backgammon {
     }
 }
 
-/// The agent of a checkpoint, which with more than one evaluation a decision searches.
+/// The agent of a checkpoint. It searches if `evals` exceeds 1.
 pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Box<dyn Player>, RunError> {
     let (header, tensors, _) = checkpoint::decode(bytes, &SCHEMA)?;
     let config = &header.config;

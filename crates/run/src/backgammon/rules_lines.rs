@@ -1,9 +1,9 @@
-//! Backgammon's rules for other programs, one line of text to an answer: results of rolls and points of finished games by GNU
-//! Backgammon's position ids, always seen by the player who makes the roll. It keeps nothing from one line to the next.
+//! A line-based interface to the rules for other programs: results of rolls, and points of finished games. Positions are GNU
+//! Backgammon ids, always seen by the player who makes the roll. No state is kept between lines.
 
 use worlds::backgammon::{Board, BoardError, Id, NoSuchRoll, Results, Roll};
 
-/// Answers what a roll can lead to and what a game has counted.
+/// Answers questions about the results of rolls and the points of games.
 pub struct RulesLines {
     scratch: Results,
     ids: Vec<Id>,
@@ -11,15 +11,15 @@ pub struct RulesLines {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    #[error("this line asks for nothing; send ID D1 D2, points ID, or quit")]
+    #[error("unknown command; send ID D1 D2, points ID, or quit")]
     Unknown,
-    #[error("{0:?} is no die; give two numbers from 1 to 6")]
+    #[error("invalid die {0:?}; give two numbers from 1 to 6")]
     Die(String),
-    #[error("this game has ended; ask for its points, or send a position that goes on")]
+    #[error("this game has ended; ask for its points, or send a position of a game in progress")]
     Over,
-    #[error("this game goes on; ask for points when the winner has no checkers left")]
-    GoesOn,
-    #[error("this is seen by the loser; send the position as its winner sees it")]
+    #[error("this game has not ended; ask for points when the winner has no checkers left")]
+    InProgress,
+    #[error("this position is seen by the loser; send it as the winner sees it")]
     Lost,
     #[error(transparent)]
     Board(#[from] BoardError),
@@ -32,12 +32,12 @@ impl RulesLines {
         RulesLines { scratch: Results::new(), ids: Vec::new() }
     }
 
-    /// `ID D1 D2`: the ids of every distinct result, sorted, with spaces between; the same id where no move is legal.
-    /// `points ID`: what the finished game counts for its winner, who sees it.
+    /// Answers a line. `ID D1 D2`: the ids of all distinct results, sorted and separated by spaces; the same id if no move is
+    /// legal. `points ID`: points of the finished game, whose winner sees the position.
     pub fn answer(&mut self, line: &str) -> Result<String, LineError> {
         match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {
             ["points", id] => match Board::from_id(id)?.points() {
-                0 => Err(LineError::GoesOn),
+                0 => Err(LineError::InProgress),
                 lost if lost < 0 => Err(LineError::Lost),
                 points => Ok(points.to_string()),
             },
@@ -66,7 +66,7 @@ impl Default for RulesLines {
     }
 }
 
-/// One digit; which of them are on a die is for the roll to say.
+/// Parses one digit; [`Roll::new`] checks its range.
 pub(super) fn die(text: &str) -> Result<u8, LineError> {
     match text.as_bytes() {
         [digit @ b'0'..=b'9'] => Ok(digit - b'0'),

@@ -1,8 +1,7 @@
-//! A game session: persons and engines in two seats, money or a match, with the dice of a seed. It keeps a record
-//! from which all else follows, so that a game is saved, gone on with and written out as text.
+//! A game session: users and engines in two seats, for money or a match, with dice from a seed. It keeps a record that
+//! determines everything else, so that a game can be saved, continued and exported as text.
 //!
-//! It refuses what the rules refuse, and then nothing has changed. It never acts by itself: an engine does one thing when it is
-//! told to.
+//! Illegal actions give an error and change nothing. An engine acts only on request, one action at a time.
 
 mod looking;
 mod saved;
@@ -17,27 +16,27 @@ use serde::{Deserialize, Serialize};
 use worlds::backgammon::notation::{self, Play};
 use worlds::backgammon::{self as rules, Board, Game, Match, Player as Seat, Results, Roll, Stage, Stakes};
 
-/// Apart from the streams that learners and duels draw from.
+/// Random stream of the dice, separate from those of learners and duels.
 const DICE: u32 = 0x5441_424C;
-/// Words of the dice's stream for each throw.
+/// Words of the dice's stream per throw.
 const THROW: u64 = 4;
 const LONGEST_MATCH: u16 = 64;
-/// Of money play, so many games are saved.
+/// Maximum number of saved games in money play.
 const GAMES_KEPT: usize = 100;
-/// Candidates of a reply that are told.
+/// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// An engine declines to be given less than it expects, but for so much.
+/// Margin for accepting a resignation: an engine declines if it expects more than the offer plus this, in points.
 const GENEROUS: f64 = 0.05;
 
-/// What is saved of a session.
+/// Saved state of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Games of which no record is kept any more, and the points in them.
+    /// Number of games without a record, and their points.
     pub earlier: u32,
     pub earlier_score: [u32; 2],
-    /// A word for each action.
+    /// The actions of each game as words.
     pub games: Vec<String>,
     pub throws: u64,
     pub reviewed: u32,
@@ -45,18 +44,18 @@ pub(crate) struct SavedSession {
 }
 
 pub(crate) struct GameSession {
-    /// What is saved as it stands; the games, once they are asked for.
+    /// The saved state, except for the games, which are added when the session is saved.
     kept: SavedSession,
-    /// Games before this one.
+    /// Games before the present one.
     done: Vec<Record>,
     now: Record,
     game: Game,
     resigned: Option<rules::Ending>,
     play: Option<Play>,
     reply: Option<Reply>,
-    /// The last turn of a person, and whether it was reviewed.
+    /// The last turn of a user, and whether it was reviewed.
     turn_done: Option<(Game, Roll, Board, bool)>,
-    /// A person's last decision on the cube, and how the game stood before it.
+    /// The last cube decision of a user, and the game before it.
     cube_done: Option<(Game, CubeAct)>,
     scratch: Results,
 }
@@ -105,7 +104,7 @@ impl GameSession {
         }
     }
 
-    /// Whoever has the next thing to do; nobody in particular at the opening, and nobody once the game has ended.
+    /// The player to act; `None` at the opening and after the end of the game.
     fn actor(&self) -> Option<Seat> {
         if self.ending().is_some() {
             return None;
@@ -125,7 +124,7 @@ impl GameSession {
         self.kept.setup.seats.iter().all(Option::is_some)
     }
 
-    /// An engine has the next thing to do.
+    /// The engine to act, if it is an engine's turn.
     fn engines_turn(&self) -> Option<Seat> {
         match self.actor() {
             Some(player) => self.engine(player).map(|_| player),
@@ -134,7 +133,7 @@ impl GameSession {
         }
     }
 
-    /// A person has it.
+    /// The user to act, if it is a user's turn.
     fn persons_turn(&self) -> Option<Seat> {
         self.actor().filter(|&player| self.engine(player).is_none())
     }
@@ -150,45 +149,48 @@ impl GameSession {
         }
     }
 
-    /// Does what it is told, or says why not and leaves everything as it was.
+    /// Executes an action; on an error nothing changes.
     pub fn act(&mut self, act: &Act, players: &mut PlayerPool) -> Result<(), RunError> {
         match act {
             Act::Roll => {
                 let opening = self.game.stage() == Stage::Opening && !self.no_person_plays();
                 let mine = self.persons_turn().is_some() && self.game.stage() == Stage::ToRoll;
                 if !(opening || mine) {
-                    return Err(refused("There are no dice to throw now", "See whose turn it is"));
+                    return Err(refused("The dice cannot be thrown now", "Check whose turn it is"));
                 }
                 let before = self.game;
                 self.throw()?;
-                // To roll is a decision on the cube where it could have been turned.
+                // Rolling is a cube decision if a double was possible.
                 let may_double = self.kept.setup.cube && before.may_double();
                 self.cube_done = may_double.then_some((before, CubeAct::NoDouble));
                 Ok(())
             }
             Act::Double => {
                 if self.persons_turn().is_none() || !self.may_double() {
-                    return Err(refused("The cube cannot be turned now", "It is turned before one's own roll, by whoever may"));
+                    return Err(refused(
+                        "The cube cannot be turned now",
+                        "Double before your own roll, if the cube is in the middle or yours",
+                    ));
                 }
                 self.cube_done = Some((self.game, CubeAct::Double));
-                self.done(Action::Doubled)
+                self.record(Action::Doubled)
             }
             Act::Take | Act::Pass => {
                 if self.persons_turn().is_none() || self.game.stage() != Stage::Doubled {
-                    return Err(refused("No double is offered to you", "See whose turn it is"));
+                    return Err(refused("No double is offered to you", "Check whose turn it is"));
                 }
                 let take = *act == Act::Take;
                 self.cube_done = Some((self.game, if take { CubeAct::Take } else { CubeAct::Pass }));
                 self.answer(take)
             }
             Act::Step { from, to } => Ok(self.playing()?.take(*from, *to).map(drop)?),
-            // A candidate's id says in a match what is played for, too.
-            Act::Play { id } => self.lay(|_, _| Ok(Board::from_id(id.trim().split(':').next().unwrap_or_default())?)),
-            Act::Write { text } => self.lay(|board, roll| Ok(notation::read(board, roll, text)?)),
+            // In a match, a candidate's id also contains stakes and score.
+            Act::Play { id } => self.set_steps(|_, _| Ok(Board::from_id(id.trim().split(':').next().unwrap_or_default())?)),
+            Act::Write { text } => self.set_steps(|board, roll| Ok(notation::read(board, roll, text)?)),
             Act::Undo { all } => {
                 let play = self.playing()?;
                 if play.undo().is_none() {
-                    return Err(refused("There is nothing to take back in this turn", "Make a step first"));
+                    return Err(refused("There is no step to take back in this turn", "Make a step first"));
                 }
                 while *all && play.undo().is_some() {}
                 Ok(())
@@ -196,7 +198,7 @@ impl GameSession {
             Act::Confirm => {
                 let play = self.playing()?;
                 if !play.is_whole() {
-                    return Err(refused("The roll is not played yet", "Make the steps that are left"));
+                    return Err(refused("The roll is not completely played", "Make the remaining steps"));
                 }
                 let after = play.board();
                 self.end_turn(after)
@@ -207,8 +209,8 @@ impl GameSession {
         }
     }
 
-    /// Makes the steps to a result of the roll, in place of those made so far.
-    fn lay(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
+    /// Replaces the steps so far by the steps to a result of the roll.
+    fn set_steps(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
         let board = self.game.board();
         let mut play = Play::new(board, roll);
@@ -219,7 +221,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// The turn that a person is playing.
+    /// The user's turn in progress.
     fn playing(&mut self) -> Result<&mut Play, RunError> {
         if self.persons_turn().is_none() {
             return Err(no_move_due());
@@ -227,7 +229,7 @@ impl GameSession {
         self.play.as_mut().ok_or_else(no_move_due)
     }
 
-    /// The dice of a turn; at the opening until they differ.
+    /// Throws the dice of a turn; at the opening until they differ.
     fn throw(&mut self) -> Result<(), RunError> {
         let opening = self.game.stage() == Stage::Opening;
         let mut throws = self.kept.throws;
@@ -241,7 +243,7 @@ impl GameSession {
                 false => break [one.max(other), one.min(other)],
             }
         };
-        self.done(Action::Rolled(dice))?;
+        self.record(Action::Rolled(dice))?;
         self.kept.throws = throws;
         Ok(())
     }
@@ -249,7 +251,7 @@ impl GameSession {
     fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
         let before = self.game;
-        self.done(Action::Moved(after))?;
+        self.record(Action::Moved(after))?;
         if self.engine(before.on_roll()).is_none() {
             self.turn_done = Some((before, roll, after, false));
         }
@@ -257,11 +259,11 @@ impl GameSession {
     }
 
     fn answer(&mut self, take: bool) -> Result<(), RunError> {
-        self.done(if take { Action::Took } else { Action::Passed })
+        self.record(if take { Action::Took } else { Action::Passed })
     }
 
-    /// Does it and keeps it in the record.
-    fn done(&mut self, action: Action) -> Result<(), RunError> {
+    /// Applies an action and adds it to the record.
+    fn record(&mut self, action: Action) -> Result<(), RunError> {
         action.apply(&mut self.game, &mut self.scratch)?;
         self.play = self.game.dice().map(|roll| Play::new(self.game.board(), roll));
         if let Action::Resigned { seat, level } = action {
@@ -273,16 +275,16 @@ impl GameSession {
         Ok(())
     }
 
-    /// What an engine thinks comes first, so that a refusal finds everything as it was.
+    /// Lets an engine act. Players are prepared first, so that an error changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
-        let player = self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "See whose it is"))?;
+        let player = self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
             players.player(engine)?;
         }
         match self.game.stage() {
             Stage::Doubled => {
                 let chances = self.expects(player, players)?;
-                // Who has no opinion plays on.
+                // A player without evaluations always takes.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
                 return match take {
                     true => self.replied(player, EngineAct::Took, Action::Took),
@@ -303,14 +305,14 @@ impl GameSession {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
         let game = self.game;
         let (player, before) = (game.on_roll(), game.board());
-        let asked = self.engine(player).ok_or_else(no_move_due)?;
-        let engine = players.player(asked)?;
-        // Who has no opinion chooses all the same.
-        let (considered, after) = match engine.expects(before) {
-            Some(_) => analysis::considered(players, asked, &game, roll)?,
+        let engine = self.engine(player).ok_or_else(no_move_due)?;
+        let engine_player = players.player(engine)?;
+        // A player without evaluations only chooses.
+        let (considered, after) = match engine_player.expects(before) {
+            Some(_) => analysis::considered(players, engine, &game, roll)?,
             None => {
                 let mut chosen = Vec::new();
-                engine.choose(&[(before, roll)], &mut chosen);
+                engine_player.choose(&[(before, roll)], &mut chosen);
                 (Vec::new(), chosen.first().copied().unwrap_or(before))
             }
         };
@@ -329,38 +331,38 @@ impl GameSession {
         Ok(())
     }
 
-    /// What the engine in this seat expects before the roll, where it has an opinion.
+    /// Chances before the roll by the engine in this seat, if it gives evaluations.
     fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         Ok(players.player(engine)?.expects(self.game.board()))
     }
 
-    /// An engine does something without dice.
+    /// Records an engine's action without dice.
     fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
         let text = action.text(&self.game);
-        self.done(action)?;
+        self.record(action)?;
         self.reply = Some(Reply { seat: seat(player), did, dice: None, text, before: None, steps: Vec::new(), candidates: Vec::new() });
         Ok(())
     }
 
     fn resign(&mut self, level: u32, players: &mut PlayerPool) -> Result<(), RunError> {
-        let player = self.persons_turn().ok_or_else(|| refused("A game is given up on one's own turn", "Wait for it"))?;
+        let player = self.persons_turn().ok_or_else(|| refused("A game can be resigned only on your own turn", "Wait for your turn"))?;
         if !(1..=3).contains(&level) {
-            return Err(refused("A game is given up for 1, 2 (a gammon) or 3 points (a backgammon)", "Choose one"));
+            return Err(refused("A game can be resigned for 1, 2 (a gammon) or 3 points (a backgammon)", "Choose one"));
         }
         if let Some(engine) = self.engine(player.other()) {
             let expected = players.player(engine)?.expects(self.game.board());
             let theirs = expected.map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
             if theirs.is_some_and(|chances| chances.equity() > f64::from(level) + GENEROUS) {
-                let who = &self.kept.names[player.other() as usize];
-                return Err(refused(&format!("{who} expects more than that and declines"), "Offer more, or play on"));
+                let name = &self.kept.names[player.other() as usize];
+                return Err(refused(&format!("{name} expects more and declines"), "Offer more, or play on"));
             }
         }
-        self.done(Action::Resigned { seat: seat(player), level })
+        self.record(Action::Resigned { seat: seat(player), level })
     }
 
     fn next_game(&mut self) -> Result<(), RunError> {
-        let ending = self.ending().ok_or_else(|| refused("This game goes on", "Play it to its end, or resign"))?;
+        let ending = self.ending().ok_or_else(|| refused("This game has not ended", "Play it to its end, or resign"))?;
         let stakes = match self.game.stakes() {
             Stakes::Money => Stakes::Money,
             Stakes::Match(standing) => {
@@ -389,19 +391,19 @@ impl GameSession {
         (self.resigned, self.play, self.reply, self.turn_done, self.cube_done) = (None, None, None, None, None);
     }
 
-    /// Does again what was done once.
+    /// Repeats an action of a saved game.
     fn redo(&mut self, action: Action) -> Result<(), RunError> {
         match action {
             Action::Moved(after) => self.end_turn(after),
             Action::Doubled if !self.kept.setup.cube => Err(refused("This session has no cube", "Begin another")),
             Action::Resigned { level, .. } if self.ending().is_some() || !(1..=3).contains(&level) => {
-                Err(refused("This game cannot be given up", "Begin another"))
+                Err(refused("This game cannot be resigned", "Begin another"))
             }
-            _ => self.done(action),
+            _ => self.record(action),
         }
     }
 
-    /// Points in games that have ended, this one too.
+    /// Points of all completed games, including the present one.
     fn score(&self) -> [u32; 2] {
         if let Stakes::Match(standing) = self.game.stakes() {
             let standing = self.ending().map_or(standing, |ending| standing.after(ending));
@@ -484,12 +486,12 @@ impl GameSession {
         }
     }
 
-    /// A person plays, and not engines alone.
+    /// Returns true if a user plays in the session.
     pub fn is_played(&self) -> bool {
         self.kept.setup.seats.contains(&None)
     }
 }
 
 fn no_move_due() -> RunError {
-    refused("No move of yours is due", "See whose turn it is")
+    refused("It is not your turn to move", "Check whose turn it is")
 }

@@ -1,4 +1,4 @@
-//! The game session beside the training and the one before it, and what is asked of them and of positions.
+//! The present game session and the previous one, and answers to questions about them and about positions.
 
 use super::analysis;
 use super::players::PlayerPool;
@@ -10,12 +10,12 @@ use crate::questions::Answer;
 #[derive(Default)]
 pub(super) struct Sessions {
     now: Option<GameSession>,
-    /// The last one before it in which a person played, to go back to.
+    /// The last previous session in which a user played.
     former: Option<GameSession>,
 }
 
 impl Sessions {
-    /// The present one and the one before it.
+    /// Restores the present session and the previous one.
     pub fn from_saved(saved: [Option<SavedSession>; 2]) -> Result<Sessions, RunError> {
         let [now, former] = saved.map(|saved| saved.as_ref().map(GameSession::from_saved).transpose());
         Ok(Sessions { now: now?, former: former? })
@@ -25,13 +25,13 @@ impl Sessions {
         [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
     }
 
-    /// Those of the run before go on.
+    /// Takes over the sessions of the previous run.
     pub fn follow(&mut self, before: Sessions) {
         self.now = before.now.or(self.now.take());
         self.former = before.former.or(self.former.take());
     }
 
-    /// In place of the present one, which is kept where a person plays.
+    /// Begins a session. The present one is kept if a user plays in it.
     fn begin(&mut self, session: GameSession) -> &GameSession {
         if let Some(before) = self.now.take().filter(GameSession::is_played) {
             self.former = Some(before);
@@ -40,7 +40,7 @@ impl Sessions {
     }
 
     fn now(&mut self) -> Result<&mut GameSession, RunError> {
-        self.now.as_mut().ok_or_else(|| RunError::refused("no game has begun here", "Begin one"))
+        self.now.as_mut().ok_or_else(|| RunError::refused("no game has begun", "Begin one"))
     }
 
     pub fn answer(&mut self, players: &mut PlayerPool, question: Question) -> Result<Answer, RunError> {
@@ -54,8 +54,8 @@ impl Sessions {
                 Box::new(self.begin(begun).view())
             }
             Question::FormerSession {} => {
-                let nobody = || RunError::refused("nobody has played a match before this one", "Go on with this one");
-                let former = self.former.take().ok_or_else(nobody)?;
+                let none = || RunError::refused("there is no previous session", "Continue the present one");
+                let former = self.former.take().ok_or_else(none)?;
                 Box::new(self.begin(former).view())
             }
             Question::Act { act } => {

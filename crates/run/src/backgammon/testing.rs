@@ -1,4 +1,4 @@
-//! The test: games against the baselines, with dice that follow from a seed.
+//! The test: games against the baselines, with dice from a seed.
 
 use super::schema::SCHEMA;
 use crate::RunError;
@@ -8,18 +8,19 @@ use learn::backgammon::Player;
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::baselines::{Linear, Random};
 
-/// Pairs of games against each baseline.
+/// Pairs of games against each baseline in a test.
 pub const TEST_PAIRS: u64 = 100;
-/// The same of a confirmation.
+/// Pairs of games against each baseline in a confirmation.
 pub const CONFIRMATION_PAIRS: u64 = 500;
 
-/// About what a test costs, in boards valued: two baselines, each pair two games of some thirty decisions.
+/// Approximate number of boards evaluated per test: two baselines, two games per pair, about thirty decisions per game.
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
-/// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
+/// Maximum training between two tests, in units of a test's cost; early in training the gap is limited to a multiple of the
+/// evaluations so far.
 const TEST_SHARE: u64 = 20;
 const TEST_GROWTH: u64 = 3;
 
-/// After so many evaluations.
+/// Returns true if a test is due after `done` evaluations.
 pub fn is_due(done: u64, tests: &[Row]) -> bool {
     let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
     let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
@@ -27,10 +28,10 @@ pub fn is_due(done: u64, tests: &[Row]) -> bool {
     done >= last + wait
 }
 
-/// Games against the baselines under way.
+/// Games against the baselines in progress.
 pub struct BaselineTest {
     player: Box<dyn Player>,
-    /// Those still to be played, the first of them last; and the scores of the others.
+    /// Duels still to be played, in reverse order; `scores` contains the results of the others.
     left: Vec<(Box<dyn Player>, Duel)>,
     scores: Vec<ByName<Option<f64>>>,
 }
@@ -43,7 +44,7 @@ impl BaselineTest {
         BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
     }
 
-    /// One turn in each game; what came of them, once all have ended.
+    /// Plays one turn in each game; returns the result once all have ended.
     pub fn advance(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
         duel.advance(&mut *self.player, &mut **baselines)?;
@@ -56,7 +57,7 @@ impl BaselineTest {
     }
 }
 
-/// Of a test against random moves, and against pubeval: points, their standard error, wins, gammons won, gammons lost, games.
+/// Columns for each baseline, random and pubeval: points, standard error, wins, gammons won, gammons lost, games.
 const COLUMNS: [[&str; 6]; 2] = [
     ["random_points", "random_error", "random_wins", "random_gammons_won", "random_gammons_lost", "random_games"],
     ["linear_points", "linear_error", "linear_wins", "linear_gammons_won", "linear_gammons_lost", "linear_games"],

@@ -1,14 +1,14 @@
-//! Games as text in the layout of Jellyfish's match files (.mat), which GNU Backgammon and most other programs import: a line for
-//! the turns of both sides, every step of a move by itself, 25 for the bar and 0 for off.
+//! Games as text in the Jellyfish match format (.mat), which GNU Backgammon and most other programs import. Each line has one
+//! turn of both players, with every step of a move written out; 25 is the bar and 0 is off.
 //!
-//! It refuses to evaluate what was played, and writes what it is given.
+//! The text contains no evaluation.
 
 use super::protocol::Setup;
 use super::record::{Action, Record};
 use worlds::backgammon::Stakes;
 use worlds::backgammon::notation::{Step, route};
 
-/// Where the second player's column begins.
+/// Column where the second player's text begins.
 const COLUMN: usize = 33;
 
 pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_score: [u32; 2], records: &[&Record]) -> String {
@@ -34,14 +34,14 @@ pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_sc
             let over = setup.length > 0 && score[ending.winner as usize] >= setup.length.into();
             let points = if ending.points == 1 { "point" } else { "points" };
             let wins = format!("Wins {} {points}{}", ending.points, if over { " and the match" } else { "" });
-            // Under the winner's turns.
+            // The result is written in the winner's column.
             text += &if ending.winner as usize == 0 { format!("      {wins}\n") } else { columns("", &format!(" {wins}")) };
         }
     }
     text
 }
 
-/// The layout takes names with a colon behind them.
+/// Restricts a name to characters that the format allows; a colon follows the name.
 fn plain(name: &str) -> String {
     let name: String = name.chars().map(|c| if c.is_ascii_graphic() && c != ':' { c } else { '_' }).collect();
     name.chars().take(24).collect()
@@ -51,13 +51,13 @@ fn columns(left: &str, right: &str) -> String {
     if right.is_empty() {
         return format!("{}\n", left.trim_end());
     }
-    // Two spaces at least tell the columns apart.
+    // At least two spaces separate the columns.
     format!("{left:<width$}  {right}\n", width = COLUMN - 2)
 }
 
-/// What each side did in turn.
+/// The turns of both players, in order.
 fn turns(record: &Record) -> Vec<(u8, String)> {
-    let mut told = Vec::new();
+    let mut turns = Vec::new();
     record.replay(|before, action| {
         let text = match (action, before.dice()) {
             (Action::Moved(after), Some(roll)) => {
@@ -69,9 +69,9 @@ fn turns(record: &Record) -> Vec<(u8, String)> {
             (Action::Passed, _) => " Drops".into(),
             (Action::Rolled(_) | Action::Moved(_) | Action::Resigned { .. }, _) => return,
         };
-        told.push((action.seat(before), text));
+        turns.push((action.seat(before), text));
     });
-    told
+    turns
 }
 
 fn words(way: &[Step]) -> String {

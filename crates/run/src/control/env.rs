@@ -1,11 +1,11 @@
-//! One environment driven from outside, a step at a time: plain numbers in, plain numbers out, by the
-//! f64 twin. It keeps what the rules leave open: nothing can be done before a reset or after an end.
+//! One environment that is stepped from outside, with plain numbers as input and output; the f64 reference implementation
+//! computes it. It enforces what the rules leave open: a step is an error before a reset or after the end of an episode.
 
 use serde::Serialize;
 pub use worlds::control::{Action, Actions, Spec};
 use worlds::control::{World64, WorldError};
 
-/// What one step led to.
+/// Result of one step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transition {
     pub obs: Vec<f64>,
@@ -26,7 +26,7 @@ pub enum EnvError {
     World(#[from] WorldError),
 }
 
-/// An environment and where it is in its episode.
+/// An environment and the phase of its episode.
 pub struct Env {
     world: Box<dyn World64>,
     phase: Phase,
@@ -50,14 +50,14 @@ impl Env {
         self.world.spec()
     }
 
-    /// Begins an episode, the same for the same seed, and gives its first observation.
+    /// Begins an episode, determined by the seed, and returns its first observation.
     pub fn reset(&mut self, seed: u32) -> Vec<f64> {
         self.world.reset(seed);
         self.phase = Phase::Running;
         self.world.observation()
     }
 
-    /// Takes up an episode at one of Gymnasium's internal states, `elapsed` steps after its beginning.
+    /// Begins an episode at one of Gymnasium's internal states, `elapsed` steps after its start.
     pub fn reset_to(&mut self, state: &[f64], elapsed: u32) -> Result<Vec<f64>, EnvError> {
         self.world.set_state(state, elapsed)?;
         self.phase = Phase::Running;
@@ -78,7 +78,7 @@ impl Env {
     }
 }
 
-/// Every environment there is.
+/// Specifications of all environments.
 pub fn specs() -> Vec<&'static Spec> {
     worlds::control::kinds().iter().map(|kind| kind.spec).collect()
 }

@@ -1,4 +1,4 @@
-//! The environments that there are, as variants of the room, and pictures of what a policy makes of their states.
+//! The environments as variants of the room, and pictures of policy and values over their states.
 
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;
@@ -8,7 +8,7 @@ use crate::protocol::{Goal, Variant};
 use learn::control::Ppo;
 use worlds::control::{Actions, Kind, Spec};
 
-/// Points of a picture along one side at most.
+/// Maximum number of points along one side of a picture.
 const MAX_PICTURE: u32 = 512;
 
 pub fn variants() -> Vec<Variant> {
@@ -50,7 +50,7 @@ fn environment(spec: &Spec) -> Environment {
     }
 }
 
-/// What the policy would do and the critic expects over the environment's plane.
+/// Computes the policy's actions and the critic's values over the environment's plane.
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec;

@@ -1,10 +1,10 @@
-//! The knobs of PPO; see `crate::knobs`.
+//! Knobs of PPO; see `crate::knobs`.
 
 use crate::knobs::Table;
 use learn::control::PpoConfig;
 use worlds::control::Actions;
 
-/// The knobs of an environment; their defaults are its preset.
+/// Knobs of an environment; the defaults are its preset.
 pub(super) fn table(env: &str) -> Table<PpoConfig> {
     let kind = worlds::control::kind(env);
     let table = Table::new(kind.map_or_else(PpoConfig::general, PpoConfig::preset));

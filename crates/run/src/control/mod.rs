@@ -1,4 +1,4 @@
-//! The room of control: environments of Gymnasium under PPO.
+//! The control room: Gymnasium environments trained with PPO.
 
 pub mod env;
 mod environments;

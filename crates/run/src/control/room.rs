@@ -1,5 +1,5 @@
-//! Control as a room: PPO on one of Gymnasium's environments, tested on fresh episodes, with one large environment beside the
-//! training that a person can push or drive, and which leaves no trace in it.
+//! The control room: PPO on one of Gymnasium's environments, tested on fresh episodes. A large environment, which a user can
+//! push or drive, runs in parallel without affecting training.
 
 use super::protocol::{Frame, Question};
 use super::schema::SCHEMA;
@@ -24,17 +24,17 @@ fn settings(setup: Setup) -> Result<PpoConfig, RunError> {
 }
 
 impl Control {
-    fn around(seed: u32, ppo: Ppo) -> Control {
+    fn from_learner(seed: u32, ppo: Ppo) -> Control {
         let (stage, trail) = (Stage::new(ppo.kind(), seed), Trail::new(&ppo));
         Control { ppo, stage, trail }
     }
 
-    /// Mean, least and greatest return of fresh episodes, which leave no trace in the training.
+    /// Mean, least and greatest return of fresh episodes, which do not affect training.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
         SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))
     }
 
-    /// What the shown environments lived through since the last call.
+    /// Steps of the shown environments since the last call.
     pub fn frame(&mut self) -> Frame {
         self.trail.take(&mut self.ppo)
     }
@@ -66,13 +66,13 @@ impl Room for Control {
     fn begin(setup: Setup) -> Result<Self, RunError> {
         let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
         let ppo = Ppo::new(kind, settings, setup.seed, setup.host.isa).map_err(RunError::below)?;
-        Ok(Control::around(setup.seed, ppo))
+        Ok(Control::from_learner(setup.seed, ppo))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
         let ppo = Ppo::restore(kind, settings, setup.seed, setup.host.isa, &|name| saved.find(name)).map_err(RunError::damaged)?;
-        Ok(Control::around(setup.seed, ppo))
+        Ok(Control::from_learner(setup.seed, ppo))
     }
 
     fn learner(&self) -> Option<&Ppo> {
@@ -87,14 +87,14 @@ impl Room for Control {
         testing::is_due(&self.ppo, tests, solved)
     }
 
-    /// A test's episodes follow from the iteration after which it begins.
+    /// Begins a test; its episodes follow from the number of iterations.
     fn begin_test(&mut self) {
         let seed = self.ppo.progress().iterations as u32;
         self.ppo.begin_evaluation(TEST_EPISODES, seed);
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // No iteration gets that far.
+        // The highest bit separates confirmations from tests; no iteration number reaches it.
         self.ppo.begin_evaluation(TEST_EPISODES, seed | 1 << 31);
         true
     }
@@ -104,12 +104,12 @@ impl Room for Control {
     }
 
     fn policy(&self) -> Option<Box<dyn Policy>> {
-        // The plan is the learner's own, which could be made.
+        // The policy uses the learner's own plan, which was created before.
         self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
     }
 
-    /// It has nothing to tell, but each slice is a moment to look.
-    fn tell(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
+    /// Records the slice for the next frame; the room has no events.
+    fn take_events(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
         self.trail.follow(&mut self.ppo);
         Vec::new()
     }

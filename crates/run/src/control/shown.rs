@@ -1,16 +1,16 @@
-//! How environments are shown: how fast, and the plane on which states are drawn and what a policy makes of them. What says nothing
-//! here is shown by the first two numbers of its observation.
+//! Display settings of environments: the speed, and the plane on which states, policy and values are drawn. By default the
+//! plane has the first two numbers of the observation.
 
 use super::protocol::Axis;
 use std::f64::consts::PI;
 use worlds::control::{Spec, cartpole, lunar_lander, mountain_car, pendulum};
 
 pub(super) struct Shown {
-    /// Seconds of the real world in which a step is shown.
+    /// Display time of a step, in seconds.
     pub step_s: f64,
     pub x: Axis,
     pub y: Axis,
-    /// The observation of which a point of the plane replaces what its axes are of.
+    /// The observation at all points of the plane, except for the numbers on its axes.
     base: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Shown {
             }
             "Acrobot-v1" => {
                 let upper = of(1.0 / 15.0, angle("angle 1 (rad)", 0), number(4, -2.0 * PI, 2.0 * PI));
-                // The lower link hangs in line.
+                // The lower link is in line with the upper one.
                 Shown { base: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0], ..upper }
             }
             "LunarLander-v3" => of(lunar_lander::STEP_S, number(0, -1.0, 1.0), number(1, 0.0, 1.5)),
@@ -40,7 +40,7 @@ impl Shown {
         }
     }
 
-    /// The observation at a point.
+    /// Observation at a point of the plane.
     pub(super) fn observation(&self, x: f64, y: f64) -> Vec<f64> {
         let mut observation = self.base.clone();
         for (axis, value) in [(&self.x, x), (&self.y, y)] {

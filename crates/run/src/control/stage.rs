@@ -1,6 +1,5 @@
-//! The one large environment that a hand can push or drive: stepped in real time by the policy as it is at
-//! that moment, beside the training and without a trace in it. While a hand has the controls, the agent
-//! plays a second one from the same start.
+//! The large environment, which a user can push or drive. It is stepped in real time by the present policy and does not affect
+//! training. While the user is in control, the agent plays a second environment from the same start.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
 use super::shown::Shown;
@@ -8,23 +7,23 @@ use learn::control::Ppo;
 use math::rng::Rng;
 use worlds::control::{Actions, Kind, Spec, World64};
 
-/// How long an episode that is over stays as it ended.
+/// Seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
-/// After a longer gap (a sleeping tab) the missed time is let go, not caught up.
+/// Longest gap that is caught up, in seconds; more is dropped, for example after a tab was inactive.
 const MAX_GAP_S: f64 = 0.1;
-/// Rounds that are remembered.
+/// Maximum number of stored rounds.
 const ROUNDS: usize = 20;
-/// Three times what CartPole's agent can push with.
+/// Three times the force of CartPole's agent, in newtons.
 const MAX_FORCE: f64 = 30.0;
-/// A stream of its own: what is watched must not change what is learned.
+/// A separate random stream, so that watching does not change training.
 const STREAM: u32 = 0x57a6_e000;
 
 pub(crate) struct Stage {
     spec: &'static Spec,
-    /// Seconds of the real world in which a step is shown.
+    /// Display time of a step, in seconds.
     step_s: f64,
     player: Player,
-    /// The agent, while a hand drives.
+    /// The agent's environment while the user is in control.
     rival: Option<Player>,
     make: fn() -> Box<dyn World64>,
     rng: Rng,
@@ -83,7 +82,7 @@ impl Stage {
         stage
     }
 
-    /// A new episode, for the hand and the agent alike where `driven`.
+    /// Begins an episode; if `driven`, one for the user and one for the agent.
     fn begin(&mut self, driven: bool) {
         let [seed, ..] = self.rng.block([self.episodes, 0, 0, 0]);
         self.episodes = self.episodes.wrapping_add(1);
@@ -140,7 +139,7 @@ impl Stage {
         }
     }
 
-    /// Nobody can go on.
+    /// Returns true if all episodes on display have ended.
     fn over(&self) -> bool {
         self.player.body.over && self.rival.as_ref().is_none_or(|rival| rival.body.over)
     }
@@ -158,7 +157,7 @@ impl Stage {
     }
 }
 
-/// What the critic expects of a state, and the policy's odds.
+/// Fills the policy's output for a state; returns the critic's value.
 fn predict(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];
@@ -171,7 +170,7 @@ fn agents_action(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f64 {
     f64::from(ppo.greedy(policy))
 }
 
-/// The action that the rules know nearest to what a hand does.
+/// Converts the user's input to the nearest legal action.
 fn allowed(spec: &Spec, action: f64) -> f64 {
     let action = if action.is_finite() { action } else { 0.0 };
     match spec.actions {

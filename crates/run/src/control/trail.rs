@@ -1,39 +1,39 @@
-//! What the first environments went through since it was last asked for, for a drawing.
+//! Recent steps of the first environments, for a drawing.
 
 use super::protocol::Frame;
 use learn::control::{Ppo, PpoConfig, RECORDED_ENVS};
 use math::PANEL;
 use worlds::control::Kind;
 
-/// Steps that are kept until they are asked for.
+/// Maximum number of recorded steps.
 const STEPS: usize = 128;
 
-/// It keeps nothing until it is asked for the first time, and at most 128 steps from each time: a run without a drawing pays for
-/// neither memory nor copies.
+/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most 128 steps between two calls, so
+/// that a run without a drawing needs neither memory nor copies.
 #[derive(Default)]
 pub(super) struct Trail {
     is_watched: bool,
     steps: usize,
     observations: Vec<f32>,
     ended: Vec<u8>,
-    /// Steps that every environment had taken when it looked last.
+    /// Steps per environment at the last call of [`Trail::follow`].
     seen: u64,
 }
 
 impl Trail {
-    /// From here on.
+    /// Begins at the learner's present step.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }
 
-    /// What it takes at most.
+    /// Maximum size in bytes.
     pub fn bytes(kind: &Kind, config: &PpoConfig) -> u64 {
         let envs = RECORDED_ENVS.min(config.envs).next_multiple_of(PANEL);
         (STEPS * envs * (size_of::<f32>() * kind.spec.observation.len() + 1)) as u64
     }
 
-    /// Takes up the steps since it looked last, as far as there is room. Behind each slice of the learner: the next one may begin
-    /// another rollout.
+    /// Copies the steps since the last call, up to the limit. It must be called after each slice of the learner, because the
+    /// next slice may begin another rollout.
     pub fn follow(&mut self, ppo: &mut Ppo) {
         let recorded = ppo.recorded();
         if self.is_recording() {
@@ -46,12 +46,12 @@ impl Trail {
         ppo.record(self.is_recording());
     }
 
-    /// Takes another step.
+    /// Returns true if another step would be recorded.
     fn is_recording(&self) -> bool {
         self.is_watched && self.steps < STEPS
     }
 
-    /// What it has, to begin anew.
+    /// Returns the recorded steps and clears the recorder.
     pub fn take(&mut self, ppo: &mut Ppo) -> Frame {
         let recorded = ppo.recorded();
         let frame = Frame {

@@ -1,5 +1,5 @@
-//! An agent: a learner of one of the cubes, and what one can ask of it and test about it, none of which leaves a trace in what is
-//! learned. Questions are answered by the weights of the newest boundary.
+//! An agent: a learner of one of the cubes, with its questions and tests, which do not affect training. Answers use the weights
+//! of the newest boundary.
 
 use super::judging::{Known, scrambled};
 use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, SolveView, StateView};
@@ -13,29 +13,30 @@ use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move, Scheme, Typed, notation, turn_stickers};
 
-/// A learner, whichever cube it is of.
+/// A learner of any cube.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
-/// What the room asks of an agent, whichever its learner and its cube.
+/// Interface of an agent, independent of its learner and its cube.
 pub trait Agent: Send + Sync {
     fn learner(&self) -> &AnyLearner;
     fn learner_mut(&mut self) -> &mut AnyLearner;
-    /// An iteration of the learner ended: from here on questions are answered by what it came to.
+    /// Updates the weights for questions after an iteration of the learner.
     fn end_iteration(&mut self);
-    /// What offloads its steps, and with them the judging of many states, or why nothing is offloaded.
+    /// Returns the interface that offloads training steps and the evaluation of many states, or the reason why nothing is
+    /// offloaded.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// A live setting changed. It may be another network that judges now, or its values may mean other numbers of moves.
+    /// Handles a live change of a setting, which may replace the evaluating network or change the scale of its values.
     fn settings_changed(&mut self);
 
-    /// On the scrambles of all tests, or on others that follow from a seed.
+    /// Begins a test, on the standard scrambles or on others that follow from the seed `fresh`.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// How every state fares by greedy play, where all are known.
+    /// Results of greedy play from every state, if all states are known.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError>;
-    /// A slice of the search under way, and how it stands then.
+    /// Runs one slice of the search in progress, and returns its state.
     fn advance_search(&mut self) -> Option<SolveView>;
 }
 
@@ -43,30 +44,30 @@ struct AgentOf<P: Known> {
     learner: Box<dyn CubeLearner<Cube = P>>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
-    /// Those that judge as they were at the newest boundary.
+    /// Weights of the newest boundary, used for evaluation.
     weights: Vec<f32>,
     version: Version,
     looked: Judged<P>,
-    /// The search under way, and how many have begun.
+    /// The search in progress, and the number of searches begun.
     solving: Option<Solving<P>>,
     searches: u32,
     solved: Judged<P>,
     test: Option<P::Test>,
     tested: Judged<P>,
-    /// What is left beside the run.
+    /// Bytes of memory available for searches.
     free_bytes: u64,
-    /// A setting has changed since its work was offloaded.
+    /// A setting has changed since the last offload.
     is_outdated: bool,
 }
 
-/// Which weights there are: the boundary they are of, and how often settings changed, by which they are read.
+/// Identifies weights: the boundary that they are from, and the number of changes of settings.
 #[derive(Clone, Copy, PartialEq)]
 struct Version {
     boundary: u64,
     settings: u64,
 }
 
-/// A judge that is kept for what it is asked, and the weights that it has.
+/// A cached evaluator with the version of its weights.
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
@@ -82,27 +83,27 @@ impl<P: Known> Judged<P> {
         Ok(&mut self.0.insert((evaluator, version)).0)
     }
 
-    /// As it was when it was last asked for.
+    /// The evaluator as of the last call of [`Judged::now`].
     fn kept(&mut self) -> Option<&mut Evaluator<P>> {
         self.0.as_mut().map(|kept| &mut kept.0)
     }
 
-    fn end_lending(&mut self) {
+    fn end_offload(&mut self) {
         if let Some((evaluator, _)) = &mut self.0 {
-            evaluator.end_lending();
+            evaluator.end_offload();
         }
     }
 }
 
-/// Judges that an agent keeps at most, apart from those of a learner's own.
+/// Maximum number of evaluators of an agent, besides the learner's own.
 const JUDGES: u64 = 3;
 
-/// An upper bound of what the agent of a learner with this network allocates beside it.
+/// Upper bound of the bytes that an agent allocates in addition to its learner with this network.
 pub(super) fn bytes<P: Known>(net: &NetConfig) -> u64 {
     P::bytes() + JUDGES * Evaluator::<P>::bytes(net)
 }
 
-/// The agent of a learner; `free_bytes` is the memory that is left to searches.
+/// Creates the agent of a learner; `free_bytes` is the memory available for searches.
 pub(super) fn of<P: Known>(learner: Box<dyn CubeLearner<Cube = P>>, free_bytes: u64) -> Box<dyn Agent> {
     let actions = learner.actions();
     Box::new(AgentOf {
@@ -124,14 +125,14 @@ pub(super) fn of<P: Known>(learner: Box<dyn CubeLearner<Cube = P>>, free_bytes: 
 
 impl<P: Known> AgentOf<P> {
     fn steps(&mut self) -> &mut dyn Offload {
-        self.learner.offload().expect("asked for where the learner offloads its steps")
+        self.learner.offload().expect("the learner offloads its steps")
     }
 
-    /// Has a machine judge where many states are judged, in tests and in wide searches.
-    fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+    /// Offloads the evaluation of many states, in tests and in wide searches.
+    fn offload_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         for judged in [&mut self.tested, &mut self.solved] {
             let judge = judged.now(&*self.learner, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
-            judge.lend(machine)?;
+            judge.offload(machine)?;
         }
         Ok(())
     }
@@ -140,7 +141,7 @@ impl<P: Known> AgentOf<P> {
         state.distance(self.exact.as_deref()?).map(u32::from)
     }
 
-    /// After these moves from the solved state, each of them an action.
+    /// The state after these moves, all of them actions, from the solved state.
     fn scrambled(&self, moves: &[Move]) -> Scrambled {
         let state = P::after(moves);
         Scrambled {
@@ -151,11 +152,11 @@ impl<P: Known> AgentOf<P> {
     }
 }
 
-/// Whole iterations of learners whose steps are large enough are offloaded, and with them the judging of many states, in tests and in
-/// wide searches.
+/// Offloads whole iterations of learners with large enough steps, and the evaluation of many states in tests and in wide
+/// searches.
 impl<P: Known> Offload for AgentOf<P> {
     fn ways(&self) -> &'static [&'static str] {
-        &["Learning and judging many states on the GPU turned out to be faster."]
+        &["Training and evaluating many states on the GPU is faster."]
     }
 
     fn is_offloaded(&self) -> bool {
@@ -164,7 +165,7 @@ impl<P: Known> Offload for AgentOf<P> {
 
     fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
         self.end_offload();
-        let begun = self.lend_judges(machine).and_then(|()| self.steps().begin_offload(machine, way));
+        let begun = self.offload_judges(machine).and_then(|()| self.steps().begin_offload(machine, way));
         if begun.is_err() {
             self.end_offload();
         }
@@ -177,8 +178,8 @@ impl<P: Known> Offload for AgentOf<P> {
 
     fn end_offload(&mut self) {
         self.is_outdated = false;
-        self.tested.end_lending();
-        self.solved.end_lending();
+        self.tested.end_offload();
+        self.solved.end_offload();
         self.steps().end_offload();
     }
 
@@ -199,7 +200,7 @@ impl<P: Known> Offload for AgentOf<P> {
     }
 }
 
-/// As typed, in capitals and without blanks.
+/// Parses facelets; returns the state, and the facelets in capitals without blanks.
 fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     let Typed { state, scheme } = P::from_facelets(facelets)?;
     Ok((state, state.facelets(&scheme)))
@@ -279,7 +280,7 @@ impl<P: Known> Agent for AgentOf<P> {
     }
 }
 
-/// What can be asked of it.
+/// Answers to questions.
 impl<P: Known> AgentOf<P> {
     fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
         let (state, facelets) = read::<P>(facelets)?;
@@ -293,7 +294,7 @@ impl<P: Known> AgentOf<P> {
             Scores::Value => {
                 let mut values = vec![0.0; states.len()];
                 judge.judge(&states, &mut values);
-                // What is solved is known to be, whatever a network says.
+                // The value of the solved state is known to be 0.
                 let known = states.iter().zip(&mut values).filter(|(state, _)| **state == P::SOLVED);
                 known.for_each(|(_, value)| *value = 0.0);
                 let best = nearest(children, None, |action| values[1 + action]);
@@ -356,9 +357,9 @@ impl<P: Known> AgentOf<P> {
 
     fn inside(&self) -> Result<Option<Inside>, RunError> {
         let inside = self.learner.inside(teaching::TOP).map_err(RunError::below)?;
-        Ok(inside.map(|inside| teaching::told(inside, self.actions)))
+        Ok(inside.map(|inside| teaching::inside(inside, self.actions)))
     }
 }
 
-/// Stream of random numbers.
+/// Random stream of uniformly drawn states.
 const UNIFORM: u32 = 0x554E_4946;

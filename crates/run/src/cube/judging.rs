@@ -1,5 +1,5 @@
-//! What a test of an agent is: greedy play from every state of the 2x2x2, exactly, or a small beam search on a few scrambles of
-//! the 3x3x3, always the same ones, which more and other ones confirm. Both go on in slices of a few milliseconds.
+//! Tests of an agent. On the 2x2x2: exact greedy play from every state. On the 3x3x3: a small beam search on a few fixed
+//! scrambles; a confirmation uses more scrambles, and other ones. Both run in slices of a few milliseconds.
 
 use super::schema::NAMES;
 use crate::RunError;
@@ -9,32 +9,32 @@ use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Move, Puzzle, Three, Two, notation};
 
-/// Scrambles of a test and of a confirmation, how wide the beam is that looks for their solutions, and how far it looks.
+/// Number of scrambles in a test and in a confirmation, width of the beam, and maximum number of moves.
 const SCRAMBLES: u64 = 10;
 const CONFIRMING: u64 = 50;
 const WIDTH: usize = 1024;
 const STEPS: usize = 32;
-/// Streams of random numbers: of a test's scrambles, of a confirmation's, and of states that somebody asks for.
+/// Random streams: for the scrambles of tests, those of confirmations, and states requested by the user.
 const TESTS: u32 = 0x5445_5354;
 const CONFIRMATIONS: u32 = 0x434F_4E46;
 const ASKED: u32 = 0x4153_4B45;
 
-/// What the room has to know of a cube beyond what learners do.
+/// Operations on a cube that the room needs in addition to the learners'.
 pub trait Known: cube::Cube {
     type Test: Send + Sync;
-    /// The distance of every state, where all are known.
+    /// Distances of all states, if known.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Of scrambles, where they are drawn at all, those of all tests, or others that follow from a seed.
+    /// Begins a test. If it uses scrambles, they are the standard ones, or others that follow from the seed `fresh`.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
-    /// A slice of it; what it found once it is done.
+    /// Runs one slice of a test; returns its result at the end.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Bytes of a test, and of what is known of all states.
+    /// Bytes of a test and of the table of distances.
     fn bytes() -> u64;
 
-    /// Moves that lead to a state at this distance where all are known, each as likely, and else so many random ones.
+    /// Moves to a uniformly drawn state at this distance if all distances are known, else this number of random moves.
     fn moves_to(distance: u32, seed: u32, actions: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError>;
 
-    /// How every state fares by greedy play, where there is somebody to judge them all.
+    /// Results of greedy play from every state, if all states are known.
     fn report(_exact: Option<&Arc<Distances>>, _judge: &mut dyn Judge<Self>) -> Option<Report> {
         None
     }
@@ -52,7 +52,7 @@ impl Known for Two {
     }
 
     fn test(exact: Option<&Arc<Distances>>, _: Metric, _: Option<u32>) -> Result<Exhaustive, RunError> {
-        Ok(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone()))
+        Ok(Exhaustive::new(exact.expect("all distances of the 2x2x2 are known").clone()))
     }
 
     fn advance(test: &mut Exhaustive, judge: &mut dyn Judge<Two>) -> Result<Option<ByName<Option<f64>>>, RunError> {
@@ -74,7 +74,7 @@ impl Known for Two {
     }
 
     fn moves_to(distance: u32, seed: u32, _: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError> {
-        let exact = exact.expect("all of the 2x2x2 are known");
+        let exact = exact.expect("all distances of the 2x2x2 are known");
         let Some(&count) = exact.counts().get(distance as usize) else {
             return Err(RunError::refused(
                 format!("no state of the 2x2x2 is {distance} moves from solved"),
@@ -83,7 +83,7 @@ impl Known for Two {
         };
         let chosen = Rng::new(seed, ASKED).sequence(u64::from(distance) << 32).below(count);
         let mut there = (0..).zip(exact.table()).filter(|&(_, &d)| u32::from(d) == distance);
-        let rank: u32 = there.nth(chosen as usize).expect("one of those that were counted").0;
+        let rank: u32 = there.nth(chosen as usize).expect("the index is below the count").0;
         let state = Two::unrank(rank).expect("a rank of the table");
         Ok(notation::inverse(&exact.solution(state)))
     }
@@ -159,16 +159,13 @@ impl Scrambles {
     }
 }
 
-/// Moves of a scramble that somebody may ask for at most.
+/// Maximum number of moves in a requested scramble.
 const MOST_MOVES: u32 = 1000;
 
-/// So many random moves.
+/// Draws random moves, none of which undoes the one before.
 pub(super) fn scrambled<P: Puzzle>(moves: u32, seed: u32, actions: &Actions) -> Result<Vec<Move>, RunError> {
     if moves > MOST_MOVES {
-        return Err(RunError::refused(
-            format!("a scramble of {moves} moves is longer than any cube needs"),
-            format!("Choose 0 to {MOST_MOVES} moves"),
-        ));
+        return Err(RunError::refused(format!("a scramble of {moves} moves is too long"), format!("Choose 0 to {MOST_MOVES} moves")));
     }
     let mut numbers = Rng::new(seed, ASKED).sequence(1 << 48 | u64::from(moves) << 32);
     Ok(P::scramble(actions, &mut numbers, moves as usize))

@@ -1,6 +1,6 @@
-//! The learners that there are, behind one face: each with its cube, its words and its knobs. A new learner is an entry here.
+//! The learners of the room, each with its cube, texts and knobs. To add a learner, add an entry here.
 //!
-//! It refuses to know how they learn.
+//! Learning itself is not implemented here.
 
 use super::agent::{self, Agent};
 use super::judging::Known;
@@ -19,13 +19,13 @@ pub(super) struct Kind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Some minutes for a sweep with a few settings.
+    /// Budget of a run in a sweep: a few minutes for some settings.
     sweep_states: f64,
     pub size: u32,
     gives: Gives,
-    /// It has a curriculum and a replay.
+    /// The learner plays episodes, with a curriculum and a replay.
     pub plays: bool,
-    /// Learning from so many states takes about as long as a test.
+    /// Number of training states that take about as long as a test.
     pub test_states: f64,
     pub learner: Entry<dyn Agent>,
 }
@@ -34,7 +34,7 @@ impl Kind {
     fn puzzle(&self) -> Puzzle {
         let exact = self.size == 2;
         let method = if exact { Method::preset::<Two>(self.gives) } else { Method::preset::<Three>(self.gives) };
-        let Method::Beam { width } = method else { unreachable!("a beam is what does best") };
+        let Method::Beam { width } = method else { unreachable!("all presets are beams") };
         let nodes = if exact { 1_000_000 } else { 20_000_000 };
         let method = SolveMethod { search: SearchKind::Beam, width: width as u32, weight: 0.6, nodes };
         Puzzle { size: self.size, exact, gives: self.gives, plays: self.plays, method }
@@ -53,12 +53,12 @@ pub(super) fn variants() -> Vec<Variant> {
     KINDS.iter().map(variant).collect()
 }
 
-/// The learner of this name; the default where there is none.
+/// Returns the learner with this name, or the default.
 pub(super) fn kind(id: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// The entry of a learner on a cube, whose knobs are those of a table.
+/// Entry of a learner on a cube, with the knobs of a table.
 macro_rules! learner {
     ($learner:ident, $cube:ident, $table:expr) => {
         Entry {
@@ -82,12 +82,12 @@ macro_rules! learner {
     };
 }
 
-/// On the 2x2x2, of walks from the solved state.
+/// Supervised learning on random walks from the solved state of the 2x2x2.
 const WALKS: Kind = Kind {
     id: "2x2x2",
     name: "2x2x2",
-    summary: "Learns how long random walks from the solved state were, whose mean orders all states by how far away they are \
-              (walk-length regression).",
+    summary: "Predicts the length of random walks from the solved state. The mean length orders states by distance (walk-length \
+              regression).",
     goal: Goal { column: "solved", at: 0.99 },
     sweep_states: 1e7,
     size: 2,
@@ -101,8 +101,8 @@ const WALKS: Kind = Kind {
 const DQN: Kind = Kind {
     id: "2x2x2-dqn",
     name: "2x2x2 by deep Q",
-    summary: "Learns from moves of its own what each action is worth (a deep Q-network: double, dueling), from scrambles that grow \
-              longer as it succeeds.",
+    summary: "Learns the value of each action from its own play (double, dueling deep Q-network). Scrambles grow longer as it \
+              succeeds.",
     goal: Goal { column: "at_8", at: 0.95 },
     sweep_states: 1e7,
     size: 2,
@@ -117,7 +117,7 @@ static KINDS: [Kind; 7] = [
     Kind {
         id: "2x2x2-last",
         name: "2x2x2 by last moves",
-        summary: "Learns which move of a random walk came last, so that its network says at once which one to make (a policy).",
+        summary: "Predicts the last move of a random walk. Its network outputs a policy: which move to make.",
         gives: Gives::Policy,
         learner: learner!(Supervised, Two, Table::new(SupervisedConfig::preset::<Two>(Signal::LastMove)).without(&["dueling"])),
         ..WALKS
@@ -125,7 +125,7 @@ static KINDS: [Kind; 7] = [
     Kind {
         id: "2x2x2-exact",
         name: "2x2x2 by exact distances",
-        summary: "Learns the true distance of each state of random walks, as a reference: for larger cubes there is no such table.",
+        summary: "Learns the exact distances of states on random walks, as a reference. Larger cubes have no table of distances.",
         learner: learner!(Supervised, Two, Table::new(SupervisedConfig::preset::<Two>(Signal::Exact)).without(&["dueling"])),
         ..WALKS
     },
@@ -134,23 +134,23 @@ static KINDS: [Kind; 7] = [
         id: "2x2x2-dqn-published",
         name: "2x2x2 by deep Q, as published",
         summary: "Deep Q-learning with the layers 144-128-64-6 of adamavixio's library (github.com/adamavixio/machine-learning, \
-                  docs/OPTIMIZATION_PLAN.md), here double and dueling.",
+                  docs/OPTIMIZATION_PLAN.md), with double and dueling networks.",
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Published))),
         ..DQN
     },
     Kind {
         id: "2x2x2-dqn-later",
-        name: "2x2x2 by deep Q, as published later",
+        name: "2x2x2 by deep Q, later version",
         summary: "Deep Q-learning with the later network of adamavixio's library (github.com/adamavixio/machine-learning, README), \
-                  144-256-128-64, with layer norm, n-step returns, prioritised replay and Polyak's mean.",
+                  144-256-128-64, with layer norm, n-step returns, prioritised replay and Polyak averaging.",
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Later))),
         ..DQN
     },
     Kind {
         id: "3x3x3",
         name: "3x3x3",
-        summary: "The same as the 2x2x2 on a cube of 43,252,003,274,489,856,000 states, of which training sees next to none; a beam \
-                  search makes up for what the network does not know.",
+        summary: "The same method as for the 2x2x2, on a cube of 43,252,003,274,489,856,000 states. Training visits almost none of \
+                  them; a beam search makes up for errors of the network.",
         goal: Goal { column: "solved", at: 1.0 },
         sweep_states: 5e6,
         size: 3,

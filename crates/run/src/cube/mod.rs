@@ -1,5 +1,5 @@
-//! The room where networks learn to solve the 2x2x2 and the 3x3x3: a run of a learner, its tests (every state of the 2x2x2, or
-//! scrambles of the 3x3x3), and beside it searches for the solution of whatever state one asks about.
+//! The cube room: networks learn to solve the 2x2x2 and the 3x3x3. A run contains a learner, its tests (all states of the
+//! 2x2x2, or scrambles of the 3x3x3), and searches for solutions of states that the user chooses.
 
 mod agent;
 mod judging;
@@ -32,7 +32,7 @@ impl From<NotationError> for RunError {
     }
 }
 
-/// Of a metric, found once and shared by all runs.
+/// Distances in a metric, computed once and shared by all runs.
 fn distances(metric: Metric) -> Arc<Distances> {
     static FOUND: [OnceLock<Arc<Distances>>; 2] = [const { OnceLock::new() }; 2];
     FOUND[metric as usize].get_or_init(|| Arc::new(Distances::new(metric))).clone()

@@ -1,61 +1,62 @@
-//! What crosses the boundary in the room of the cube alone: what the agent thinks of a state, how it solves one, which it tells as it
-//! searches, and what a deep-Q learner keeps. States are facelet strings in the order URFDLB, each face row by row; moves are in
-//! Singmaster notation. This file refuses to hold behaviour.
+//! Plain data that only the cube room exchanges: the agent's evaluation of a state, its searches, and the replay of a deep-Q
+//! learner. States are facelet strings in the order URFDLB, each face row by row; moves are in Singmaster notation. This file
+//! contains no behaviour.
 
 use crate::plain_data::plain_data;
 pub use learn::cube::Scores as Gives;
 
 crate::questions! {
-    /// What the agent thinks of a state, and what is known of it. Refused where the stickers are no cube, which says why.
+    /// The agent's evaluation of a state, and the state's distance if known. Facelets that are not a valid cube give an error
+    /// with the reason.
     Look { facelets: String } -> StateView,
-    /// Where so many random moves lead from the solved state; none takes back the one before.
+    /// The state after `moves` random moves from the solved state; no move undoes the one before.
     Scramble { moves: u32, seed: u32 } -> Scrambled,
-    /// A state with this distance where all are known, else one that so many random moves lead to.
+    /// A state at this distance if all distances are known, else the state after this number of random moves.
     Draw { distance: u32, seed: u32 } -> Scrambled,
-    /// Where moves lead from a state.
+    /// The state after given moves from a given state.
     Turn { facelets: String, moves: String } -> Scrambled,
-    /// One of all states, each as likely.
+    /// A uniformly random state.
     Uniform { seed: u32, number: u32 } -> Scrambled,
-    /// Begins to look for a solution, and ends any other search. The run goes on with it by itself and tells how it stands
-    /// ([`RoomEvent::Search`]).
+    /// Begins a search for a solution, and ends any other search. The run advances the search by itself and reports its
+    /// progress ([`RoomEvent::Search`]).
     Solve { facelets: String, method: SolveMethod } -> SolveView,
-    /// Ends the search under way, of which nothing more is told.
+    /// Ends the search in progress, without further events.
     Cancel {} -> (),
-    /// Curriculum and replay of a learner that has them.
+    /// Curriculum and replay, if the learner has them.
     Inside {} -> Option<Inside>,
 }
 
 plain_data! {
-    /// What only this room tells, in [`crate::protocol::Event::Room`].
+    /// Events of this room, in [`crate::protocol::Event::Room`].
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// After each slice of a search, the last time when it is done.
+        /// Progress after each slice of a search; the last one is `done`.
         Search(SolveView),
     }
 
-    /// What a variant is, in [`crate::protocol::Variant::about`].
+    /// Description of a variant, in [`crate::protocol::Variant::about`].
     pub struct Puzzle {
         /// 2 or 3.
         pub size: u32,
-        /// The distance of every state is known.
+        /// The distances of all states are known.
         pub exact: bool,
-        /// What its network gives.
+        /// Kind of the network's output.
         pub gives: Gives,
-        /// It has a curriculum and a replay.
+        /// The learner plays episodes, with a curriculum and a replay.
         pub plays: bool,
-        /// How its agent solves where nothing else is asked for.
+        /// Default method for solving.
         pub method: SolveMethod,
     }
 
     pub struct StateView {
-        /// As typed, in capitals and without blanks.
+        /// Facelets as typed, in capitals and without blanks.
         pub facelets: String,
         pub solved: bool,
-        /// Moves of the shortest solution, where all distances are known.
+        /// Length of the shortest solution, if all distances are known.
         pub distance: Option<u32>,
-        /// Moves that the agent thinks it takes; nothing where its network gives a policy alone.
+        /// The agent's estimate of the moves left; null if its network outputs only a policy.
         pub value: Option<f32>,
-        /// Every action in its order; the first of the best ones is what the agent does.
+        /// All actions in order; the agent takes the first of the best ones.
         pub actions: Vec<ActionView>,
         pub best: u32,
     }
@@ -63,15 +64,16 @@ plain_data! {
     pub struct ActionView {
         /// `R'`
         pub action: String,
-        /// By [`Puzzle::gives`]: moves that are left after it, moves by way of it, or its probability.
+        /// Score according to [`Puzzle::gives`]: moves left after the action, moves left including the action, or the action's
+        /// probability.
         pub score: f32,
-        /// Distance of the state that it leads to, where all are known.
+        /// Distance of the resulting state, if all distances are known.
         pub distance: Option<u32>,
     }
 
     pub struct Scrambled {
         pub facelets: String,
-        /// The moves that led there, where they are known.
+        /// The moves that lead to the state, if known.
         pub moves: Vec<String>,
         pub distance: Option<u32>,
     }
@@ -79,45 +81,46 @@ plain_data! {
     #[derive(Copy)]
     pub struct SolveMethod {
         pub search: SearchKind,
-        /// States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide.
+        /// Number of states that a beam keeps per level, or that A* expands at once. A beam that fails is followed by one twice
+        /// as wide.
         pub width: u32,
-        /// Of moves made beside moves to go, in A*.
+        /// Weight of moves made relative to moves left, in A*.
         pub weight: f32,
-        /// States generated at most.
+        /// Maximum number of generated states.
         pub nodes: u32,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum SearchKind {
-        /// The best action that does not take the last move back.
+        /// Takes the best action that does not undo the last move.
         Greedy,
         Beam,
         AStar,
-        /// By the table of distances, as a reference: where all are known.
+        /// Uses the table of distances, as a reference; only if all distances are known.
         Exact,
     }
 
-    /// A search as it stands.
+    /// Progress or result of a search.
     pub struct SolveView {
-        /// Which search of the run it is.
+        /// Number of the search within the run.
         pub number: u32,
-        /// What is to be solved.
+        /// State to be solved.
         pub facelets: String,
         pub done: bool,
-        /// Of the beam that searches or was the last to: more than was asked for where narrower ones failed.
+        /// Width of the present or last beam; it exceeds the requested width if narrower beams failed.
         pub width: Option<u32>,
-        /// Moves that it has looked ahead, and states generated, by narrower beams too.
+        /// Moves looked ahead, and states generated, including narrower beams.
         pub steps: u32,
         pub nodes: f64,
-        /// Moves that the nearest state it met is thought to be away.
+        /// Smallest estimate of the moves left among the states that were generated.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
-        /// Once it is done without one.
+        /// Reason why the search ended without a solution.
         pub failure: Option<Failure>,
     }
 
-    /// Why there is no solution, and what to try.
+    /// Reason for a failed search, and a remedy.
     pub struct Failure {
         pub text: String,
         pub next_step: String,
@@ -125,26 +128,26 @@ plain_data! {
 
     pub struct Solution {
         pub moves: Vec<String>,
-        /// Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone.
+        /// Estimated moves left before each move and at the end; empty if the network outputs only a policy.
         pub values: Vec<f32>,
-        /// Length of the shortest, where all distances are known.
+        /// Length of the shortest solution, if all distances are known.
         pub optimal: Option<u32>,
     }
 
-    /// What a learner that plays has beside its network.
+    /// State of a learner that plays, besides its network.
     pub struct Inside {
-        /// Depth that the curriculum has come to, and each depth that episodes begin at.
+        /// Present depth of the curriculum, and all depths at which episodes begin.
         pub stage: u32,
         pub depths: Vec<CurriculumDepth>,
         pub replay: ReplayView,
     }
 
     pub struct CurriculumDepth {
-        /// Moves of the scramble.
+        /// Number of scramble moves.
         pub depth: u32,
-        /// Share of new episodes that begin there.
+        /// Share of new episodes that begin at this depth.
         pub share: f32,
-        /// Share of its newest episodes that solved the cube, and how many it is of.
+        /// Share of recent episodes that solved the cube, and the number of these episodes.
         pub success: f32,
         pub episodes: u32,
     }
@@ -152,23 +155,23 @@ plain_data! {
     pub struct ReplayView {
         pub len: u32,
         pub capacity: u32,
-        /// Whether it samples by priority.
+        /// Transitions are sampled by priority.
         pub prioritised: bool,
-        /// Shares of all transitions by priority: bin `i` holds those from `2^(i - 12)` to twice that, the first and the last also what
-        /// lies beyond.
+        /// Histogram of all transitions by priority, as shares. Bin `i` covers priorities from `2^(i - 12)` to twice that; the
+        /// first and the last bin also cover all values beyond.
         pub priorities: Vec<f32>,
-        /// Those of the greatest priority, the greatest first.
+        /// Transitions with the greatest priorities, in descending order.
         pub top: Vec<TransitionView>,
     }
 
     pub struct TransitionView {
         pub facelets: String,
         pub action: String,
-        /// Of the steps that it spans together.
+        /// Total reward of the steps that the transition spans.
         pub reward: f32,
         pub done: bool,
         pub priority: f32,
-        /// What the network says now of each action there.
+        /// The network's present values of all actions in this state.
         pub q: Vec<f32>,
     }
 }

@@ -1,4 +1,4 @@
-//! The cube as a room: an agent, which learns, is tested and is asked. When it is tested follows from what it has learned from.
+//! The cube room: an agent with its learner, tests and questions. The time of a test depends only on the states learned from.
 
 use super::agent::{Agent, AnyLearner};
 use super::learners::{self, Kind};
@@ -10,29 +10,30 @@ use crate::protocol::{Knob, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Offload;
 
-/// Training goes on for so many times a test between two; and early on for so many times what it has come to.
+/// Maximum training between two tests, in units of a test's cost; early in training the gap is limited to a multiple of the
+/// states so far.
 const TEST_SHARE: f64 = 10.0;
 const TEST_GROWTH: f64 = 3.0;
-/// The first one comes once training has taken so much of the time of a test.
+/// Training before the first test, in units of a test's cost.
 const FIRST_TEST: f64 = 0.2;
 
 pub struct Cube {
     kind: &'static Kind,
     agent: Box<dyn Agent>,
-    /// Why the test that was to begin cannot.
+    /// Error that prevented a test from beginning.
     test_fault: Option<RunError>,
-    /// What a search has come to, until it is told.
-    told: Vec<(serde_json::Value, String)>,
+    /// Search events that have not been delivered yet.
+    events: Vec<(serde_json::Value, String)>,
 }
 
 impl Cube {
     fn make(setup: Setup, saved: Option<&learn::Find>) -> Result<Cube, RunError> {
         let kind = learners::kind(setup.variant);
         let agent = (kind.learner.make)(setup, saved)?;
-        Ok(Cube { agent, kind, test_fault: None, told: Vec::new() })
+        Ok(Cube { agent, kind, test_fault: None, events: Vec::new() })
     }
 
-    /// For programs that are about this room.
+    /// The agent, for programs that serve this room.
     pub fn agent(&mut self) -> &mut dyn Agent {
         &mut *self.agent
     }
@@ -96,7 +97,7 @@ impl Room for Cube {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // A test of the 2x2x2 is of all states.
+        // A test of the 2x2x2 covers all states.
         if self.kind.size == 2 {
             return false;
         }
@@ -119,14 +120,14 @@ impl Room for Cube {
         self.agent.ask(question)
     }
 
-    fn advance_asked(&mut self) -> bool {
+    fn advance_background(&mut self) -> bool {
         let Some(view) = self.agent.advance_search() else { return false };
         let text = view.text();
-        self.told.push((json(&RoomEvent::Search(view)), text));
+        self.events.push((json(&RoomEvent::Search(view)), text));
         true
     }
 
-    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
-        std::mem::take(&mut self.told)
+    fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+        std::mem::take(&mut self.events)
     }
 }

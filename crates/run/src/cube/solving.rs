@@ -1,5 +1,5 @@
-//! The search for a solution of one state, which the run advances in slices, with the weights that it began with. A beam that fails
-//! is followed by one twice as wide, until the limit of nodes leaves too little for another or memory would not hold it.
+//! Search for a solution of one state, which the run advances in slices. It uses the weights from its beginning. A beam that
+//! fails is followed by one twice as wide, as long as the node limit and the memory allow.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -9,41 +9,41 @@ use learn::cube::{Greedy, Judge, Limits, Method, Scores, Search};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move};
 
-/// Moves that a search looks ahead at most. No cube needs more than 26; what a beam has not found by then it hardly ever finds
-/// later, and a wider one does.
+/// Maximum number of moves that a search looks ahead. No cube needs more than 26, and a beam rarely finds a longer solution; a
+/// wider beam is more likely to succeed.
 const MOST_STEPS: usize = 40;
-/// Levels that the nodes left must suffice for, or a wider beam is not begun.
+/// Number of levels that the remaining nodes must suffice for before a wider beam is begun.
 const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {
     state: P,
     actions: Actions,
     exact: Option<Arc<Distances>>,
-    asked: SolveMethod,
+    requested: SolveMethod,
     free_bytes: u64,
-    /// Until it is done.
+    /// The search, until it is done.
     search: Option<Search<P>>,
-    /// Nodes of the beams that failed before this one, and the nearest state that they met.
+    /// Nodes of the previous, failed beams, and the smallest estimate that they found.
     before: (u64, Option<f32>),
     view: SolveView,
 }
 
-fn method(asked: SolveMethod) -> Option<Method> {
-    let width = asked.width as usize;
-    match asked.search {
+fn method(requested: SolveMethod) -> Option<Method> {
+    let width = requested.width as usize;
+    match requested.search {
         SearchKind::Greedy => Some(Method::Greedy(Greedy::Onward)),
         SearchKind::Beam => Some(Method::Beam { width }),
-        SearchKind::AStar => Some(Method::AStar { weight: asked.weight, batch: width }),
+        SearchKind::AStar => Some(Method::AStar { weight: requested.weight, batch: width }),
         SearchKind::Exact => None,
     }
 }
 
 impl<P: Known> Solving<P> {
-    /// The search of this number; `facelets` as they were typed. It may take so many bytes.
+    /// Begins the search with this number. `facelets` are as typed; the search may use `free_bytes` bytes.
     pub fn begin(
         number: u32,
         (state, facelets): (P, String),
-        asked: SolveMethod,
+        requested: SolveMethod,
         actions: Actions,
         exact: Option<Arc<Distances>>,
         free_bytes: u64,
@@ -53,22 +53,18 @@ impl<P: Known> Solving<P> {
             number,
             facelets,
             done: false,
-            width: (asked.search == SearchKind::Beam).then_some(asked.width),
+            width: (requested.search == SearchKind::Beam).then_some(requested.width),
             steps: 0,
             nodes: 0.0,
             nearest: None,
             solution: None,
             failure: None,
         };
-        let mut solving = Solving { state, actions, exact, asked, free_bytes, search: None, before: (0, None), view };
-        let Some(method) = method(asked) else {
+        let mut solving = Solving { state, actions, exact, requested, free_bytes, search: None, before: (0, None), view };
+        let Some(method) = method(requested) else {
             let table = solving.exact.as_ref().and_then(|exact| state.solution(exact));
-            let moves = table.ok_or_else(|| {
-                RunError::refused(
-                    "the distances of the 3x3x3's states are not known, so no table solves it",
-                    "Choose beam, astar or greedy",
-                )
-            })?;
+            let moves =
+                table.ok_or_else(|| RunError::refused("there is no table of distances for the 3x3x3", "Choose beam, astar or greedy"))?;
             solving.solved(&moves, judge);
             return Ok(solving);
         };
@@ -79,7 +75,7 @@ impl<P: Known> Solving<P> {
         let needs = Search::<P>::bytes(method, limits);
         if needs > free_bytes {
             return Err(RunError::refused(
-                format!("such a search may take {} MB of memory, and there are {}", needs >> 20, free_bytes >> 20),
+                format!("this search may need {} MB of memory, and {} are available", needs >> 20, free_bytes >> 20),
                 "Choose fewer nodes, or a narrower beam",
             ));
         }
@@ -90,16 +86,16 @@ impl<P: Known> Solving<P> {
     }
 
     fn limits(&self) -> Limits {
-        Limits { steps: MOST_STEPS, nodes: u64::from(self.asked.nodes).saturating_sub(self.before.0) }
+        Limits { steps: MOST_STEPS, nodes: u64::from(self.requested.nodes).saturating_sub(self.before.0) }
     }
 
     pub fn view(&self) -> &SolveView {
         &self.view
     }
 
-    /// A slice of it.
+    /// Runs one slice.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) {
-        if let Err(error) = self.search_on(judge) {
+        if let Err(error) = self.continue_search(judge) {
             self.fail(&error);
         }
     }
@@ -109,7 +105,7 @@ impl<P: Known> Solving<P> {
         self.view.failure = Some(Failure { text: error.what(), next_step: error.next_step() });
     }
 
-    fn search_on(&mut self, judge: &mut dyn Judge<P>) -> Result<(), RunError> {
+    fn continue_search(&mut self, judge: &mut dyn Judge<P>) -> Result<(), RunError> {
         let Some(search) = &mut self.search else { return Ok(()) };
         let outcome = search.advance(judge).map_err(RunError::below)?;
         let (nodes, nearest) = self.before;
@@ -121,13 +117,13 @@ impl<P: Known> Solving<P> {
         if matches!(outcome.solution, Err(Stop::Steps | Stop::Nothing)) && self.widen()? {
             return Ok(());
         }
-        let actions = outcome.solution.map_err(|stop| self.gave_up(stop))?;
+        let actions = outcome.solution.map_err(|stop| self.failure(stop))?;
         let moves: Vec<Move> = actions.into_iter().map(|action| self.actions.moves()[usize::from(action)]).collect();
         self.solved(&moves, judge);
         Ok(())
     }
 
-    /// Begins again with a beam twice as wide, where there may be one.
+    /// Begins again with a beam twice as wide, if limits allow it. Returns false otherwise.
     fn widen(&mut self) -> Result<bool, RunError> {
         let Some(narrow) = self.view.width else { return Ok(false) };
         let wide = narrow.saturating_mul(2);
@@ -143,7 +139,7 @@ impl<P: Known> Solving<P> {
         Ok(true)
     }
 
-    /// Ends it with these moves, and what was thought of each state on the way.
+    /// Ends the search with this solution, and evaluates each state on the way.
     fn solved(&mut self, moves: &[Move], judge: &mut dyn Judge<P>) {
         let optimal = self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
         let mut states = vec![self.state];
@@ -160,25 +156,24 @@ impl<P: Known> Solving<P> {
             Scores::Value | Scores::ActionValues => scores.chunks_exact(count).map(best).collect(),
         };
         if let Some(last) = values.last_mut() {
-            // What is solved is known to be, whatever a network says.
+            // The value of the solved state is known to be 0.
             *last = 0.0;
         }
         self.view.done = true;
         self.view.solution = Some(Solution { moves: moves.iter().map(Move::to_string).collect(), values, optimal });
     }
 
-    fn gave_up(&self, stop: Stop) -> RunError {
+    fn failure(&self, stop: Stop) -> RunError {
         let SolveView { steps, nodes, nearest, .. } = self.view;
         let how = match stop {
             Stop::Steps => format!("it was not solved within {steps} moves"),
             Stop::Nodes => format!("it was not solved within the limit of nodes, {steps} moves ahead"),
-            Stop::Nothing => format!("after {steps} moves every way led back to where it had been"),
+            Stop::Nothing => format!("after {steps} moves all continuations repeat earlier states"),
         };
-        let nearest =
-            nearest.map_or(String::new(), |nearest| format!("; the nearest state is thought to be {nearest:.1} moves from solved"));
+        let nearest = nearest.map_or(String::new(), |nearest| format!("; the nearest state has an estimated {nearest:.1} moves left"));
         let widths = match self.view.width {
-            Some(width) if width > self.asked.width => {
-                format!(" by beams of {} to {width} states", self.asked.width)
+            Some(width) if width > self.requested.width => {
+                format!(" by beams of {} to {width} states", self.requested.width)
             }
             _ => String::new(),
         };
@@ -190,7 +185,7 @@ impl<P: Known> Solving<P> {
 }
 
 impl SolveView {
-    /// The same in a sentence.
+    /// The search's state as a sentence.
     pub(super) fn text(&self) -> String {
         match (&self.solution, &self.failure) {
             (Some(solution), _) => format!("solved in {} moves", solution.moves.len()),

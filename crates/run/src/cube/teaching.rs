@@ -1,4 +1,4 @@
-//! What the run has to know of each kind of learner, and what one that plays has to tell of its inside.
+//! Conversion of learner errors and of a learner's internal state.
 
 use super::judging::Known;
 use super::protocol::{CurriculumDepth, Inside, ReplayView, TransitionView};
@@ -12,10 +12,10 @@ impl From<cube::LearnerError> for RunError {
     }
 }
 
-/// Transitions of the greatest priority that are told.
+/// Number of transitions with the greatest priority to return.
 pub(super) const TOP: usize = 20;
 
-pub(super) fn told<P: Known>(inside: cube::Inside<P>, actions: Actions) -> Inside {
+pub(super) fn inside<P: Known>(inside: cube::Inside<P>, actions: Actions) -> Inside {
     let depths = inside.depths.iter().map(|of| CurriculumDepth {
         depth: of.depth as u32,
         share: of.share,

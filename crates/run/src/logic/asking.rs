@@ -1,4 +1,4 @@
-//! What is looked at beside the training, and what is asked of it.
+//! State of the views beside the training, and answers to questions.
 
 use super::circuits::{Big, Taken};
 use super::grids::{Begin, Viewed};
@@ -9,11 +9,11 @@ use crate::RunError;
 use crate::questions::Answer;
 use learn::logic::population::Population;
 
-pub(super) struct Asked {
+pub(super) struct Answers {
     viewed: Option<Viewed>,
     big: Option<Big>,
     pub clock: Option<fn() -> f64>,
-    /// What there is beside the training.
+    /// Bytes of memory available beside the training.
     free_bytes: u64,
 }
 
@@ -30,9 +30,9 @@ fn taken(population: &Population, member: usize) -> Taken {
     Taken::new(population.experiment(), &population.members()[member])
 }
 
-impl Asked {
-    pub fn new(free_bytes: u64) -> Asked {
-        Asked { viewed: None, big: None, clock: None, free_bytes }
+impl Answers {
+    pub fn new(free_bytes: u64) -> Answers {
+        Answers { viewed: None, big: None, clock: None, free_bytes }
     }
 
     pub fn answer(&mut self, population: &Population, tests: &Tests, question: Question) -> Result<Answer, RunError> {

@@ -1,4 +1,4 @@
-//! Members' circuits: as they are shown, and running big grids.
+//! Circuits of members: for display, and for running big grids.
 
 use super::protocol::{BigView, CircuitView, GateView};
 use crate::RunError;
@@ -9,11 +9,11 @@ use learn::logic::population::Member;
 use math::{Isa, Rng};
 use std::sync::Arc;
 
-/// What a member hardens to, taken once; the member may learn on.
+/// The hardened circuit of a member. Later training of the member does not change it.
 pub(super) struct Taken {
     pub updates: u32,
     pub perfect: bool,
-    /// Every gate of the automaton, and what is left of them.
+    /// All gates of the automaton, and the gates that remain after pruning.
     pub whole: Circuit,
     pub pruned: Arc<Circuit>,
 }
@@ -47,10 +47,10 @@ impl Taken {
     }
 }
 
-/// Where circuit and automaton are compared in random states.
+/// Seed of the random states on which circuit and automaton are compared.
 const VERIFY_SEED: u32 = 1;
 
-/// A big grid that a circuit runs.
+/// A big grid that runs on a circuit.
 pub(super) struct Big {
     packed: PackedGrid,
     gates: usize,
@@ -58,9 +58,9 @@ pub(super) struct Big {
     cells_per_s: f64,
 }
 
-/// Steps of one call at most.
+/// Maximum number of steps per call.
 const MOST_STEPS: u64 = 1 << 20;
-/// Cells along a side at most.
+/// Maximum number of cells along a side.
 const MOST_SIDE: u32 = 1 << 16;
 
 impl Big {
@@ -75,8 +75,8 @@ impl Big {
         let needs = PackedGrid::bytes(circuit, columns, rows);
         if needs > free_bytes {
             return Err(RunError::refused(
-                format!("a grid of {width}x{height} cells needs {} MB of memory, and there are {}", needs >> 20, free_bytes >> 20),
-                "Choose a smaller one",
+                format!("a grid of {width}x{height} cells needs {} MB of memory, and {} are available", needs >> 20, free_bytes >> 20),
+                "Choose a smaller grid",
             ));
         }
         let mut packed = PackedGrid::new(isa, circuit, columns, rows, circuit.periodic);
@@ -88,7 +88,7 @@ impl Big {
         Ok(Big { packed, gates: circuit.gates.len(), step: 0, cells_per_s: 0.0 })
     }
 
-    /// Steps for so long by the clock; without one, one.
+    /// Runs steps for `ms` milliseconds by the clock; without a clock, runs one step.
     pub fn advance(&mut self, ms: f64, clock: Option<fn() -> f64>) {
         let Some(now) = clock else {
             self.packed.run(1);
@@ -99,7 +99,7 @@ impl Big {
         let mut done = 0;
         let mut took_s = 0.0;
         while done == 0 || (took_s < until_s && done < MOST_STEPS) {
-            // As many as fit, by those before, and not all at once.
+            // The next batch uses half of the remaining time at the present rate, and at most doubles the steps.
             let rate = if took_s > 0.0 { done as f64 / took_s } else { 0.0 };
             let fit = (0.5 * rate * (until_s - took_s)) as u64;
             let steps = fit.clamp(1, (2 * done).max(1)).min(MOST_STEPS - done);
@@ -132,6 +132,6 @@ impl Big {
     }
 }
 
-/// A call may take so long.
+/// Maximum duration of a call, in milliseconds.
 const MOST_MS: f64 = 1000.0;
 const PURPOSE_BIG: u32 = 32;

@@ -1,4 +1,4 @@
-//! The experiments as variants of the room, with words for them.
+//! The experiments as variants of the room, with their texts.
 
 use super::protocol::{self, Shows};
 use crate::plain_data::json;
@@ -6,62 +6,62 @@ use crate::protocol::{Goal, Variant};
 use learn::logic::experiment::{Config, Experiment, Preset};
 use learn::settings::{Choice, Named};
 
-/// What a run of it ends with at the latest in a sweep, in updates.
+/// Summary, default budget in updates for a run of a sweep, and descriptions of the tests.
 fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
     match preset {
         Preset::Life => (
-            "Learns Conway's rule from examples: one step of a cell and its eight neighbours.",
+            "Learns one step of Conway's Life from examples: a cell and its eight neighbours.",
             2e4,
             &["all 512 states of nine cells", "128x128 cells for 300 steps"],
         ),
         Preset::Checkerboard => (
-            "Learns a rule by which random cells become a checkerboard.",
+            "Learns a rule that turns random cells into a checkerboard.",
             4e3,
             &[
-                "16 fresh grids, every cell; then 1,000 others confirm it",
+                "every cell of 16 new grids, confirmed on 1,000 others",
                 "64x64 cells for 80 steps",
                 "a block of 20x20 dead cells",
-                "healing once they live again",
+                "healing after the block is released",
             ],
         ),
         Preset::Asynchronous => (
-            "The same where a random part of the cells updates at each step. 10 of 20 members passed the check in training \
-             within 512 updates.",
+            "A checkerboard with random updates: at each step only some cells change. 10 of 20 members passed the training \
+             check within 512 updates.",
             4e3,
             &[
-                "16 fresh grids, every cell; then 1,000 others confirm it",
+                "every cell of 16 new grids, confirmed on 1,000 others",
                 "56x56 cells for 200 steps",
                 "healing of a block of 20x20 cells",
-                "4,000 steps, each of which blanks 10x10 cells somewhere",
+                "4,000 steps, each with a random block of 10x10 cells blanked",
             ],
         ),
         Preset::Lizard => (
-            "Learns to grow a lizard from one cell, with 128 bits a cell. No run was perfect: in two of the published length, 3,500 \
-             updates, 15 and 35 of 400 cells were wrong.",
+            "Learns to grow a lizard from one cell, with 128 bits per cell. No run was perfect: after the published 3,500 updates, \
+             two runs had 15 and 35 of 400 cells wrong.",
             8e3,
             &["every cell", "40x40 cells", "healing of a block in the middle"],
         ),
         Preset::ColourG => (
-            "Learns to grow a letter in eight colours from nothing but the border. At the published settings, which are the default, \
-             no run is known to be perfect; at a learning rate of 0.2 and an initial logit of 5 one of 4 was.",
+            "Learns to grow a letter in eight colours from the border alone. With the published settings, the default, no run was \
+             perfect; with learning rate 0.2 and initial logit 5, 1 of 4 was.",
             8e3,
             &["every cell", "healing of a block in the middle"],
         ),
         Preset::Own => (
-            "Learns to grow what you draw from one cell, by the lizard's recipe in a smaller network. How often that succeeds was \
-             not measured.",
+            "Learns to grow your drawing from one cell, with the lizard's method and a smaller network. The success rate was not \
+             measured.",
             8e3,
             &["every cell", "a grid of twice the size", "healing of a block in the middle"],
         ),
         Preset::Rule => (
-            "Learns a rule of a cell and its eight neighbours that you name, from examples.",
+            "Learns a rule that you choose, from examples: a cell and its eight neighbours.",
             2e4,
             &["all 512 states of nine cells", "128x128 cells for 300 steps"],
         ),
     }
 }
 
-/// Of this name; the default where there is none.
+/// Returns the preset with this name, or the default.
 pub(super) fn preset(id: &str) -> Preset {
     Preset::ALL.iter().copied().find(|preset| preset.id() == id).unwrap_or(Preset::Life)
 }
@@ -72,7 +72,7 @@ pub(super) fn variants() -> Vec<Variant> {
 
 fn variant(preset: Preset, named: &Named) -> Variant {
     let (summary, sweep_budget, tests) = words(preset);
-    let experiment = Config::preset(preset).experiment().expect("its own target can be learned");
+    let experiment = Config::preset(preset).experiment().expect("a preset's target is valid");
     let rollout = &experiment.rollout;
     let about = protocol::Experiment {
         width: rollout.width as u32,

@@ -1,5 +1,5 @@
-//! A grid that a member's automaton runs, and that can be damaged. It is taken from the member when it begins; the member may learn
-//! on.
+//! A grid that runs on a member's automaton and can be damaged. It uses a copy of the automaton from its beginning; later
+//! training of the member does not change it.
 
 use super::circuits::Taken;
 use super::protocol::{Damage, GridView, Start, ValuesView};
@@ -13,7 +13,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::logic::{Area, Grid, neighbour};
 
-/// How a grid begins.
+/// Beginning of a grid.
 pub(super) struct Begin {
     pub width: u32,
     pub height: u32,
@@ -30,25 +30,25 @@ pub(super) struct Viewed {
     circuit: Arc<Circuit>,
     seed: u32,
     step: u32,
-    /// Damages so far: each has random numbers of its own.
+    /// Number of damages so far; each has its own random numbers.
     damages: u32,
     grid: Grid,
     runs: Runs,
     wrong: Option<f32>,
 }
 
-/// By what it is run.
+/// Execution of the grid.
 enum Runs {
     Hard(PackedGrid, Vec<f32>),
-    /// The state of every channel.
+    /// Values of all channels.
     Soft(Box<Trainer>, Vec<f32>),
 }
 
-/// Cells times channels, cells along a side, and steps of one call at most.
+/// Limits: cells times channels, cells along a side, and steps per call.
 const MOST_CELLS: u64 = 1 << 23;
 const MOST_SIDE: u32 = 2048;
 const MOST_STEPS: u32 = 1000;
-/// Cells of a grid whose steps are held against a rule.
+/// Maximum number of cells of a grid whose steps are compared with a rule.
 const MOST_RULED: usize = 1 << 16;
 
 impl Viewed {
@@ -73,7 +73,7 @@ impl Viewed {
             let most = MOST_CELLS / channels as u64;
             return Err(RunError::refused(
                 format!("a grid of {width}x{height} cells of {channels} bits is too large to be shown"),
-                format!("Choose one of {most} cells at most"),
+                format!("Choose at most {most} cells"),
             ));
         }
         let mut random = Rng::new(seed, PURPOSE_GRID).sequence(0);
@@ -126,7 +126,7 @@ impl Viewed {
         self.member
     }
 
-    /// Goes on with another circuit of the same member; a soft grid goes on as it is.
+    /// Continues with another circuit of the same member; a soft grid continues unchanged.
     pub fn take_up(&mut self, taken: &Taken) {
         self.circuit = taken.pruned.clone();
         self.updates = taken.updates;
@@ -141,7 +141,7 @@ impl Viewed {
         if steps > MOST_STEPS {
             return Err(RunError::refused(
                 format!("{steps} steps are too many for one call"),
-                format!("Ask for {MOST_STEPS} at most, and again for more"),
+                format!("Request at most {MOST_STEPS} steps per call"),
             ));
         }
         let mut before = None;
@@ -202,7 +202,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// With the target, where there is one of this size.
+    /// Compares the grid with the target, if there is one of this size.
     fn compare(&mut self) {
         let target = self.experiment.target(self.grid.width, self.grid.height);
         self.wrong = target.map(|target| differs(&self.grid, &target));
@@ -230,7 +230,7 @@ impl Viewed {
         let (x, y) = (x as usize, y as usize);
         if x >= width || y >= height {
             return Err(RunError::refused(
-                format!("({x}, {y}) lies outside the grid of {width}x{height}"),
+                format!("({x}, {y}) is outside the grid of {width}x{height}"),
                 format!("Choose a column below {width} and a row below {height}"),
             ));
         }

@@ -1,5 +1,5 @@
-//! The room where cellular automata of logic gates are learned: a population of them, their tests, and beside it grids that can be
-//! damaged and the circuits that automata harden to.
+//! The logic room: a population of cellular automata made of logic gates is trained and tested. Grids that can be damaged, and
+//! circuits of hardened automata, are shown in parallel.
 
 mod asking;
 mod circuits;
@@ -11,7 +11,7 @@ mod schema;
 mod testing;
 mod views;
 
-// For programs that run a circuit without an automaton that learns.
+// Re-exports for programs that run a circuit without training.
 pub use learn::logic::circuit::{Circuit, PackedGrid};
 pub use learn::logic::fire;
 pub use room::Logic;

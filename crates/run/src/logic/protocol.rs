@@ -1,37 +1,37 @@
-//! What crosses the boundary in the room of logic alone: members of the population, grids that an automaton runs and that can be
-//! damaged, and circuits. The grid, the circuit that was asked for last and the big grid stand beside the training and leave no
-//! trace in it. This file refuses to hold behaviour.
+//! Plain data that only the logic room exchanges: members of the population, grids that an automaton runs and that can be
+//! damaged, and circuits. The grid, the requested circuit and the big grid do not affect training. This file contains no
+//! behaviour.
 
-use crate::plain_data::{plain_data, told_data};
+use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// Shape and wires of the automaton that is learned.
+    /// Shape and wires of the trained automaton.
     Automaton {} -> AutomatonView,
     /// All members of the population.
     Population {} -> PopulationView,
-    /// The gates of a member, in the order of the parameters.
+    /// Gates of a member, in the order of the parameters.
     Gates { member: u32 } -> GatesView,
-    /// Begins a grid that a member's automaton runs as it is now: of this size, from this start.
+    /// Begins a grid of this size and start, on the present automaton of a member.
     Grid { width: u32, height: u32, start: Start, seed: u32, member: u32, soft: bool } -> GridView,
-    /// Goes on with it.
+    /// Runs the grid for `steps` steps.
     Advance { steps: u32 } -> GridView,
-    /// Damages it: cells within the radius. Refused outside the grid.
+    /// Damages the cells of the grid within the radius. A centre outside the grid is an error.
     Damage { x: u32, y: u32, radius: u32, how: Damage } -> GridView,
-    /// The hardened circuit of a member: pruned, and verified against its automaton. A grid of the same member goes on with it.
+    /// Hardened circuit of a member, pruned, and verified against its automaton. A grid of the same member continues with it.
     Circuit { member: u32 } -> CircuitView,
-    /// What every gate of the grid's circuit gives at a cell, before its next step.
+    /// Output of every gate of the grid's circuit at a cell, before the next step.
     Values { x: u32, y: u32 } -> ValuesView,
     /// The circuit as a file.
     Export { member: u32, format: Format } -> ExportView,
-    /// Begins a big grid of random bits that the circuit runs, bit-packed.
+    /// Begins a big bit-packed grid of random bits, which runs on the circuit.
     Big { width: u32, height: u32, seed: u32, member: u32 } -> BigView,
-    /// Goes on with it for about so long.
+    /// Runs the big grid for about `ms` milliseconds.
     BigAdvance { ms: f64 } -> BigView,
 }
 
 plain_data! {
-    /// What a variant is, in [`crate::protocol::Variant::about`].
+    /// Description of a variant, in [`crate::protocol::Variant::about`].
     pub struct Experiment {
         pub width: u32,
         pub height: u32,
@@ -40,21 +40,21 @@ plain_data! {
         pub periodic: bool,
         pub asynchronous: bool,
         pub shows: Shows,
-        /// It learns one step of a rule and no pattern.
+        /// The experiment learns one step of a rule instead of a pattern.
         pub rule: bool,
-        /// What it is tested by, in words.
+        /// Descriptions of the tests.
         pub tests: Vec<String>,
-        /// Its target is the user's: knob `target`.
+        /// The user provides the target, with the knob `target`.
         pub own: bool,
     }
 
-    /// What of a cell is looked at.
+    /// Channels of a cell that are displayed.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Shows {
-        /// Its first channel.
+        /// The first channel.
         Channel,
-        /// Its first three, as red, green and blue.
+        /// The first three channels, as red, green and blue.
         Rgb,
     }
 
@@ -62,7 +62,7 @@ plain_data! {
     pub struct Picture {
         pub width: u32,
         pub height: u32,
-        /// A byte a cell, row by row: 0 or 1; where colours are shown 1 for red, 2 for green and 4 for blue together.
+        /// One byte per cell, row by row: 0 or 1; with colours the sum of 1 for red, 2 for green and 4 for blue.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<u8>,
@@ -71,25 +71,26 @@ plain_data! {
     pub struct AutomatonView {
         pub channels: u32,
         pub kernels: u32,
-        /// Gates of each layer of one kernel, and of the update.
+        /// Gates per layer of one kernel, and of the update.
         pub perception: Vec<u32>,
         pub update: Vec<u32>,
-        /// Gates that are learned, and that are evaluated for a cell and a step.
+        /// Number of learned gates, and of gates evaluated per cell and step.
         pub gates: u32,
         pub gates_per_cell: u32,
         pub parameters: u32,
-        /// Gates of each layer in the order of [`GatesView`]: of the perception the gates of all kernels.
+        /// Gates per layer in the order of [`GatesView`]; a perception layer counts the gates of all kernels.
         pub layers: Vec<u32>,
-        /// What is learned now, by the knobs in force; a rule has none. A grid of its size becomes it in so many steps.
+        /// The present target, by the knobs in force; null for a rule. A grid of this size should become the target in `steps`
+        /// steps.
         pub target: Option<Picture>,
         pub steps: u32,
-        /// Of the cells of the target.
+        /// Displayed channels of the target.
         pub shows: Shows,
     }
 
     pub struct PopulationView {
         pub members: Vec<MemberView>,
-        /// Runs that ended perfect so far, and that ended at all: perfect or dead.
+        /// Number of runs that ended perfect, and of all runs that ended, perfect or dead.
         pub perfect: u32,
         pub ended: u32,
         /// The member with the lowest hard loss.
@@ -99,13 +100,13 @@ plain_data! {
     pub struct MemberView {
         pub seed: u32,
         pub updates: u32,
-        /// Squared error a cell of the soft automaton, as a mean over the newest iteration; nothing before the first.
+        /// Squared error per cell of the soft automaton, mean over the newest iteration; null before the first.
         pub loss: Option<f32>,
-        /// The same of the hardened one on its newest test: the share of cells and colours that differ.
+        /// Error of the hardened automaton in its newest test: share of cells and colours that differ.
         pub hard_loss: f32,
         pub state: MemberState,
-        /// How its hardened automaton left the first grid of that test. Where it learns a rule: what it gives for each of the 512
-        /// neighbourhoods, in the order of their numbers.
+        /// Result of the hardened automaton on the first grid of that test. For a rule: its output for each of the 512
+        /// neighbourhoods, by number.
         pub picture: Picture,
     }
 
@@ -113,19 +114,19 @@ plain_data! {
     #[serde(rename_all = "snake_case")]
     pub enum MemberState {
         Learning,
-        /// It has learned every cell, and learns no more.
+        /// All cells are right; training of this member has ended.
         Perfect,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Start {
-        /// As training starts.
+        /// The start used in training.
         Learned,
         /// Random bits in every channel.
         Random,
         Blank,
-        /// The target in the channels that are shown, the others blank; random bits where a rule is learned.
+        /// The target in the displayed channels, with the others blank; random bits if a rule is learned.
         Target,
     }
 
@@ -138,20 +139,20 @@ plain_data! {
     }
 
     pub struct CircuitView {
-        /// Of the member that it was taken from.
+        /// Number of updates of the member when the circuit was taken.
         pub updates: u32,
-        /// Those in use, in words: `north-west channel 3`.
+        /// Inputs in use, in words: `north-west channel 3`.
         pub inputs: Vec<String>,
         pub gates: Vec<GateView>,
-        /// Wires, one a channel of the cell's next state. A constant is a gate of operation 0 or 15.
+        /// Wires, one per channel of the cell's next state. A constant is a gate with operation 0 or 15.
         pub outputs: Vec<u32>,
-        /// Gates of the automaton that are evaluated for a cell; those that pass an input through, and that nothing depends on.
+        /// Numbers of gates: evaluated per cell, passing an input through, and without effect.
         pub evaluated: u32,
         pub pass_through: u32,
         pub dead: u32,
-        /// Gates on the longest way.
+        /// Number of gates on the longest path.
         pub depth: u32,
-        /// Neighbourhoods or cells that circuit and automaton were compared on.
+        /// Number of neighbourhoods or cells on which circuit and automaton were compared.
         pub verified: u32,
         pub equal: bool,
         /// The member is perfect.
@@ -161,15 +162,15 @@ plain_data! {
     #[derive(Copy)]
     pub struct GateView {
         pub op: u32,
-        /// Wires: an input below the number of inputs, else a gate plus that number.
+        /// Wires: an index below the number of inputs is an input; other indices are gates, offset by that number.
         pub a: u32,
         pub b: u32,
-        /// Longest way from an input.
+        /// Length of the longest path from an input.
         pub layer: u32,
     }
 
     pub struct ValuesView {
-        /// Of the circuit's member: as in [`CircuitView::updates`].
+        /// Updates of the circuit's member, as in [`CircuitView::updates`].
         pub updates: u32,
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
@@ -198,25 +199,25 @@ plain_data! {
         pub width: u32,
         pub height: u32,
         pub step: u32,
-        /// The first channel, a bit a cell, the lowest first; rows are padded to whole bytes.
+        /// The first channel, one bit per cell, lowest bit first; rows are padded to whole bytes.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub words: Vec<u8>,
-        /// In the newest call.
+        /// Rates of the newest call.
         pub cells_per_s: f64,
         pub gate_cells_per_s: f64,
-        /// Of the pruned circuit.
+        /// Number of gates of the pruned circuit.
         pub gates: u32,
     }
 }
 
-told_data! {
+sent_data! {
     pub struct GatesView {
-        /// The operation that each gate hardens to.
+        /// Operation to which each gate hardens.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub ops: Vec<u8>,
-        /// How much of each gate it is, 0 to 1: floats.
+        /// Certainty of each gate's operation, from 0 to 1, as floats.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub certainty: Vec<f32>,
@@ -226,18 +227,18 @@ told_data! {
         pub width: u32,
         pub height: u32,
         pub step: u32,
-        /// Of the member that it was taken from.
+        /// Number of updates of the member when its automaton was taken.
         pub updates: u32,
-        /// As in [`Picture`]; of a soft grid rounded.
+        /// Values as in [`Picture`], rounded for a soft grid.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<u8>,
-        /// Of a soft grid the channels that are shown, `[channel][cell]`: floats.
+        /// Displayed channels of a soft grid, `[channel][cell]`, as floats.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub soft: Vec<f32>,
-        /// Share of cells that differ from the target, where there is one of this size. Where a rule is learned, of those of the last
-        /// step that the rule gives another value.
+        /// Share of cells that differ from the target, if there is one of this size. For a rule: share of cells in the last
+        /// step that differ from the rule.
         pub wrong: Option<f32>,
     }
 }

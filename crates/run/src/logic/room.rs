@@ -1,7 +1,6 @@
-//! Logic as a room: a population that learns, its tests, and beside it what is looked at, none of which leaves a trace in what is
-//! learned.
+//! The logic room: a population with its tests, and views for display that do not affect training.
 
-use super::asking::Asked;
+use super::asking::Answers;
 use super::experiments;
 use super::protocol::Question;
 use super::schema::SCHEMA;
@@ -16,21 +15,21 @@ use learn::logic::Wirings;
 use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
-/// Iterations between two tests at first; later a quarter of what has been done.
+/// Iterations between two tests at first; later a quarter of the iterations so far.
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
     population: Population,
     tests: Tests,
-    asked: Asked,
+    answers: Answers,
 }
 
-/// The knobs of an experiment.
+/// Knobs of an experiment.
 fn table(variant: &str) -> Table<Config> {
     Table::new(Config::preset(experiments::preset(variant)))
 }
 
-/// The settings, and what they say is to be learned.
+/// Settings, and the experiment that they define.
 fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
     let config = table(setup.variant).settings(setup.knobs)?;
     let experiment = config.experiment().map_err(RunError::below)?;
@@ -39,11 +38,11 @@ fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
 
 impl Logic {
     fn make(setup: Setup, population: Population, tests: Tests) -> Result<Logic, RunError> {
-        let asked = Asked::new(setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?));
-        Ok(Logic { population, tests, asked })
+        let answers = Answers::new(setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?));
+        Ok(Logic { population, tests, answers })
     }
 
-    /// For programs that are about this room.
+    /// The population, for programs that serve this room.
     pub fn population(&self) -> &Population {
         &self.population
     }
@@ -101,7 +100,7 @@ impl Room for Logic {
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
-        self.asked.clock = Some(clock);
+        self.answers.clock = Some(clock);
     }
 
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
@@ -123,6 +122,6 @@ impl Room for Logic {
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
-        self.asked.answer(&self.population, &self.tests, question)
+        self.answers.answer(&self.population, &self.tests, question)
     }
 }

@@ -1,4 +1,4 @@
-//! The numbers of the room's runs, and the words for them.
+//! Columns of logic runs, with their labels.
 
 use crate::protocol::Part;
 use crate::room::Schema;
@@ -10,46 +10,47 @@ pub(super) static SCHEMA: Schema = Schema {
     variant_word: "experiment",
     iteration_word: "iteration",
     counters: columns! {
-        updates: "Updates", "Steps of the optimiser, of all members together.", unit("updates"), brief("updates");
-        gate_cells: "Gate evaluations", "Gates times cells times steps, in rollouts of training.", unit("gate-cells");
-        ended: "Runs ended", "Members that became perfect, or died and began again.", unit("runs");
-        perfect_runs: "Perfect runs", "Members that learned every cell.", unit("runs"), brief("perfect");
+        updates: "Updates", "Optimiser steps of all members.", unit("updates"), brief("updates");
+        gate_cells: "Gate evaluations", "Gates times cells times steps in training rollouts.", unit("gate-cells");
+        ended: "Runs ended", "Members that became perfect or were restarted.", unit("runs");
+        perfect_runs: "Perfect runs", "Members with all cells right.", unit("runs"), brief("perfect");
     },
     metrics: columns! {
         loss: "Soft loss",
-            "Squared error a cell of the soft automaton, which the updates descend, as a mean over the members that learn.",
+            "Training loss: squared error per cell of the soft automaton, mean over the members in training.",
             chart("loss"), log, brief("soft loss");
         hard_loss: "Hard loss",
-            "The same of the hardened automaton, which is the share of what it gets wrong, as a mean over the members that learn.",
+            "Share of wrong cells of the hardened automaton, mean over the members in training.",
             chart("loss"), log, brief("hard loss");
-        best: "Best hard loss", "Of the member that gets the least wrong.", chart("loss"), log, brief("best");
+        best: "Best hard loss", "Hard loss of the best member.", chart("loss"), log, brief("best");
         certainty: "Certainty",
-            "How much of a gate is the operation that it hardens to, as a mean over the best member's gates.",
+            "Weight of the operation to which a gate hardens, mean over the best member's gates.",
             chart("certainty"), share;
-        grad_norm: "Gradient norm", "Length of the gradient before it is clipped.", chart("grad_norm"), log;
-        updates_per_s: "Updates a second",
-            "Of all members together, tests left out.", unit("updates/s"), chart("speed"), brief("updates/s"), rate("updates", 1.0);
-        gate_cells_per_s: "Gate evaluations a second",
-            "In rollouts of training, tests left out.", unit("gate-cells/s"), chart("gate_speed"), rate("gate_cells", 1.0);
+        grad_norm: "Gradient norm", "Norm of the gradient before clipping.", chart("grad_norm"), log;
+        updates_per_s: "Updates per second",
+            "Updates of all members, without tests.", unit("updates/s"), chart("speed"), brief("updates/s"), rate("updates", 1.0);
+        gate_cells_per_s: "Gate evaluations per second",
+            "Gate evaluations in training rollouts, without tests.", unit("gate-cells/s"), chart("gate_speed"), rate("gate_cells", 1.0);
     },
     tests: columns! {
         perfect: "Cells right",
-            "Share of the cells of fresh grids that the best member's hardened automaton gets right; of a rule, of all 512 states of \
-             nine cells.", chart("perfect"), share, brief("right");
+            "Share of right cells of the best member's hardened automaton on new grids; for a rule, on all 512 states of nine \
+             cells.", chart("perfect"), share, brief("right");
         larger: "Right on a larger grid",
-            "On a larger grid than in training, where it can be, and longer.", chart("generalisation"), share, brief("larger");
+            "Share of right cells on a larger grid and after more steps than in training, if the task allows it.",
+            chart("generalisation"), share, brief("larger");
         damaged: "Right around damage",
-            "Share of the cells around a block that is held blank all the time.", chart("generalisation"), share;
+            "Share of right cells around a block that stays blank.", chart("generalisation"), share;
         healed: "Right after damage",
-            "Share of all cells after a block was blanked and let free.", chart("generalisation"), share, brief("healed");
+            "Share of right cells after a block was blanked and released.", chart("generalisation"), share, brief("healed");
         long: "Right in the long run",
-            "Mean share over thousands of steps, each of which blanks a block somewhere.", chart("generalisation"), share;
+            "Mean share of right cells over thousands of steps, each with a random block blanked.", chart("generalisation"), share;
         success: "Success rate",
-            "Share of the members' runs that ended perfect, of all that ended.", chart("success"), share, brief("success");
-        gates: "Gates of the circuit", "Of the best member's, pruned.", unit("gates"), chart("gates"), brief("gates");
+            "Share of ended runs that were perfect.", chart("success"), share, brief("success");
+        gates: "Gates of the circuit", "Gates of the best member's pruned circuit.", unit("gates"), chart("gates"), brief("gates");
     },
     parts: &[
-        Part { name: "learning", label: "Learning", help: "Rollouts, gradients and steps of the optimiser." },
-        Part { name: "hardening", label: "Hardening", help: "Hardening members, and testing what they have become." },
+        Part { name: "learning", label: "Learning", help: "Rollouts, gradients and optimiser steps." },
+        Part { name: "hardening", label: "Hardening", help: "Hardening and checking members." },
     ],
 };

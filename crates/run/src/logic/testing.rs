@@ -1,4 +1,4 @@
-//! Tests of a population's best member, and what they found of members so far.
+//! Tests of a population's best member, and their results per member.
 
 use crate::room::ByName;
 use learn::Learner;
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 
 const PURPOSE_TESTS: u32 = 35;
 
-/// A member, by its seed and number of updates.
+/// Identifies a member by its seed and number of updates.
 type Name = (u32, u64);
 
 #[derive(Default)]
 pub struct Tests {
     test: Option<Test>,
-    /// The share of cells that a confirmation found right, or a test that found some wrong. No circuit is tried twice: another draw
-    /// of grids would only try its luck.
+    /// Share of right cells from a confirmation, or from a test that found errors. A circuit is never tested again, so that it
+    /// cannot pass by luck on another draw of grids.
     verdicts: BTreeMap<Name, f64>,
 }
 
@@ -33,7 +33,7 @@ enum Doing {
     Confirming(Box<Confirmation>),
 }
 
-/// What is saved of them.
+/// Saved results.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Notes {
     verdicts: Vec<(u32, u64, f64)>,
@@ -55,7 +55,7 @@ impl Tests {
         Tests { test: None, verdicts: verdicts.collect() }
     }
 
-    /// Whether the best member is to be tried for the first time.
+    /// Returns true if the best member is perfect and has not been tested yet.
     pub fn has_untried(&self, population: &Population) -> bool {
         self.is_untried(population, self.best(population))
     }
@@ -64,8 +64,8 @@ impl Tests {
         population.members()[member].perfect && !self.verdicts.contains_key(&name(population, member))
     }
 
-    /// The member that is shown, tested and exported: one that was confirmed before one that is still to be tried, and then the
-    /// one that gets the fewest cells wrong with the smallest circuit.
+    /// The member that is displayed, tested and exported. Confirmed members come first, then untested ones, then others; ties
+    /// are decided by the fewest wrong cells and the smallest circuit.
     pub fn best(&self, population: &Population) -> usize {
         let rank = |&member: &usize| {
             let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);
@@ -76,7 +76,7 @@ impl Tests {
         population.best_of(members.filter(|member| Some(rank(member)) == least))
     }
 
-    /// The best member's circuit, and its name.
+    /// The best member's circuit and identification.
     fn candidate(&self, population: &Population) -> (Circuit, Name) {
         let best = self.best(population);
         let automaton = population.members()[best].trainer.automaton();
@@ -101,7 +101,7 @@ impl Tests {
         true
     }
 
-    /// What the test under way has found, once it is done.
+    /// Advances the test in progress; returns its result at the end.
     pub fn advance(&mut self, population: &Population) -> Option<ByName<Option<f64>>> {
         let Test { of, what } = self.test.as_mut()?;
         let (of, found) = match what {
@@ -123,7 +123,7 @@ impl Tests {
         let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
         let members = population.members();
         let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
-        // Of members that are gone or have learned on nothing is asked any more.
+        // Results of members that were replaced or trained further are no longer needed.
         let here: Vec<_> = (0..members.len()).map(|member| name(population, member)).collect();
         self.verdicts.retain(|name, _| here.contains(name));
         let gates = tested.map(|member| member.checked.gates as f64);

@@ -1,4 +1,4 @@
-//! Members as they are shown.
+//! Display data of members.
 
 use super::experiments;
 use super::protocol::{AutomatonView, ExportView, Format, GatesView, MemberState, MemberView, Picture, PopulationView};

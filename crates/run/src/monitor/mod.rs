@@ -1,24 +1,22 @@
-//! The monitor: what a run tells, laid into a piece of memory that any number of readers look at
-//! while it is written. One writer, which never waits for anybody and does not know who reads;
-//! readers, which only read and can come and go, also after the writer has ended. Natively the
-//! memory is a file's, in the page it is that of the wasm module.
+//! The monitor: shared memory in which a run publishes its events while any number of readers poll it. There is one writer,
+//! which never waits and has no information about readers. Readers only read; they can attach and detach at any time, also
+//! after the writer has ended. Natively the memory is a file, in the page it is that of the wasm module.
 //!
-//! In go the protocol's events, out come the protocol's events. This file refuses to know where the
-//! memory comes from, what time it is and what becomes of the events.
+//! The writer takes the protocol's events, and readers return them. This module does not define the source of the memory, the
+//! clock or the use of the events.
 //!
-//! Layout, in words of 64 bits: a header with live counters; a text of the shell's, one with the
-//! run's config and knobs; then for each kind of record a ring of the newest; then for those kinds
-//! that have one a history, which is thinned as the run's own is, so that a long run keeps its beginning.
-//! How wide records are follows from the room's columns; the header says how many of each there are.
-//! Each slot of a ring stands under a sequence number of its own, histories and texts under one that
-//! is odd while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming
-//! language memory models?", 2012). A reader's loads are all relaxed with fences between, since only
-//! relaxed loads are sound on memory that is mapped for reading alone.
+//! Layout, in 64-bit words: a header with live counters; a text of the shell; a text with the run's config and knobs; for each
+//! kind of record a ring of the newest records; for some kinds a history. Histories are thinned like the run's own, so that a
+//! long run keeps its beginning. Record widths follow from the room's columns, whose numbers are in the header.
+//!
+//! Each slot of a ring has its own sequence number. Histories and texts share one, which is odd while they are rewritten
+//! (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader uses only relaxed loads
+//! with fences between, because only relaxed loads are sound on memory that is mapped read-only.
 
 mod reader;
 mod writer;
 
-pub use reader::{Reader, State, Told};
+pub use reader::{MonitorItem, Reader, State};
 pub use writer::Writer;
 
 use crate::digest::Fnv;
@@ -30,42 +28,42 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `HOTHRING` as a little-endian word: also tells a file of the other byte order from ours.
+/// `HOTHRING` as a little-endian word; it also detects files with the other byte order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
-/// A later format is refused. 1 was of control alone.
+/// Format version; later versions are refused. Version 1 supported only the control room.
 const VERSION: u64 = 2;
 
-// The header, by word.
+// Header fields, by word.
 const AT_MAGIC: usize = 0;
 const AT_VERSION: usize = 1;
-/// Hash of the layout below: the same version built otherwise is another format.
+/// Hash of the layout below; another layout of the same version is another format.
 const AT_LAYOUT: usize = 2;
-/// Odd while histories and the run's text are rewritten.
+/// Generation, odd while histories and the run's text are rewritten.
 const AT_GENERATION: usize = 3;
-/// Runs begun: 1 for the first, one more with each reset or restore.
+/// Number of runs begun: 1 for the first, plus one for each reset or restore.
 const AT_EPOCH: usize = 4;
-/// The place of the run's beginning among all that was told.
+/// Position of the run's beginning among all events.
 const AT_BEGAN: usize = 5;
 const AT_STATE: usize = 6;
-/// Counts on while the writer lives, also while it is paused.
+/// Heartbeat, which counts while the writer exists, also while the run is paused.
 const AT_HEARTBEAT: usize = 7;
-/// How many counters, numbers in a row of metrics, numbers in a test, and parts of time there are.
+/// Numbers of counters, of values in a row of metrics, of values in a test, and of parts of time.
 const AT_SIZES: usize = 8;
 const AT_TRACKS: usize = AT_SIZES + 4;
-/// Of each track: ordinal of this run's first record, and of the next one; records in the history.
+/// Words per track: ordinal of this run's first record, ordinal of the next record, number of records in the history.
 const TRACK_WORDS: usize = 3;
 
-/// Bytes of the two texts.
+/// Words of each of the two texts.
 const TEXT_WORDS: usize = 2048;
 const AT_ABOUT: usize = AT_TRACKS + TRACK_WORDS * TRACKS;
 const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
-/// Iteration, seconds of training, the room's counters; then the seconds of training that went to each part.
+/// Iteration, seconds of training and the room's counters; then the seconds of training per part.
 const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 
-/// Before its payload a record has its sequence number, twice its ordinal plus two (plus one while it
-/// is written), and its place among all that was told.
+/// Words before a record's payload: its sequence number, and its position among all events. The sequence number is twice the
+/// ordinal plus two; it is one less while the record is written.
 const RECORD_HEAD: usize = 2;
-/// Words of a text: of a short event, and of any other message.
+/// Words of a text record: short events, and all other messages.
 const SHORT_WORDS: usize = 72;
 const MESSAGE_WORDS: usize = 512;
 /// Iteration and seconds of training, before the counters.
@@ -75,16 +73,16 @@ const PROGRESS_HEAD: usize = 2;
 #[derive(Clone, Copy, Debug)]
 struct Track {
     payload: usize,
-    /// The newest so many, in a ring.
+    /// Number of records in the ring.
     newest: usize,
-    /// The most its history holds; 0 where there is none.
+    /// Maximum number of records in the history; 0 if there is none.
     history: usize,
 }
 
-/// Rows of numbers.
+/// Tracks with rows of numbers.
 const METRICS: usize = 0;
 const TESTS: usize = 1;
-/// Texts, each behind its length in bytes: events as JSON, those of the run first, and what the shell says.
+/// Tracks with texts, each after its length in bytes: events as JSON (events of a run before shell messages).
 const MARKS: usize = 2;
 const SOLVED: usize = 3;
 const DIGESTS: usize = 4;
@@ -98,7 +96,7 @@ impl Track {
     }
 }
 
-/// Where everything is.
+/// Offsets of all parts.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     counters: usize,
@@ -108,7 +106,7 @@ struct Plan {
     tracks: [Track; TRACKS],
     rings: [usize; TRACKS],
     histories: [usize; TRACKS],
-    /// Words in all.
+    /// Total number of words.
     words: usize,
 }
 
@@ -161,31 +159,30 @@ impl Plan {
     }
 }
 
-/// Words that the memory of a room's monitor must have.
+/// Size of the memory for a room's monitor, in words.
 pub fn words(schema: &Schema) -> usize {
     Plan::of(schema).words
 }
 
 plain_data! {
-    /// Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
-    /// `www/run/monitor.ts`.
+    /// Offsets, in words, for readers outside this crate that draw a page; see `www/run/monitor.ts`.
     pub struct Layout {
         pub words: usize,
         pub epoch: usize,
-        /// Iteration, seconds of training, then the room's counters: each a number of 64 bits.
+        /// Offset of the progress: iteration, seconds of training, the room's counters; each a 64-bit float.
         pub progress: usize,
         pub metrics: TrackLayout,
         pub tests: TrackLayout,
     }
 
-    /// A record is its sequence number, its place among all that was told, and its numbers: iteration, seconds of training, the
-    /// counters, the values; NaN means null.
+    /// Layout of a track. A record contains its sequence number, its position among all events, and its numbers: iteration,
+    /// seconds of training, counters, values; NaN means null.
     pub struct TrackLayout {
-        /// Ordinal of the next record.
+        /// Offset of the ordinal of the next record.
         pub head: usize,
         pub ring: usize,
         pub ring_records: usize,
-        /// Words of a record, and of them those before its numbers.
+        /// Words of a record; the first `record_head` of them precede its numbers.
         pub record: usize,
         pub record_head: usize,
         pub counters: usize,
@@ -214,7 +211,7 @@ pub fn layout(schema: &Schema) -> Layout {
 }
 
 plain_data! {
-    /// Where a reader goes on that was told of a run's beginning in another way.
+    /// Resume position for a reader that received `Began` through another channel.
     #[derive(Copy, Default)]
     pub struct Cursor {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -226,7 +223,7 @@ plain_data! {
     }
 }
 
-/// Memory that a writer and its readers share.
+/// Memory shared by a writer and its readers.
 pub trait Memory: Send {
     fn words(&self) -> &[AtomicU64];
 }
@@ -237,12 +234,12 @@ impl Memory for Arc<[AtomicU64]> {
     }
 }
 
-/// Memory of this process for a room's monitor.
+/// Allocates memory in this process for a room's monitor.
 pub fn heap(schema: &Schema) -> Arc<[AtomicU64]> {
     (0..words(schema)).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// What of a beginning is text; the rest is records.
+/// Text part of a run's beginning; the rest is stored as records.
 #[derive(Serialize, Deserialize)]
 struct RunText {
     config: Config,
@@ -276,7 +273,7 @@ fn word_from_bytes(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Its length in bytes, then the bytes; what does not fit is left out, and then cannot be parsed.
+/// Stores the length in bytes, then the bytes. A text that is too long is cut, and can then not be parsed.
 fn put_text(area: &[AtomicU64], text: &str) {
     let len = text.len().min(8 * TEXT_WORDS);
     area[0].store(len as u64, Relaxed);

@@ -1,4 +1,4 @@
-//! The reading half of the monitor.
+//! Reader of the monitor.
 
 use super::*;
 use crate::RunError;
@@ -11,38 +11,37 @@ use std::sync::atomic::fence;
 pub enum State {
     Paused,
     Running,
-    /// The writer said that nothing more will come.
+    /// The writer ended; there will be no more events.
     Finished,
 }
 
-/// What a reader learns: an event of the run, or words that the shell left for other shells.
+/// An item for a reader: an event of the run, or a message from the writing shell to other shells.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum MonitorItem {
     Event(Event),
     Shell(String),
 }
 
-/// The reading half: each reader gets everything that was told, from the beginning of the run, and
-/// goes on from there at its own pace. One that falls far behind gets the thinned history of what it
-/// has missed.
+/// Reads a monitor. Each reader receives all events from the beginning of the run, at its own pace. A reader that falls far
+/// behind receives the thinned history of the events that it missed.
 pub struct Reader {
     memory: Box<dyn Memory>,
     plan: Plan,
     epoch: u64,
-    /// Ordinal of the next record of each track.
+    /// Ordinal of the next record to read, per track.
     next: [u64; TRACKS],
     running: Option<bool>,
 }
 
-/// A record with its place among all that was told.
+/// A record with its position among all events.
 struct Row {
     place: u64,
     payload: Vec<u64>,
 }
 
-/// A header that claims more columns than this is no monitor's.
+/// Maximum number of columns; a header with more is invalid.
 const MOST_COLUMNS: usize = 1024;
-/// How often a reader looks again at what is being rewritten before it comes back later.
+/// Attempts to read data that is being rewritten before the reader gives up until the next call.
 const PATIENCE: usize = 1000;
 
 impl Reader {
@@ -63,20 +62,20 @@ impl Reader {
         }
         let sizes: [usize; 4] = std::array::from_fn(|i| word(AT_SIZES + i) as usize);
         if sizes.iter().any(|&size| size > MOST_COLUMNS) {
-            return Err(RunError::Monitor { why: "laid out by another build of Hothouse".into() });
+            return Err(RunError::Monitor { why: "its layout is from another build of Hothouse".into() });
         }
         let plan = Plan::new(sizes);
         if words.len() < plan.words {
-            let why = format!("cut short at {} of {} words", words.len(), plan.words);
+            let why = format!("it is cut short at {} of {} words", words.len(), plan.words);
             return Err(RunError::Monitor { why });
         }
         if word(AT_LAYOUT) != plan.hash() || words.len() != plan.words {
-            return Err(RunError::Monitor { why: "laid out by another build of Hothouse".into() });
+            return Err(RunError::Monitor { why: "its layout is from another build of Hothouse".into() });
         }
         Ok(Reader { memory, plan, epoch: 0, next: [0; TRACKS], running: None })
     }
 
-    /// What the writing shell told of itself.
+    /// The writing shell's description of itself.
     pub fn about(&self) -> String {
         take_text(&self.memory.words()[AT_ABOUT..])
     }
@@ -89,17 +88,17 @@ impl Reader {
         }
     }
 
-    /// Differs from the last time if the writer has lived in between.
+    /// Heartbeat; it changes between two calls if the writer is still running.
     pub fn heartbeat(&self) -> u64 {
         self.word(AT_HEARTBEAT)
     }
 
-    /// How far the run has come, also within an iteration.
+    /// Progress of the run, also within an iteration.
     pub fn progress(&self) -> Progress {
         checkpoint::row(&self.numbers(AT_PROGRESS, self.plan.progress()), self.plan.counters).progress
     }
 
-    /// Seconds of training that went to each part of the room's schema since the run began or was taken up.
+    /// Seconds of training per part of the room's schema since the run began or was restored.
     pub fn parts_s(&self) -> Vec<f64> {
         self.numbers(self.plan.at_parts(), self.plan.parts)
     }
@@ -108,36 +107,36 @@ impl Reader {
         (at..at + count).map(|at| f64::from_bits(self.word(at))).collect()
     }
 
-    /// What was told since the last call, in its order; first of all how the run began, with its
-    /// history. Nothing where the writer is just rewriting that: ask again later.
-    pub fn poll(&mut self) -> Vec<Told> {
-        let mut told: Vec<(u64, Told)> = Vec::new();
+    /// Returns all items since the last call, in order; the first is the beginning of the run with its history. Returns nothing
+    /// while the writer is rewriting the beginning; the caller polls again later.
+    pub fn poll(&mut self) -> Vec<MonitorItem> {
+        let mut items: Vec<(u64, MonitorItem)> = Vec::new();
         let epoch = self.word(AT_EPOCH);
         fence(Acquire);
         if epoch != self.epoch {
             let Some(began) = self.attach() else { return Vec::new() };
-            told.push(began);
+            items.push(began);
         }
         let rows: [Vec<Row>; TRACKS] = std::array::from_fn(|t| self.newer(t));
         fence(Acquire);
-        // These may be of a run begun meanwhile, which comes from its beginning at the next call.
+        // These records may belong to a run that began in the meantime, which the next call returns from its beginning.
         let same_run = self.word(AT_EPOCH) == self.epoch;
         for (t, rows) in rows.into_iter().enumerate() {
             let known = rows.into_iter().filter(|_| t >= MESSAGES || same_run);
-            told.extend(known.filter_map(|row| Some((row.place, self.told_from(t, &row.payload)?))));
+            items.extend(known.filter_map(|row| Some((row.place, self.item_from(t, &row.payload)?))));
         }
-        told.sort_by_key(|(place, _)| *place);
-        let mut told: Vec<Told> = told.into_iter().map(|(_, told)| told).collect();
+        items.sort_by_key(|(place, _)| *place);
+        let mut items: Vec<MonitorItem> = items.into_iter().map(|(_, item)| item).collect();
         let running = self.state() == State::Running;
         if self.epoch > 0 && self.running != Some(running) {
             self.running = Some(running);
-            told.push(Told::Event(Event::Running { running }));
+            items.push(MonitorItem::Event(Event::Running { running }));
         }
-        told
+        items
     }
 
-    /// The newest run's beginning with its history, and its place.
-    fn attach(&mut self) -> Option<(u64, Told)> {
+    /// Beginning of the newest run with its history, and its position.
+    fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
         let (epoch, place, text, mut tracks) = self.unchanged(|| {
             let tracks = [read(METRICS), read(TESTS), read(MARKS)];
@@ -175,17 +174,17 @@ impl Reader {
         self.epoch = epoch;
         self.next = next;
         self.running = None;
-        Some((place, Told::Event(began)))
+        Some((place, MonitorItem::Event(began)))
     }
 
-    /// All records of a track that are new to this reader.
+    /// All records of a track that this reader has not returned yet.
     fn newer(&mut self, t: usize) -> Vec<Row> {
         let from = self.next[t];
         let newest = self.newest(t, from);
         let Some(&(first, _)) = newest.first() else { return Vec::new() };
         let mut rows = Vec::new();
         if first > from && self.plan.tracks[t].history > 0 {
-            // Overtaken: what the ring has lost is in the history, if thinner.
+            // Records that the ring has lost are read from the history, which is thinned.
             match self.unchanged(|| self.history(t, from)) {
                 Some(Some(missed)) => rows.extend(missed.into_iter().filter(|(o, _)| *o < first)),
                 _ => return Vec::new(),
@@ -196,7 +195,7 @@ impl Reader {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Records from the ring, by ordinal and without gaps: those from `from` on that are still there.
+    /// Records from the ring, starting at ordinal `from` and without gaps, if they are still present.
     fn newest(&self, t: usize, from: u64) -> Vec<(u64, Row)> {
         let track = self.plan.tracks[t];
         let head = self.word(track_at(t) + 1);
@@ -208,18 +207,18 @@ impl Reader {
             fence(Acquire);
             let row = self.row(slot, &track);
             fence(Acquire);
-            // Of memory with any content, also where arithmetic is checked.
+            // Wrapping arithmetic, because the memory may have any content.
             if seq == ordinal.wrapping_mul(2).wrapping_add(2) && self.word(slot) == seq {
                 rows.push((ordinal, row));
             } else {
-                // The writer has come round: everything up to here is older than its ring.
+                // The writer has overwritten this slot, so all records up to here are lost.
                 rows.clear();
             }
         }
         rows
     }
 
-    /// Records of a history, by ordinal. Only sound within [`Reader::unchanged`].
+    /// Records of a history, with their ordinals. Sound only within [`Reader::unchanged`].
     fn history(&self, t: usize, from: u64) -> Option<Vec<(u64, Row)>> {
         let track = self.plan.tracks[t];
         let kept = self.word(track_at(t) + 2) as usize;
@@ -236,7 +235,7 @@ impl Reader {
         Row { place: self.word(at + 1), payload }
     }
 
-    /// What `read` gives while histories and texts are left alone.
+    /// Returns the result of `read` if histories and texts did not change meanwhile.
     fn unchanged<T>(&self, read: impl Fn() -> T) -> Option<T> {
         for _ in 0..PATIENCE {
             let before = self.word(AT_GENERATION);
@@ -257,13 +256,13 @@ impl Reader {
         self.memory.words()[at].load(Relaxed)
     }
 
-    fn told_from(&self, t: usize, row: &[u64]) -> Option<Told> {
+    fn item_from(&self, t: usize, row: &[u64]) -> Option<MonitorItem> {
         let numbers = || checkpoint::row(&floats(row), self.plan.counters);
         Some(match t {
-            METRICS => Told::Event(Event::Metrics(numbers())),
-            TESTS => Told::Event(Event::Test(numbers())),
-            SHELL => Told::Shell(text_from(row)),
-            _ => Told::Event(event_from(row)?),
+            METRICS => MonitorItem::Event(Event::Metrics(numbers())),
+            TESTS => MonitorItem::Event(Event::Test(numbers())),
+            SHELL => MonitorItem::Shell(text_from(row)),
+            _ => MonitorItem::Event(event_from(row)?),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The writing half of the monitor.
+//! Writer of the monitor.
 
 use super::*;
 use crate::RunError;
@@ -8,17 +8,17 @@ use crate::protocol::{Began, Event, Mark, Value};
 use std::sync::atomic::Ordering::Release;
 use std::sync::atomic::fence;
 
-/// Letters of a text that a mark has.
+/// Maximum number of characters of a text value in a mark.
 const LONGEST: usize = 40;
 
-/// The writing half. Dropping it tells readers that the run is finished.
+/// Writes a monitor. Dropping the writer marks the run as finished.
 pub struct Writer {
     memory: Box<dyn Memory>,
     plan: Plan,
-    /// Records written of each track, and which of them its history keeps.
+    /// Number of records written per track, and the selection that its history keeps.
     heads: [u64; TRACKS],
     thinned: [Thinning; TRACKS],
-    told: u64,
+    place: u64,
     generation: u64,
     epoch: u64,
     beats: u64,
@@ -26,17 +26,17 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Takes `memory` over, whatever was in it. `about` is what the shell tells of itself.
+    /// Takes over `memory` and discards its content. `about` is the shell's description of itself.
     pub fn new(memory: Box<dyn Memory>, schema: &Schema, about: &str) -> Result<Writer, RunError> {
         let (words, plan) = (memory.words(), Plan::of(schema));
         if words.len() != plan.words {
-            let why = format!("{} words of memory, not {}", words.len(), plan.words);
+            let why = format!("it has {} words of memory, not {}", words.len(), plan.words);
             return Err(RunError::Monitor { why });
         }
         if about.len() > 8 * TEXT_WORDS {
-            return Err(RunError::Monitor { why: format!("{} bytes about the machine", about.len()) });
+            return Err(RunError::Monitor { why: format!("{} bytes about the machine do not fit", about.len()) });
         }
-        // Readers of what was here before are shown nothing until all is in place.
+        // The magic number is cleared until all is in place, so that readers do not use a partial header.
         words[AT_MAGIC].store(0, Relaxed);
         fence(Release);
         words[1..AT_ABOUT].iter().for_each(|word| word.store(0, Relaxed));
@@ -58,7 +58,7 @@ impl Writer {
             heads: [0; TRACKS],
             thinned: plan.tracks.map(|track| Thinning::new(track.history)),
             plan,
-            told: 0,
+            place: 0,
             generation: 0,
             epoch: 0,
             beats: 0,
@@ -66,7 +66,7 @@ impl Writer {
         })
     }
 
-    /// Tells readers what happened. Saves are the shell's business and are left aside.
+    /// Publishes an event to readers. Saves are handled by the shell and are ignored.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Began(began) => self.begin(began),
@@ -82,27 +82,27 @@ impl Writer {
             }
             Event::Test(row) => self.push(TESTS, &bits(numbers(row))),
             Event::Mark(mark) => self.mark(mark),
-            Event::Solved { .. } => self.tell(SOLVED, event),
-            Event::Digest(_) => self.tell(DIGESTS, event),
-            Event::Notice { .. } | Event::Device(_) | Event::Room { .. } | Event::Confirmation(_) => self.tell(MESSAGES, event),
+            Event::Solved { .. } => self.put_event(SOLVED, event),
+            Event::Digest(_) => self.put_event(DIGESTS, event),
+            Event::Notice { .. } | Event::Device(_) | Event::Room { .. } | Event::Confirmation(_) => self.put_event(MESSAGES, event),
             Event::Saved { .. } | Event::NotSaved { .. } => {}
         }
     }
 
-    /// The sign of life, and how far the run has come: after every slice of work.
+    /// Publishes the heartbeat and the progress; called after every slice of work.
     pub fn beat(&mut self, progress: &Progress) {
         self.beats += 1;
         self.memory.words()[AT_HEARTBEAT].store(self.beats, Relaxed);
         self.progress(progress);
     }
 
-    /// Behind everything that was told so far.
+    /// Position after all events so far.
     pub fn cursor(&self) -> Cursor {
         let [metrics, tests, ..] = self.heads;
         Cursor { epoch: self.epoch, metrics, tests }
     }
 
-    /// Leaves words for other shells. False where they are too long to be left.
+    /// Publishes a message to other shells. Returns false if it is too long.
     pub fn say(&mut self, text: &str) -> bool {
         self.text(SHELL, text)
     }
@@ -124,8 +124,8 @@ impl Writer {
         self.epoch += 1;
         let words = self.memory.words();
         words[AT_EPOCH].store(self.epoch, Relaxed);
-        words[AT_BEGAN].store(self.told, Relaxed);
-        self.told += 1;
+        words[AT_BEGAN].store(self.place, Relaxed);
+        self.place += 1;
         let text = |room| {
             let text = RunText {
                 config: began.config.clone(),
@@ -135,7 +135,7 @@ impl Writer {
                 attempts: began.attempts,
                 room,
             };
-            // Plain data with string keys: there is nothing in it that JSON cannot hold.
+            // Plain data with string keys always serializes to JSON.
             serde_json::to_string(&text).unwrap_or_default()
         };
         let whole = text(began.room.clone());
@@ -155,18 +155,18 @@ impl Writer {
         self.rewrite(false);
     }
 
-    /// With the beginning of long texts.
+    /// Publishes a mark, with long text values cut.
     fn mark(&mut self, mark: &Mark) {
         let short = |value: &Value| match value {
             Value::Text(text) if text.chars().count() > LONGEST => Value::Text(text.chars().take(LONGEST).chain(['…']).collect()),
             other => other.clone(),
         };
-        self.tell(MARKS, &Event::Mark(Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() }));
+        self.put_event(MARKS, &Event::Mark(Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() }));
     }
 
-    /// What has no room is left out.
-    fn tell(&mut self, t: usize, event: &Event) {
-        // Plain data with string keys: there is nothing in it that JSON cannot hold.
+    /// Publishes an event as JSON; one that is too long is left out.
+    fn put_event(&mut self, t: usize, event: &Event) {
+        // Plain data with string keys always serializes to JSON.
         self.text(t, &serde_json::to_string(event).unwrap_or_default());
     }
 
@@ -180,7 +180,7 @@ impl Writer {
         fits
     }
 
-    /// A new record: over the oldest in the ring, and behind the others in the history if it is its turn.
+    /// Writes a new record over the oldest in the ring, and appends it to the history if thinning selects it.
     fn push(&mut self, t: usize, payload: &[u64]) {
         let mut is_full = false;
         let is_kept = self.thinned[t].takes(|| is_full = true);
@@ -190,7 +190,7 @@ impl Writer {
         let (ordinal, track, words) = (self.heads[t], self.plan.tracks[t], self.memory.words());
         let seq = 2 * ordinal + 1;
         let put = |at: usize| {
-            words[at + 1].store(self.told, Relaxed);
+            words[at + 1].store(self.place, Relaxed);
             for (word, &value) in words[at + RECORD_HEAD..].iter().zip(payload) {
                 word.store(value, Relaxed);
             }
@@ -207,14 +207,14 @@ impl Writer {
             put(row);
             words[track_at(t) + 2].store(kept as u64, Release);
         }
-        self.told += 1;
+        self.place += 1;
         self.heads[t] += 1;
         words[track_at(t) + 1].store(self.heads[t], Release);
     }
 
     /// Drops every second record of a full history.
     fn thin(&mut self, t: usize) {
-        // While a run begins, the generation is odd already.
+        // While a run begins, the generation is already odd.
         let alone = self.generation.is_multiple_of(2);
         if alone {
             self.rewrite(true);

@@ -1,4 +1,4 @@
-//! What a link says, each part of it checked.
+//! Parser for links, with a check of every part.
 
 use super::{AT, DATA, Link, VARIANT, can_be_reached, parse_change};
 use crate::dataset::{is_hash, shown};
@@ -7,7 +7,7 @@ use crate::version::check_version;
 use crate::{Host, RunError, knobs};
 use std::collections::BTreeMap;
 
-/// An empty link is the default run.
+/// Parses a link; an empty link is the default run.
 pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     let bad = |why: String| RunError::Link { why };
     let text = link.trim().trim_start_matches('#').trim_start_matches('/');
@@ -20,16 +20,16 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     let mut changes = Vec::new();
     for pair in query.split('&').filter(|p| !p.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;
-        let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not well written")))?;
+        let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not valid percent-encoded text")))?;
         if key == AT {
             changes.push(value);
         } else if pairs.insert(key, value).is_some() {
-            return Err(bad(format!("'{key}' stands twice")));
+            return Err(bad(format!("'{key}' occurs twice")));
         }
     }
-    // The version decides how the rest is read, so it comes first.
+    // The version decides the format of the rest, so it is parsed first.
     let version = match pairs.remove("v") {
-        Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?,
+        Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is not a number")))?,
         None => crate::VERSION,
     };
     check_version(version)?;
@@ -41,17 +41,19 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
         }
     }
     if let Some(data) = pairs.remove(DATA) {
-        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}'")))?);
+        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}' is not HASH.LENGTH.NAME")))?);
     }
-    // An unknown one is refused before its knobs are read.
+    // An unknown variant is refused before its knobs are read.
     room.check(&config, host)?;
     let known = room.knobs(&config.variant);
     for (key, value) in pairs {
         match key {
             "seed" => {
-                config.seed = value.parse().map_err(|_| bad(format!("seed '{value}' is not from 0 to 4294967295")))?;
+                config.seed = value.parse().map_err(|_| bad(format!("seed '{value}' is not a whole number from 0 to 4294967295")))?;
             }
-            "digest" => digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}'")))?),
+            "digest" => {
+                digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}' is not ITERATION.HASH.ARITHMETIC")))?)
+            }
             _ => {
                 let value = knob_value(&known, key, value)?;
                 config.knobs.insert(key.to_string(), value);
@@ -68,7 +70,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     Ok(Link { config, digest })
 }
 
-/// One that is not known is refused where the whole config is checked.
+/// Parses a knob's value. An unknown knob is refused later, with the whole config.
 fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
     known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
 }

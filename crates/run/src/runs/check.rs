@@ -1,4 +1,4 @@
-//! Whether a run can start from a config on this host.
+//! Checks whether a run can start from a config on this host.
 
 use crate::permalink::MOST_CHANGES;
 use crate::protocol::{Change, Config, Knobs, Variant};
@@ -6,7 +6,7 @@ use crate::room::{Room, Setup};
 use crate::version::check_version;
 use crate::{Host, RunError};
 
-/// Gives the config's variant.
+/// Checks the config; returns its variant.
 pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> {
     check_version(config.version)?;
     let schema = R::SCHEMA;
@@ -31,7 +31,7 @@ pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> 
 
 fn fits<R: Room>(setup: Setup, host: Host) -> Result<(), RunError> {
     R::check(setup)?;
-    // Reckoned before anything is allocated.
+    // Memory is estimated before anything is allocated.
     let (needs, has_mb) = (bytes::<R>(setup)?, host.memory_bytes >> 20);
     if needs > host.memory_bytes {
         return Err(match setup.data {
@@ -44,7 +44,7 @@ fn fits<R: Room>(setup: Setup, host: Host) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Each of them beside those before it.
+/// Checks each change in combination with all changes before it.
 pub fn check_changes<R: Room>(config: &Config, host: Host) -> Result<(), RunError> {
     let count = config.changes.len();
     if count > MOST_CHANGES {
@@ -62,7 +62,7 @@ pub fn check_changes<R: Room>(config: &Config, host: Host) -> Result<(), RunErro
     Ok(())
 }
 
-/// About what a run allocates, at most.
+/// Estimated upper bound of the bytes that a run allocates, including its user data.
 pub fn bytes<R: Room>(setup: Setup) -> Result<u64, RunError> {
     Ok(R::bytes(setup)?.saturating_add(setup.data.map_or(0, |data| data.bytes)))
 }

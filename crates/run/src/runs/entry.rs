@@ -1,4 +1,4 @@
-//! A room as an entry of a list.
+//! Adapter from a [`Room`] to an entry in the list of rooms.
 
 use super::check::{bytes, check};
 use super::{AnyRoom, AnyRun, Run};
@@ -9,7 +9,7 @@ use crate::{Host, RunError, shared};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The room `R`, as an entry of a list of rooms.
+/// The room `R` as an entry in the list of rooms.
 pub struct Entry<R>(PhantomData<fn() -> R>);
 
 impl<R> Entry<R> {

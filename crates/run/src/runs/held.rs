@@ -1,4 +1,4 @@
-//! A run as shells hold it.
+//! Implementation of [`AnyRun`] for [`Run`].
 
 use super::{AnyRun, LONG_S, Run, backend};
 use crate::checkpoint;
@@ -13,26 +13,28 @@ use crate::{RunError, shared};
 use learn::{Fault, Learner, Machine};
 use std::ops::Range;
 
-/// Looks at another machine that does not answer after which a save waits no longer: a native one takes milliseconds each.
-const MOST_LOOKS: u32 = 4096;
+/// Polls of another machine without an answer after which a save stops waiting. A native poll takes milliseconds.
+const MAX_POLLS: u32 = 4096;
 
 impl<R: Room> Run<R> {
-    /// A reset or a restore keeps undelivered events, the clock, the device and whether it runs; gives what the room was.
-    fn become_another(&mut self, mut other: Self) -> R {
-        other.told.follow(&mut self.told);
-        other.set_clock(self.clock.lent);
+    /// Replaces this run after a reset or a restore. Keeps undelivered events, the clock, the device and the running state.
+    /// Returns the previous room.
+    fn replace_with(&mut self, mut other: Self) -> R {
+        other.queue.follow(&mut self.queue);
+        other.set_clock(self.clock.now);
         other.devices = self.devices.for_another_run();
         other.set_running(self.running);
         std::mem::replace(self, other).room
     }
 
-    /// A change that was asked for ends a short iteration first, as a save does.
+    /// Returns true if the run is paused. A requested change ends a short iteration first, as a save does.
     fn is_paused(&self) -> bool {
         let change_waits = !self.changes.pending.is_empty() && !self.is_preparing() && self.saves().is_none();
         !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits
     }
 
-    /// A slice of the learner, of its tests or of what chooses its device; false where the run is paused and has no test to end.
+    /// Runs a slice of the learner, of its tests or of the device choice. Returns false if the run is paused and has no test to
+    /// end.
     fn advance_training(&mut self, now_s: f64) -> bool {
         self.waiting = false;
         let paused = self.is_paused();
@@ -44,14 +46,14 @@ impl<R: Room> Run<R> {
             self.devices.pause();
             return false;
         }
-        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run
-        // pauses.
+        // On the processor a test runs before training; with another machine it runs while that machine works. A short test
+        // also ends during a pause.
         if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
             self.clock.take(now_s);
             self.advance_test();
             return true;
         }
-        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
+        // Until the digest of a link is reached, the automatic choice stays on the processor, which can reproduce it.
         let bound = self.digests.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
         if self.is_at_boundary() && !bound {
             match self.devices.settle(self.room.offload(), now_s) {
@@ -62,9 +64,9 @@ impl<R: Room> Run<R> {
                     return true;
                 }
                 Settled::Now(device, fault) => {
-                    // What a machine makes before it begins is not training.
+                    // Preparation on a machine does not count as training time.
                     self.clock.rest();
-                    self.told.device(device, fault.as_ref());
+                    self.queue.device(device, fault.as_ref());
                 }
             }
         }
@@ -88,18 +90,18 @@ impl<R: Room> AnyRun for Run<R> {
             }
             Command::Step => {
                 self.set_running(false);
-                // Mid-iteration, a step is what is left of it.
+                // Within an iteration, a step is the rest of that iteration.
                 self.finish_iteration = true;
             }
             Command::Reset { config } => {
                 let mut config = config.unwrap_or_else(|| self.config.clone());
                 config.data.iter_mut().for_each(|data| data.fill(self.config.data.as_ref()));
                 let fresh = Self::new(config, self.host)?;
-                let before = self.become_another(fresh);
+                let before = self.replace_with(fresh);
                 self.room.follow(before);
             }
             Command::SetKnob { name, value } => {
-                // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
+                // The change is checked now, so that the caller receives the error; it takes effect at the boundary.
                 check_live(&R::knobs(self.variant.id), &name, &value)?;
                 self.room.may_change(&name, &value)?;
                 self.changes.pending.push((name, value));
@@ -114,14 +116,14 @@ impl<R: Room> AnyRun for Run<R> {
                 }
                 self.saves.wanted = true;
                 if self.saves().is_some() {
-                    self.give_save();
+                    self.emit_save();
                 }
             }
             Command::Restore { bytes, data, follow } => {
                 let data = data.as_ref().or(self.config.data.as_ref());
                 let mut restored = Self::restore_with(&bytes, self.host, data)?;
                 restored.changes.take_kept(&mut self.changes);
-                let before = self.become_another(restored);
+                let before = self.replace_with(restored);
                 if follow {
                     self.room.follow(before);
                 }
@@ -131,11 +133,11 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn advance(&mut self, now_s: f64) -> bool {
-        if !self.room.advance_asked() {
+        if !self.room.advance_background() {
             return self.advance_training(now_s);
         }
-        self.tell();
-        // What a paused run has still to end, as a short test, can wait.
+        self.push_room_events();
+        // Remaining work of a paused run, such as a short test, can wait.
         if !self.is_paused() {
             self.advance_training(now_s);
         }
@@ -148,7 +150,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn events(&mut self) -> Vec<Event> {
-        self.told.take()
+        self.queue.take()
     }
 
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
@@ -156,16 +158,16 @@ impl<R: Room> AnyRun for Run<R> {
         self.room.ask(question)
     }
 
-    fn test_while(&mut self, goes_on: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError> {
+    fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError> {
         while self.tests.under_way().is_some() {
-            if !goes_on() {
+            if !should_continue() {
                 return Ok(None);
             }
             self.advance_test();
         }
         let progress = self.progress();
         self.room.begin_test();
-        while goes_on() {
+        while should_continue() {
             if let Some(found) = self.room.advance_test()? {
                 return Ok(Some(Row { progress, values: R::SCHEMA.test_row(&found) }));
             }
@@ -178,22 +180,22 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
-        // Whoever saves waits for nobody: what others have not brought is done here.
+        // Saving never waits for remote workers; missing pieces are computed locally.
         let shared = self.sharing().is_some_and(|sharing| {
             let shared = sharing.is_shared();
             sharing.share(false);
             shared
         });
-        let (mut looks, since_s) = (0, (self.clock.lent)());
+        let (mut polls, since_s) = (0, (self.clock.now)());
         while self.saves().is_none() {
-            let is_long = (self.clock.lent)() - since_s > LONG_S;
-            if is_long && (self.saves.began.is_some() || self.saves_within()) {
+            let is_long = (self.clock.now)() - since_s > LONG_S;
+            if is_long && (self.saves.began.is_some() || self.saves_mid_iteration()) {
                 break;
             }
             self.waiting = false;
             self.work();
-            looks = if self.waiting { looks + 1 } else { 0 };
-            if looks > MOST_LOOKS {
+            polls = if self.waiting { polls + 1 } else { 0 };
+            if polls > MAX_POLLS {
                 let at = self.worked_on();
                 self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
             }
@@ -217,12 +219,13 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // A short iteration ends first: another machine must end it, the processor can stop within it.
+        // Short iterations are completed first. On another machine an iteration must be completed; on the processor it can stop
+        // within.
         let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
         if !is_long {
             return None;
         }
-        if self.saves_within() && !self.waiting {
+        if self.saves_mid_iteration() && !self.waiting {
             return Some(self.progress());
         }
         self.saves.began.as_ref().map(|(header, _)| header.progress.clone())
@@ -235,7 +238,7 @@ impl<R: Room> AnyRun for Run<R> {
         if shared && self.is_offloaded() {
             return Err(RunError::Offloaded);
         }
-        // Who shares has nothing for a GPU, so what was tried out is given up and what there is to choose is another.
+        // A sharing learner offloads nothing to a GPU, so previous probes are discarded and the device is chosen again.
         let wish = self.devices.wished();
         self.devices.wish(self.room.offload().ok(), wish);
         self.sharing().ok_or(RunError::NotShared)?.share(shared);
@@ -263,7 +266,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn wants_machine(&mut self) -> bool {
-        // Before there is a learner, it is not known that it has no use for one.
+        // Before the learner exists, it may still be able to use a GPU.
         self.devices.wanted() && (self.is_preparing() || self.offload().is_some())
     }
 
@@ -275,17 +278,17 @@ impl<R: Room> AnyRun for Run<R> {
         self.devices.wished()
     }
 
-    fn operations(&mut self, look: bool) -> Option<Vec<Operation>> {
+    fn operations(&mut self, record: bool) -> Option<Vec<Operation>> {
         let executor = self.room.learner_mut()?.executor_mut()?;
         let operations = executor.operations();
-        if look != executor.is_timed() {
-            executor.time_calls(look.then_some(self.clock.lent));
+        if record != executor.is_timed() {
+            executor.time_calls(record.then_some(self.clock.now));
         }
         Some(operations.into_iter().map(Operation::from).collect())
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
-        self.clock.lent = clock;
+        self.clock.now = clock;
         self.room.set_clock(clock);
         if let Some(learner) = self.room.learner_mut() {
             learner.set_clock(clock);
@@ -293,7 +296,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn expect(&mut self, digest: Digest) {
-        // What is behind it is never reached.
+        // A digest of a past iteration is never compared.
         if digest.iteration > self.iteration() {
             self.digests.expected = Some(digest);
         }
@@ -317,7 +320,7 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn shared(&self) -> Shared {
         let (now, arithmetic) = (self.iteration(), self.digests.arithmetic.name());
-        permalink::share(self.config_now(), now, self.digests.told.as_ref(), arithmetic, R::SCHEMA.iteration_word)
+        permalink::share(self.config_now(), now, self.digests.newest.as_ref(), arithmetic, R::SCHEMA.iteration_word)
     }
 
     fn knobs(&self) -> Vec<Knob> {

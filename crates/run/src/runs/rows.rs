@@ -1,4 +1,4 @@
-//! What an iteration came to, as a row of its room's columns.
+//! The metrics row of an iteration, in the order of its room's columns.
 
 use crate::history::Spent;
 use crate::protocol::{Column, Progress, Row};
@@ -17,18 +17,18 @@ fn share(part: f64, whole: f64) -> f64 {
 
 fn metrics(schema: &Schema, iteration: &Iteration, before: &Progress, progress: &Progress, round_s: f64) -> Vec<Option<f64>> {
     let metrics = in_order(schema.id, schema.metrics.iter().map(|column| column.name), &iteration.metrics);
-    let value = |(column, told): (&Column, Option<Option<f64>>)| match column.rate {
+    let value = |(column, reported): (&Column, Option<Option<f64>>)| match column.rate {
         Some(rate) => {
             let at = schema.counter(rate.counter).expect("a rate is one of the room's counters");
             let grown = progress.counts[at] - before.counts[at];
             Some(rate.seconds * share(grown, round_s))
         }
-        None => told.flatten(),
+        None => reported.flatten(),
     };
     schema.metrics.iter().zip(metrics).map(value).collect()
 }
 
-/// Of the iteration's time, each part in the order of the schema.
+/// Share of each part in the iteration's time, in the order of the schema.
 fn shares(schema: &Schema, iteration: &Iteration, Spent { round_s, tests_s }: Spent) -> impl Iterator<Item = Option<f64>> {
     let parts_s = in_order(schema.id, schema.parts.iter().map(|part| part.name), &iteration.parts_s);
     let known: f64 = iteration.parts_s.iter().map(|(_, part_s)| part_s).sum();

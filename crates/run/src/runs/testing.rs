@@ -1,14 +1,14 @@
-//! The tests of a run, and what their confirmations came to.
+//! Tests of a run and their confirmations.
 
-use super::told::Told;
+use super::event_queue::EventQueue;
 use crate::protocol::{Confirmation, Event, Goal, Level, Progress, Row};
 use crate::room::Room;
 use crate::schema::{Schema, goal_of};
 use math::Rng;
 
-/// Past this many tests every second one is dropped.
+/// Number of tests above which every second one is dropped.
 const MAX_TESTS: usize = 2048;
-/// The stream of random numbers that confirmations alone draw from.
+/// Random stream used by confirmations only.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
 
 #[derive(Default)]
@@ -19,31 +19,33 @@ pub(super) struct Tests {
     pub attempts: u32,
 }
 
-/// A test under way, of what was learned by then.
+/// A test in progress, with the progress at its beginning.
 struct Testing {
     progress: Progress,
-    /// It confirms another.
+    /// The test is a confirmation.
     confirms: bool,
 }
 
 impl Tests {
-    /// A file from before there were confirmations calls solved what a single test did.
+    /// Restores tests from a file. Files without `attempts` predate confirmations; their `solved` refers to a single test and
+    /// is dropped.
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
         Tests { rows, under_way: None, solved, attempts }
     }
 
-    /// Whether the test under way confirms another.
+    /// `Some(true)` for a confirmation in progress, `Some(false)` for another test, `None` for no test.
     pub fn under_way(&self) -> Option<bool> {
         self.under_way.as_ref().map(|testing| testing.confirms)
     }
 
-    /// A test that the end of an iteration waits for. A confirmation is long, and goes on beside the next iteration.
+    /// Returns true if the end of the iteration waits for the test. A confirmation is long and continues during the next
+    /// iteration.
     pub fn holds_back(&self) -> bool {
         self.under_way() == Some(false)
     }
 
-    /// Of a run of this seed. False where it is to confirm a test that needs none.
+    /// Begins a test of a run with this seed. Returns false if a confirmation was requested but the test confirms itself.
     pub fn begin<R: Room>(&mut self, room: &mut R, progress: Progress, seed: u32, confirms: bool) -> bool {
         if confirms {
             let seed = Rng::new(seed, CONFIRMATIONS).block([progress.iteration, 0, 0, 0])[0];
@@ -57,41 +59,41 @@ impl Tests {
         true
     }
 
-    /// A slice of the test under way: what it found once it is done, and whether it confirms another.
-    pub fn advance<R: Room>(&mut self, room: &mut R, told: &mut Told) -> Option<(Row, bool)> {
+    /// Runs one slice of the test; at its end returns the row and whether it is a confirmation.
+    pub fn advance<R: Room>(&mut self, room: &mut R, queue: &mut EventQueue) -> Option<(Row, bool)> {
         let Testing { progress, confirms } = self.under_way.take()?;
         match room.advance_test() {
             Ok(None) => self.under_way = Some(Testing { progress, confirms }),
             Ok(Some(found)) => return Some((Row { progress, values: R::SCHEMA.test_row(&found) }, confirms)),
             Err(error) => {
-                let text = format!("A test broke off: {}.", error.what());
-                told.notice(Level::Warning, &text, "Training goes on; please report it.");
+                let text = format!("A test failed: {}.", error.what());
+                queue.notice(Level::Warning, &text, "Training continues. Please report this error.");
             }
         }
         None
     }
 
-    /// Whether the test reaches the goal, and is to be confirmed.
-    pub fn take(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, told: &mut Told) -> bool {
+    /// Records a test. Returns true if it reaches the goal and needs a confirmation.
+    pub fn take(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, queue: &mut EventQueue) -> bool {
         self.rows.push(row.clone());
-        told.push(Event::Test(row.clone()));
+        queue.push(Event::Test(row.clone()));
         self.solved.is_none() && goal_of(schema, goal, &row.values).is_some_and(|(_, _, reached)| reached)
     }
 
-    /// The run is solved, or has tried once more.
-    pub fn take_confirmation(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, told: &mut Told) {
+    /// Records a confirmation: the run is solved, or the number of failed attempts grows.
+    pub fn take_confirmation(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, queue: &mut EventQueue) {
         let Some((value, goal, confirmed)) = goal_of(schema, goal, &row.values) else { return };
         let progress = row.progress.clone();
-        told.push(Event::Confirmation(Confirmation { progress: progress.clone(), value, goal, confirmed }));
+        queue.push(Event::Confirmation(Confirmation { progress: progress.clone(), value, goal, confirmed }));
         if confirmed {
             self.solved = Some(progress.clone());
-            told.push(Event::Solved { progress, goal });
+            queue.push(Event::Solved { progress, goal });
         } else {
             self.attempts += 1;
         }
     }
 
-    /// Keeps no more than there is room for.
+    /// Drops rows above the maximum number.
     pub fn thin(&mut self) {
         if self.rows.len() > MAX_TESTS {
             thin(&mut self.rows, self.solved.as_ref());
@@ -99,7 +101,7 @@ impl Tests {
     }
 }
 
-/// Drops every second test but the newest and the one that solved the task: shells tell from it when that was.
+/// Drops every second test, except the newest and the one that solved the task: shells read the time of the solution from it.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
     let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! What is asked of the model, and answered by copies of its weights.
+//! Answers to questions about the model, computed with copies of its weights.
 
 use super::knobs::Settings;
 use super::protocol::{AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView};
@@ -12,20 +12,20 @@ use learn::{Learner, WorkedOn};
 use math::ops;
 use worlds::words::Tokenizer;
 
-/// Tokens of a text at most, and those that one call may ask for.
+/// Limits: tokens of a generated text, and tokens per call.
 const LONGEST: u32 = 100_000;
 const MOST_AT_ONCE: u32 = 4096;
 
-/// What changes whenever the weights do: iterations, and steps where they are made here. On another machine steps count once they
-/// are begun, and its weights come at the end of an iteration.
-type When = (u64, Option<u64>);
+/// Identifies the weights: number of iterations, and number of steps if the processor trains. On another machine a step counts
+/// when it begins, and its weights arrive at the end of the iteration.
+type WeightsVersion = (u64, Option<u64>);
 
-/// Copies that questions share.
+/// Cached state for questions.
 #[derive(Default)]
-pub struct Asked {
-    /// Of the weights that were there then.
-    reader: Option<(When, Reader)>,
-    /// The text under way, and the iteration of the weights that write it.
+pub struct Answers {
+    /// Reader of the weights of this version.
+    reader: Option<(WeightsVersion, Reader)>,
+    /// The text in progress, and the iteration of the weights that write it.
     written: Option<(u32, Written)>,
 }
 
@@ -54,11 +54,11 @@ fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
     tokens.iter().map(|&id| TokenView { id, text: tokenizer.token_text(id) }).collect()
 }
 
-/// The tokens of a text that is no longer than the context.
+/// Tokens of a text; an error if the text is longer than the context.
 fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
     let tokens = tokenizer.encode(text).map_err(RunError::below)?;
     if tokens.is_empty() {
-        return Err(RunError::refused(format!("{what} is empty"), "Write a character at least; a line break will do"));
+        return Err(RunError::refused(format!("{what} is empty"), "Enter at least one character, for example a line break"));
     }
     if tokens.len() > shape.context {
         let what = format!("{what} has {} tokens, and the model sees {} at once", tokens.len(), shape.context);
@@ -70,24 +70,24 @@ fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Resu
 fn check(sampling: &Sampling) -> Result<(), RunError> {
     let &Sampling { temperature, top_p, .. } = sampling;
     if !(0.0..=100.0).contains(&temperature) {
-        let what = format!("a temperature of {temperature} cannot be written at");
-        return Err(RunError::refused(what, "Choose 0 to 100; 1 writes as the model has learned"));
+        let what = format!("the temperature {temperature} is out of range");
+        return Err(RunError::refused(what, "Choose 0 to 100; 1 uses the model's own probabilities"));
     }
     if !(top_p > 0.0 && top_p <= 1.0) {
-        let what = format!("top-p {top_p} leaves no tokens to choose from, or is above 1");
-        return Err(RunError::refused(what, "Choose a probability above 0, and 1 for all tokens"));
+        let what = format!("top-p {top_p} is out of range");
+        return Err(RunError::refused(what, "Choose a probability above 0 and at most 1; 1 allows all tokens"));
     }
     Ok(())
 }
 
-impl Asked {
-    /// Questions that need the model.
+impl Answers {
+    /// Answers a question that needs the model.
     pub fn answer(&mut self, learning: &Learning, settings: &Settings, question: Question) -> Result<Answer, RunError> {
         let Learning { prepared, learner, .. } = learning;
         let (tokenizer, shape) = (&prepared.tokenizer, learner.config().shape);
         let (isa, iteration) = (learner.isa(), learner.progress().iterations as u32);
         let fresh = || Reader::new(&shape, learner.params(), isa);
-        let unbegun = || RunError::refused("no text has begun", "Ask for one behind a prompt");
+        let unbegun = || RunError::refused("no text has begun", "Begin one with a prompt");
         Ok(match question {
             Question::Tokens { text } => {
                 let tokens = tokenizer.encode(&text).map_err(RunError::below)?;
@@ -136,12 +136,12 @@ impl Asked {
         })
     }
 
-    /// A reader of the weights as they are.
+    /// A reader of the present weights.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
-        let when = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));
-        let kept = self.reader.take().filter(|kept| kept.0 == when);
-        &mut self.reader.insert(kept.unwrap_or_else(|| (when, fresh()))).1
+        let version = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));
+        let kept = self.reader.take().filter(|kept| kept.0 == version);
+        &mut self.reader.insert(kept.unwrap_or_else(|| (version, fresh()))).1
     }
 }
 

@@ -1,4 +1,4 @@
-//! The presets of the room, and its settings.
+//! Presets and settings of the words room.
 
 use super::protocol::{Preset, Sampling, TokenizerKind};
 use crate::RunError;
@@ -14,46 +14,46 @@ choices! {
         F32 = "f32", "32 bits";
         Bf16 = "bf16", "bf16";
         Amx = "amx", "bf16 by AMX tiles";
-        /// On a GPU; the processor computes in f32.
+        /// For GPUs; the processor computes in f32.
         F16 = "f16", "f16";
     }
 }
 
 settings! {
-    /// The settings of a run; by default of a small model of letters as LLaMA has it, in small batches, since steps are scarce and not
-    /// steadier ones.
+    /// Settings of a run. The default is a small LLaMA-style character model with small batches, because the number of steps
+    /// limits training more than gradient noise does.
     pub struct Settings {
         nest config: Config = Config::default();
         live temperature: f32 = 0.8, [linear(0.0, 5.0), "Temperature of the samples", "",
-            "0 always writes the likeliest token; 1 writes as the model has learned; more is bolder. It changes what is shown, not what \
-             is learned."];
+            "0 always writes the most likely token; 1 uses the model's own probabilities; higher values are bolder. It changes the \
+             samples, not the training."];
         live prompt: String = "Once upon a time, a ".into(), [text(400), "Prompt of the samples", "",
-            "What the model goes on from at each test."];
+            "Text that the model continues at each test."];
         live sample: usize = 200, [whole(0.0, 2000.0), "Length of the samples", "tokens",
-            "How much the model writes at each test; 0 for nothing."];
+            "Length of the text that the model writes at each test; 0 for none."];
         live top_k: usize = 0, [whole(0.0, 65_536.0), "Top-k of the samples", "tokens",
-            "Samples are written with so many of the likeliest tokens alone; 0 for all."];
+            "Samples use only this number of the most likely tokens; 0 for all."];
         fixed precision: Precision = Precision::F32, [one_of::<Precision>(), "Precision of products", "",
-            "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it; \
-             AMX tiles, of newer Intel servers, do the same many at a time. f16 is for GPUs that have it and keeps 11 bits of each \
-             factor; the processor computes with 32 all the same. Only runs of the same precision have the same digests."];
+            "bf16 keeps 8 bits of each factor, and 24 bits of sums and weights: up to twice as fast on processors that support it. \
+             AMX, on newer Intel servers, computes bf16 in tiles. f16 keeps 11 bits of each factor on GPUs that support it; the \
+             processor still computes with 32 bits. Digests are equal only between runs of the same precision."];
         fixed tokenizer: TokenizerKind = TokenizerKind::Chars, [one_of::<TokenizerKind>(), "Tokenizer: what a token is", "",
-            "A character, a byte, or a part of a word that byte-pair encoding found to be frequent."];
+            "A character, a byte, or a frequent part of a word (byte-pair encoding)."];
         fixed vocab: usize = 8192, [count(256.0, 65_536.0), "Vocabulary of byte pairs", "tokens",
-            "Tokens that byte-pair encoding makes at most."];
+            "Maximum number of different tokens in byte-pair encoding."];
         fixed characters: usize = 2_000_000, [count(10_000.0, 64e6), "Length of the text", "characters",
-            "How much the story grammar writes to learn from."];
+            "Length of the training text that the story grammar generates."];
     }
 }
 
 impl Settings {
-    /// The learner's, for a vocabulary of so many tokens.
+    /// Configuration of the learner for this vocabulary size.
     pub fn learner(&self, vocab: usize) -> Config {
         let half = self.precision == Precision::F16;
         Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
     }
 
-    /// What the run computes with on a processor that has this set.
+    /// Instruction set that the run computes with on a processor with set `host`.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {
             Precision::F32 | Precision::F16 => host,
@@ -62,7 +62,7 @@ impl Settings {
         }
     }
 
-    /// Refuses what the processor does not have.
+    /// Returns an error if the processor does not support the precision.
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
         let isa = self.isa(host);
         let (products, needs, instead) = match self.precision {
@@ -72,7 +72,10 @@ impl Settings {
             Precision::Amx if host == Isa::Avx512 && Isa::Bf16.is_available() => ("tiles of bf16", "AMX", "Set precision to bf16"),
             Precision::Amx => ("tiles of bf16", "AMX", "Leave precision at f32"),
         };
-        Err(RunError::refused(format!("there are no {products} here: they need a processor with {needs}, and the native program"), instead))
+        Err(RunError::refused(
+            format!("{products} are not available here: they need a processor with {needs} and the native program"),
+            instead,
+        ))
     }
 
     pub fn sampling(&self, seed: u32) -> Sampling {
@@ -82,7 +85,7 @@ impl Settings {
 
 const PRESETS: [&str; 5] = ["char", "text", "d256", "d384", "d512"];
 
-/// Of this name; the default where there is none.
+/// Returns the preset with this name, or the default.
 pub fn preset(id: &str) -> Settings {
     match id {
         "text" => own_text(),
@@ -93,7 +96,7 @@ pub fn preset(id: &str) -> Settings {
     }
 }
 
-/// The larger ones are as GPT-2, which learns the stories in more than twice as many tokens as LLaMA.
+/// Larger models have the architecture of GPT-2, which needs more than twice as many tokens as LLaMA's to learn the stories.
 fn byte_pairs(width: usize, heads: usize) -> Settings {
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { width, layers: 6, heads, context: 128, norm, positions, mlp, bias: true, ..Shape::default() };
@@ -102,12 +105,12 @@ fn byte_pairs(width: usize, heads: usize) -> Settings {
     Settings { config, tokenizer: TokenizerKind::Bpe, characters: 8_000_000, sample: 64, ..Settings::default() }
 }
 
-/// For any text: byte pairs, so that none has a character it does not know, few enough to be learned from a short one; LLaMA's parts; and
-/// some dropout, as a text of one's own is read many times over.
+/// Preset for any text. Byte pairs can represent every character, and a small vocabulary can be learned from a short text. It
+/// has LLaMA's components, and dropout, because a user's text is read many times.
 fn own_text() -> Settings {
     let shape = Shape { width: 192, heads: 6, context: 128, ..Shape::default() };
     let config = Config { shape, dropout: 0.1, batch: 16, micro: 4, steps: 8, decay_steps: 3000, ..Config::default() };
-    // Samples go on from how the part begins that is not trained on.
+    // An empty prompt makes samples continue the beginning of the validation text.
     Settings { config, tokenizer: TokenizerKind::Bpe, vocab: 2048, prompt: String::new(), ..Settings::default() }
 }
 
@@ -118,13 +121,11 @@ pub fn variants() -> Vec<Variant> {
 fn variant(id: &'static str) -> Variant {
     let Settings { config: Config { shape, .. }, tokenizer, .. } = preset(id);
     let (name, summary, sweep_budget) = match id {
-        "text" => {
-            ("Any text", "2 million parameters that read byte pairs of any text or folder of texts that you bring, 128 at a time.", 4e6)
-        }
-        "d256" => ("256 wide", "7 million parameters that read byte pairs, 128 at a time.", 4e6),
-        "d384" => ("384 wide", "14 million parameters that read byte pairs, 128 at a time.", 4e6),
-        "d512" => ("512 wide", "23 million parameters that read byte pairs, 128 at a time.", 4e6),
-        _ => ("Characters", "800,000 parameters that read letter by letter, 64 at a time.", 4e6),
+        "text" => ("Any text", "2 million parameters; reads byte pairs of your own text or folder of texts, 128 at a time.", 4e6),
+        "d256" => ("256 wide", "7 million parameters; reads byte pairs, 128 at a time.", 4e6),
+        "d384" => ("384 wide", "14 million parameters; reads byte pairs, 128 at a time.", 4e6),
+        "d512" => ("512 wide", "23 million parameters; reads byte pairs, 128 at a time.", 4e6),
+        _ => ("Characters", "800,000 parameters; reads characters, 64 at a time.", 4e6),
     };
     let [width, layers, heads, context] = [shape.width, shape.layers, shape.heads, shape.context].map(|count| count as u32);
     let about = Preset { width, layers, heads, context, tokenizer };
@@ -132,7 +133,7 @@ fn variant(id: &'static str) -> Variant {
         id,
         name,
         summary,
-        // Within 5% of the floor.
+        // The goal is a loss within 5% of the entropy floor.
         goal: Some(Goal { column: "efficiency", at: 1.0 / 1.05 }),
         sweep_budget,
         about: json(&about),

@@ -1,4 +1,4 @@
-//! The room where a transformer is trained on a text from nothing, token by token, and writes what it has learned.
+//! The words room: a transformer is trained on a text from scratch, token by token, and writes samples.
 
 mod asking;
 mod knobs;

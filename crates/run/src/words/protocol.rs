@@ -1,49 +1,48 @@
-//! What crosses the boundary in the room of words alone: what is trained and on which text, what the model makes of a text, and texts
-//! that it writes. What is asked stands beside the training and leaves no trace in it; it is answered with the weights of the newest
-//! step, and a text that has begun is written to its end with those that it began with. This file refuses to hold behaviour.
+//! Plain data that only the words room exchanges: the model and its text, the model's predictions for a text, and texts that it
+//! writes. Questions do not affect training. They are answered with the weights of the newest step; a text in progress is
+//! completed with the weights of its beginning. This file contains no behaviour.
 
-use crate::plain_data::{plain_data, told_data};
+use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 use learn::choices;
 use serde::{Deserialize, Serialize};
 
 crate::questions! {
-    /// The model, the text that it learns from, and what there is left to prepare. Nothing else is answered before that is done.
+    /// The model, its text, and the remaining preparation. Other questions give an error until the preparation is complete.
     About {} -> AboutView,
-    /// Samples that were told so far, oldest first; of a long run every second one was dropped, and so on.
+    /// Samples so far, oldest first. In a long run every second one is dropped repeatedly.
     Samples {} -> Vec<Sample>,
-    /// The tokens of a text. Refused where it has characters that the tokenizer does not know, which are named.
+    /// Tokens of a text. Characters that the tokenizer cannot represent give an error that names them.
     Tokens { text: String } -> Vec<TokenView>,
-    /// What the model makes of a text: how surprised it is by each token, and what it expects behind each, so many at most.
-    /// Refused where it is empty or longer than the context.
+    /// The model's predictions for a text: the surprise at each token, and up to `next` likely tokens after each. An empty
+    /// text, or one longer than the context, gives an error.
     Read { text: String, next: u32 } -> ReadView,
-    /// What the tokens of a text attend to in a head of a layer.
+    /// Attention weights between the tokens of a text, for one head of one layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
-    /// What samples go on from: what is wished, or where the text has no tokens for that, how the part of it begins that is not
-    /// trained on.
+    /// Prompt of the samples: the setting, or, if the tokenizer cannot represent it, the beginning of the validation text.
     Prompt {} -> String,
-    /// Begins a text behind a prompt, or where there is none behind that of samples, in place of any other; its tokens follow when
-    /// [`Question::Continue`] asks for them.
+    /// Begins a text after `prompt`, or after the prompt of the samples, and ends any other. [`Question::Continue`] returns its
+    /// tokens.
     Generate { prompt: Option<String>, sampling: Sampling, most: u32, stop: String } -> GenerationView,
-    /// Goes on with it by so many tokens at most.
+    /// Continues the text by at most `tokens` tokens.
     Continue { tokens: u32 } -> GenerationView,
-    /// Ends it where it is.
+    /// Ends the text at once.
     Stop {} -> GenerationView,
 }
 
 plain_data! {
-    /// What only this room tells, in [`crate::protocol::Event::Room`].
+    /// Events of this room, in [`crate::protocol::Event::Room`].
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// Before the first step: how far a part of the preparation has come.
+        /// Progress of the preparation, before the first step.
         Preparing(Preparing),
-        /// All is prepared, and training begins.
+        /// The preparation is complete and training begins.
         Ready(Box<AboutView>),
-        /// What the model writes behind the same prompt, at each test.
+        /// Text that the model wrote after the same prompt, at each test.
         Sample(Sample),
     }
 
-    /// What a variant is, in [`crate::protocol::Variant::about`].
+    /// Description of a variant, in [`crate::protocol::Variant::about`].
     #[derive(Copy)]
     pub struct Preset {
         pub width: u32,
@@ -69,27 +68,27 @@ plain_data! {
     #[derive(Copy)]
     pub struct Preparing {
         pub part: PreparingPart,
-        /// 0 to 1.
+        /// Completed share of this part, from 0 to 1.
         pub done: f32,
-        /// Seconds until this part is done, where enough of it is to tell.
+        /// Estimated seconds until this part is complete, once there is an estimate.
         pub left_s: Option<f32>,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum PreparingPart {
-        /// Writing the stories, or reading the text that was brought.
+        /// Generating the stories, or reading the user's text.
         Text,
         /// Learning the merges of byte-pair encoding.
         Merges,
-        /// Turning the text into tokens.
+        /// Converting the text to tokens.
         Tokens,
     }
 
     pub struct AboutView {
-        /// Where the text is not tokens yet.
+        /// Progress of the preparation; null once it is complete.
         pub preparing: Option<Preparing>,
-        /// Both are there once it is prepared.
+        /// Null until the preparation is complete; the same holds for `corpus`.
         pub model: Option<ModelView>,
         pub corpus: Option<CorpusView>,
     }
@@ -99,14 +98,14 @@ plain_data! {
         pub width: u32,
         pub layers: u32,
         pub heads: u32,
-        /// Tokens that it sees at once.
+        /// Number of tokens that the model sees at once.
         pub context: u32,
-        /// Numbers that are trained, and those of them that are embeddings of tokens and positions.
+        /// Number of trained parameters; `embeddings` of them embed tokens and positions.
         pub parameters: u32,
         pub embeddings: u32,
-        /// Operations of one token in training: forward and backward, in products and attention.
+        /// Operations per token in training, forward and backward, in matrix products and attention.
         pub flops_per_token: f64,
-        /// As they stand in a checkpoint.
+        /// Tensors as stored in a checkpoint.
         pub tensors: Vec<TensorView>,
     }
 
@@ -117,32 +116,32 @@ plain_data! {
     }
 
     pub struct CorpusView {
-        /// `story grammar`, or the name of what was brought.
+        /// `story grammar`, or the name of the user's text.
         pub name: String,
-        /// It was brought, and is not the grammar's.
+        /// The text was provided by the user.
         pub own: bool,
         pub characters: f64,
         pub tokens: f64,
-        /// Of them, those that are trained on and those that it is tested on.
+        /// Tokens for training and for validation.
         pub training_tokens: f64,
         pub validation_tokens: f64,
         pub tokenizer: TokenizerKind,
         pub vocabulary: u32,
-        /// Of the text that it is tested on.
+        /// Characters per token of the validation text.
         pub characters_per_token: f64,
-        /// Of the grammar, in nats a character: what it surprises by whoever knows it and remembers all that was before.
+        /// Entropy of the grammar in nats per character, given all previous text.
         pub entropy: Option<f64>,
-        /// Entropy floor of the grammar with this context, on the text that it is tested on, in nats a token. It bounds the mean loss
-        /// where tokens are characters; where they are byte pairs it is an estimate.
+        /// Entropy floor of the grammar on the validation text with this context, in nats per token. For characters it bounds
+        /// the mean loss; for byte pairs it is an estimate.
         pub floor: Option<f64>,
-        /// How it begins.
+        /// Beginning of the text.
         pub excerpt: String,
     }
 
-    /// What was written behind the prompt at a test.
+    /// Text written after the prompt at a test.
     pub struct Sample {
         pub iteration: u32,
-        /// Tokens trained on by then.
+        /// Number of tokens trained on before the test.
         pub tokens: f64,
         pub val_loss: f64,
         pub prompt: String,
@@ -151,21 +150,21 @@ plain_data! {
 
     pub struct TokenView {
         pub id: u32,
-        /// Bytes that are no text stand by their numbers, as in `\xE2`.
+        /// Text of the token; bytes that are not valid text appear as numbers, as in `\xE2`.
         pub text: String,
     }
 
     pub struct ReadView {
-        /// Of the weights that read.
+        /// Iteration of the weights.
         pub iteration: u32,
         pub tokens: Vec<TokenView>,
-        /// Nats, of each token after those before it; of the first there is none.
+        /// Surprise at each token in nats, given the tokens before it; null for the first.
         pub surprise: Vec<Option<f32>>,
-        /// Behind each token: how unsure the model is of the next, in nats.
+        /// Entropy of the prediction after each token, in nats.
         pub entropy: Vec<f32>,
-        /// Behind each token: the likeliest next ones, the likeliest first.
+        /// Most likely next tokens after each token, in descending order.
         pub next: Vec<Vec<NextView>>,
-        /// Mean surprise of a token, in nats, and of a character, in bits; nothing of a single token.
+        /// Mean surprise in nats per token and in bits per character; null for a single token.
         pub loss: Option<f32>,
         pub bits_per_char: Option<f32>,
     }
@@ -176,26 +175,26 @@ plain_data! {
         pub probability: f32,
     }
 
-    /// How the next token is chosen.
+    /// Method for choosing the next token.
     #[derive(Copy)]
     pub struct Sampling {
-        /// 0 always takes the likeliest.
+        /// Temperature; 0 always takes the most likely token.
         pub temperature: f32,
-        /// Among so many of the likeliest; 0 for all.
+        /// Number of most likely tokens to choose from; 0 for all.
         pub top_k: u32,
-        /// Among the likeliest that together have this probability; 1 for all.
+        /// Total probability of the most likely tokens to choose from; 1 for all.
         pub top_p: f32,
         pub seed: u32,
     }
 
     pub struct GenerationView {
-        /// Of the weights that write.
+        /// Iteration of the weights.
         pub iteration: u32,
-        /// Tokens so far, without the prompt's.
+        /// Tokens so far, without the prompt.
         pub tokens: u32,
-        /// All that was written so far, without the prompt. A character of which a part is still to come is held back.
+        /// Text so far, without the prompt. An incomplete character is held back.
         pub text: String,
-        /// Those of this call.
+        /// Tokens added by this call.
         pub added: Vec<Generated>,
         pub ended: Option<Ended>,
     }
@@ -203,29 +202,29 @@ plain_data! {
     pub struct Generated {
         pub id: u32,
         pub text: String,
-        /// As the model gave it, before temperature and cuts.
+        /// Probability by the model, before temperature and cuts.
         pub probability: f32,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Ended {
-        /// As many tokens as were asked for.
+        /// The requested number of tokens was reached.
         Length,
-        /// The text to stop at came, which is left out.
+        /// The stop text appeared; it is left out.
         Stop,
-        /// It was asked to end.
+        /// The user ended the text.
         Asked,
     }
 }
 
-told_data! {
+sent_data! {
     pub struct AttentionView {
         pub iteration: u32,
         pub layer: u32,
         pub head: u32,
         pub tokens: Vec<TokenView>,
-        /// `[from][to]`, a row for each token that looks, which sums to 1; 0 for those behind it. Floats.
+        /// `[from][to]`: one row per token, which sums to 1, with 0 for later tokens. Floats.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub weights: Vec<f32>,

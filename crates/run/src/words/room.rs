@@ -1,7 +1,7 @@
-//! Words as a room: a text becomes tokens, a transformer learns them, and what is asked of it is answered by copies of its weights, so
-//! that nothing leaves a trace in what is learned.
+//! The words room: a text becomes tokens, and a transformer learns them. Questions are answered with copies of the weights and
+//! do not affect training.
 
-use super::asking::{self, Asked};
+use super::asking::{self, Answers};
 use super::knobs::{self, Settings};
 use super::protocol::{AboutView, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
@@ -27,15 +27,15 @@ pub struct Words {
     seed: u32,
     isa: Isa,
     stage: Stage,
-    /// The one under way, or why there is no text for it.
+    /// The test in progress, or the error that prevented it.
     test: Option<Result<Test, RunError>>,
     telling: Telling,
-    asked: Asked,
+    answers: Answers,
     clock: fn() -> f64,
     spent: Spent,
 }
 
-/// What is saved beside the tensors.
+/// Saved data besides the tensors.
 #[derive(Serialize, Deserialize)]
 struct Notes {
     tokenizer: serde_json::Value,
@@ -59,7 +59,7 @@ impl Words {
             stage,
             test: None,
             telling: Telling::default(),
-            asked: Asked::default(),
+            answers: Answers::default(),
             clock: || 0.0,
             spent: Spent::default(),
         }
@@ -80,10 +80,8 @@ impl Room for Words {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Pretrainer;
     type Question = Question;
-    const DATA: Option<DataInfo> = Some(DataInfo {
-        label: "Text",
-        help: "Some thousands of characters at least, as UTF-8. With the tokenizer for bytes any file will do.",
-    });
+    const DATA: Option<DataInfo> =
+        Some(DataInfo { label: "Text", help: "At least a few thousand characters of UTF-8 text. With the byte tokenizer, any file." });
 
     fn variants() -> Vec<Variant> {
         knobs::variants()
@@ -105,7 +103,7 @@ impl Room for Words {
         let (vocab, text) = bounds(&settings, setup);
         let config = settings.learner(vocab);
         let learner = Pretrainer::bytes(&config).map_err(RunError::below)?;
-        // One reader tests, one is asked, and one writes.
+        // There may be three readers: for the test, for questions and for the text in progress.
         Ok(learner + text + 3 * Reader::bytes(&config.shape))
     }
 
@@ -118,12 +116,12 @@ impl Room for Words {
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let settings = settings(setup)?;
         let notes =
-            Notes::deserialize(saved.notes).map_err(|error| RunError::damaged(format!("its notes say nothing of a tokenizer: {error}")))?;
+            Notes::deserialize(saved.notes).map_err(|error| RunError::damaged(format!("its notes have no valid tokenizer: {error}")))?;
         let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
-        // Memory was reckoned for so many.
+        // The memory estimate assumes at most this number of tokens.
         let (found, (most, _)) = (tokenizer.vocab(), bounds(&settings, setup));
         if found > most {
-            let why = format!("its tokenizer knows {found} tokens, and with its settings there are {most} at most");
+            let why = format!("its tokenizer has {found} tokens, but its settings allow at most {most}");
             return Err(RunError::damaged(why));
         }
         let prepared = Preparation::new(&settings, setup, Some(tokenizer))?.finish()?;
@@ -134,7 +132,7 @@ impl Room for Words {
         let known = learner.parts();
         let foreign = saved.tensors.iter().find(|(name, ..)| known.iter().all(|part| part.0 != *name));
         if let Some((name, ..)) = foreign {
-            return Err(RunError::damaged(format!("{name} is of no model of these settings")));
+            return Err(RunError::damaged(format!("{name} does not belong to a model with these settings")));
         }
         let mut room = Words::new(setup, settings, Stage::learn(prepared, learner, || 0.0));
         room.telling.samples = notes.samples;
@@ -160,20 +158,20 @@ impl Room for Words {
         self.stage.learning_mut().map(|learning| &mut learning.learner)
     }
 
-    /// A slice of the preparation; after the last the learner stands.
+    /// Runs a slice of the preparation; the last one creates the learner.
     fn prepare(&mut self) {
         let Stage::Preparing(preparation) = &mut self.stage else { return };
         let (began, before) = ((self.clock)(), preparation.progress());
-        let prepared = preparation.advance().expect("a text that was looked through");
+        let prepared = preparation.advance().expect("the text was checked");
         let now = preparation.progress();
         if let Some(prepared) = prepared {
             let learner = Pretrainer::new(self.settings.learner(prepared.tokenizer.vocab()), &prepared.corpus, self.seed, self.isa);
-            self.stage = Stage::learn(prepared, learner.expect("settings that were checked"), self.clock);
+            self.stage = Stage::learn(prepared, learner.expect("the settings were checked"), self.clock);
             self.telling.add(RoomEvent::Ready(Box::new(self.about())));
         }
-        let told = self.spent.add((self.clock)() - began, &before, now);
-        if let (Stage::Preparing(_), Some(told)) = (&self.stage, told) {
-            self.telling.add(RoomEvent::Preparing(told));
+        let report = self.spent.add((self.clock)() - began, &before, now);
+        if let (Stage::Preparing(_), Some(report)) = (&self.stage, report) {
+            self.telling.add(RoomEvent::Preparing(report));
         }
     }
 
@@ -189,7 +187,7 @@ impl Room for Words {
         self.clock = clock;
     }
 
-    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+    fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.telling.take()
     }
 
@@ -212,7 +210,7 @@ impl Room for Words {
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
-        // Soon, and then ever less often.
+        // Tests are frequent at first and then become rarer.
         let last = tests.last().map_or(0, |test| test.progress.iteration);
         self.learner().is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
     }
@@ -249,8 +247,8 @@ impl Room for Words {
             Question::About {} => Ok(Box::new(self.about())),
             Question::Samples {} => Ok(Box::new(self.telling.samples.clone())),
             question => {
-                let not_yet = || RunError::refused("the text is still being prepared", "Ask again when training has begun");
-                self.asked.answer(self.stage.learning().ok_or_else(not_yet)?, &self.settings, question)
+                let not_yet = || RunError::refused("the text is still being prepared", "Try again when training has begun");
+                self.answers.answer(self.stage.learning().ok_or_else(not_yet)?, &self.settings, question)
             }
         }
     }

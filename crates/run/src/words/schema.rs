@@ -1,4 +1,4 @@
-//! The numbers of the room's runs, and the words for them.
+//! Columns of words runs, with their labels.
 
 use crate::protocol::Part;
 use crate::room::Schema;
@@ -10,41 +10,41 @@ pub(super) static SCHEMA: Schema = Schema {
     variant_word: "preset",
     iteration_word: "iteration",
     counters: columns! {
-        tokens: "Tokens", "Tokens trained on, each as often as it was.", unit("tokens"), brief("tokens");
-        steps: "Steps", "Steps of the optimiser.", unit("steps");
+        tokens: "Tokens", "Training tokens, counted with repetition.", unit("tokens"), brief("tokens");
+        steps: "Steps", "Optimiser steps.", unit("steps");
     },
     metrics: columns! {
         loss: "Training loss",
-            "Cross-entropy: how surprised the model is by the next token of the text it trains on, in nats a token.",
+            "Cross-entropy: mean surprise at the next token of the training text, in nats per token.",
             unit("nats"), chart("loss"), brief("loss");
-        bits_per_char: "Training bits a character",
-            "The same in bits a character, which tokenizers do not change.", unit("bits"), chart("bits");
-        epochs: "Epochs", "How often the whole text was trained on.", chart("epochs");
-        lr: "Learning rate", "It warms up, and then falls along a cosine.", chart("lr");
-        grad_norm: "Gradient norm", "Length of the gradient before it is clipped.", chart("grad_norm"), log;
-        tokens_per_s: "Tokens a second",
-            "Trained on: forward, backward and optimiser, tests left out.",
+        bits_per_char: "Training bits per character",
+            "Training loss in bits per character, which is comparable between tokenizers.", unit("bits"), chart("bits");
+        epochs: "Epochs", "Number of passes over the training text.", chart("epochs");
+        lr: "Learning rate", "Rises during warm-up, then falls along a cosine.", chart("lr");
+        grad_norm: "Gradient norm", "Norm of the gradient before clipping.", chart("grad_norm"), log;
+        tokens_per_s: "Tokens per second",
+            "Training tokens per second (forward, backward and optimiser), without tests.",
             unit("tokens/s"), chart("speed"), brief("tokens/s"), rate("tokens", 1.0);
     },
     tests: columns! {
         val_loss: "Validation loss",
-            "Cross-entropy on text that it does not train on, in nats a token.", unit("nats"), chart("loss"), brief("validation");
+            "Cross-entropy on held-out text, in nats per token.", unit("nats"), chart("loss"), brief("validation");
         floor: "Entropy floor",
-            "The loss that is best possible on the same text with the same context, as the story grammar is known. Of another text it \
-             is not known. With byte pairs it is near that, but no strict bound: where a token begins says a little about what stood \
-             before, which it does not count.", unit("nats"), chart("loss"), brief("floor");
-        val_bits_per_char: "Validation bits a character", "The validation loss in bits a character.", unit("bits"), chart("bits");
-        val_bits_per_byte: "Validation bits a byte",
-            "The same a byte of the text, which compares with any other tokenizer, and with programs that compress.",
+            "Best possible loss on the same text with the same context, computed from the story grammar; unknown for other text. With \
+             byte pairs it is an estimate, not a strict bound: the start of a token reveals a little about the text before, which \
+             the estimate ignores.", unit("nats"), chart("loss"), brief("floor");
+        val_bits_per_char: "Validation bits per character", "Validation loss in bits per character.", unit("bits"), chart("bits");
+        val_bits_per_byte: "Validation bits per byte",
+            "Validation loss in bits per byte, which is comparable with any tokenizer and with compression programs.",
             unit("bits"), chart("bits");
-        above: "Above the floor", "How much the validation loss is above the entropy floor.", chart("above"), share, brief("above");
+        above: "Above the floor", "Excess of the validation loss over the entropy floor.", chart("above"), share, brief("above");
         efficiency: "Coding efficiency",
-            "The entropy floor as a share of the validation loss: 100% at the floor, which is an estimate where tokens are byte pairs.",
+            "Entropy floor as a share of the validation loss: 100% at the floor. For byte pairs the floor is an estimate.",
             chart("efficiency"), share;
     },
     parts: &[
-        Part { name: "preparing", label: "Preparing", help: "Writing or reading the text, and turning it into tokens." },
+        Part { name: "preparing", label: "Preparing", help: "Generating or reading the text, and converting it to tokens." },
         Part { name: "gradient", label: "Forward and backward", help: "Loss and gradients." },
-        Part { name: "update", label: "Update", help: "Clipping, AdamW, and laying out the new weights." },
+        Part { name: "update", label: "Update", help: "Clipping, AdamW, and arranging the new weights in memory." },
     ],
 };

@@ -1,4 +1,4 @@
-//! How far a run is: its text is on the way to tokens, or a learner learns them.
+//! Stage of a run: the text is being prepared, or a learner trains on it.
 
 use super::protocol::Preparing;
 use super::text::{Preparation, Prepared};
@@ -11,7 +11,7 @@ pub enum Stage {
     Learning(Box<Learning>),
 }
 
-/// A text in tokens, and whoever learns from it.
+/// A prepared text and its learner.
 pub struct Learning {
     pub prepared: Prepared,
     pub learner: Pretrainer,
@@ -29,7 +29,7 @@ impl Stage {
         Stage::Learning(Box::new(Learning { prepared, learner, validation }))
     }
 
-    /// Nothing before the text is prepared.
+    /// `None` until the text is prepared.
     pub fn learning(&self) -> Option<&Learning> {
         match self {
             Stage::Learning(learning) => Some(learning),
@@ -45,25 +45,26 @@ impl Stage {
     }
 }
 
-/// Seconds of the preparation.
+/// Seconds spent on the preparation.
 #[derive(Default)]
 pub struct Spent {
-    /// Those that the first iteration tells of.
+    /// Total, which the first iteration reports.
     pub all_s: f64,
-    /// Of them those before the part that it is at.
+    /// Seconds before the present part.
     parts_before_s: f64,
 }
 
 impl Spent {
-    /// A slice took so long, between which it stood so: what of it is to be told, with how long the part may still take.
+    /// Adds a slice of the preparation, with the progress before and after it. Returns the progress to report, with an estimate
+    /// of the remaining time.
     pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
         self.all_s += seconds;
         if now.part != before.part {
             self.parts_before_s = self.all_s;
         }
-        let is_told = now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor();
+        let is_due = now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor();
         let spent_s = (self.all_s - self.parts_before_s) as f32;
         let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
-        is_told.then_some(Preparing { left_s, ..now })
+        is_due.then_some(Preparing { left_s, ..now })
     }
 }

@@ -1,25 +1,25 @@
-//! What the room tells beside numbers: how its preparation goes, and samples.
+//! Events of the room: progress of the preparation, and samples.
 
 use super::protocol::{PreparingPart, RoomEvent, Sample};
 use crate::plain_data::json;
 
-/// Samples that are kept; of more, every second one is dropped.
+/// Maximum number of samples; beyond it every second one is dropped.
 const MOST_SAMPLES: usize = 64;
 
-/// Samples so far, and what is to be told after the next slice.
+/// Samples so far, and events to deliver after the next slice.
 #[derive(Default)]
 pub struct Telling {
     pub samples: Vec<Sample>,
-    told: Vec<RoomEvent>,
+    events: Vec<RoomEvent>,
 }
 
 impl Telling {
     pub fn add(&mut self, event: RoomEvent) {
-        self.told.push(event);
+        self.events.push(event);
     }
 
     pub fn keep(&mut self, sample: Sample) {
-        // Tested again, it is the same.
+        // Repeating the test of an iteration gives the same sample.
         if self.samples.last().is_some_and(|last| last.iteration == sample.iteration) {
             return;
         }
@@ -28,28 +28,28 @@ impl Telling {
             self.samples.retain(|_| place.next().is_some_and(|i: usize| i % 2 == 1));
         }
         self.samples.push(sample.clone());
-        self.told.push(RoomEvent::Sample(sample));
+        self.events.push(RoomEvent::Sample(sample));
     }
 
-    /// As plain data and in a sentence.
+    /// Returns the events as plain data and as sentences.
     pub fn take(&mut self) -> Vec<(serde_json::Value, String)> {
         let tell = |event: RoomEvent| {
             let text = event.text();
             (json(&event), text)
         };
-        self.told.drain(..).map(tell).collect()
+        self.events.drain(..).map(tell).collect()
     }
 }
 
 impl RoomEvent {
-    /// The same in a sentence.
+    /// The event as a sentence.
     fn text(&self) -> String {
         match self {
             RoomEvent::Preparing(preparing) => {
                 let part = match preparing.part {
                     PreparingPart::Text => "reading the text",
                     PreparingPart::Merges => "learning byte pairs",
-                    PreparingPart::Tokens => "cutting the text into tokens",
+                    PreparingPart::Tokens => "converting the text to tokens",
                 };
                 let left = preparing.left_s.filter(|&left_s| left_s >= 1.0);
                 let left = left.map_or(String::new(), |left_s| format!(", about {left_s:.0} s left"));
@@ -59,7 +59,7 @@ impl RoomEvent {
                 let model = about
                     .model
                     .as_ref()
-                    .map_or(String::new(), |model| format!("{} parameters, {} kinds of tokens", model.parameters, model.vocabulary));
+                    .map_or(String::new(), |model| format!("{} parameters, {} different tokens", model.parameters, model.vocabulary));
                 let corpus = about.corpus.as_ref().map_or(String::new(), |corpus| {
                     format!("{}: {} characters in {} tokens", corpus.name, corpus.characters, corpus.tokens)
                 });

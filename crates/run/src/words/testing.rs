@@ -1,4 +1,4 @@
-//! The test: the loss on windows that are the same each time, how much of it is the text's own entropy, and a sample.
+//! The test: the loss on fixed windows, the entropy floor of these windows, and a sample.
 
 use super::knobs::Settings;
 use super::protocol::Sample;
@@ -12,25 +12,25 @@ use learn::words::Reader;
 use math::par;
 use worlds::words::{Anywhere, Tokenizer};
 
-/// Multiply-adds of a slice, about.
+/// Approximate number of multiply-adds in a slice.
 const SLICE: u64 = 200_000_000;
 
-/// A test under way, of the weights that it began with.
+/// A test in progress, with the weights of its beginning.
 pub struct Test {
     stage: Stage,
-    /// Iterations and tokens that they were learned in: another machine may go on meanwhile.
+    /// Iterations and tokens of these weights; another machine may train meanwhile.
     at: (u32, f64),
-    /// The text of a confirmation, which writes no sample; of a test it is the learner's.
+    /// Text of a confirmation, which writes no sample; a test uses the learner's text.
     fresh: Option<(Prepared, Validation)>,
-    /// Where the entropy floor is to be found: of a text that whoever wrote it knows.
+    /// Ideal predictor, if the entropy floor is still unknown; it exists only for text from the grammar.
     ideal: Option<Anywhere<'static>>,
-    /// Of the windows so far: the model's loss, and the entropy floor.
+    /// Sums over the windows so far: the model's loss and the entropy floor, in nats.
     nats: f64,
     least: f64,
 }
 
 enum Stage {
-    /// Windows that are done, and tokens read of the next.
+    /// Number of completed windows, and of tokens read in the next.
     Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
     Done,
@@ -48,7 +48,7 @@ impl Test {
         Test { stage: Stage::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
-    /// A slice of it; in the end what it found, and what was written.
+    /// Runs a slice; at the end returns the result and the sample.
     pub fn advance(&mut self, learning: &mut Learning, settings: &Settings, seed: u32) -> Option<(ByName<Option<f64>>, Option<Sample>)> {
         let Learning { prepared, validation, .. } = learning;
         let (prepared, validation, most) = match &mut self.fresh {
@@ -107,18 +107,18 @@ impl Test {
     }
 }
 
-/// Where samples go on from: what is wished, or where it cannot be in this text how that part begins that it does not train on.
+/// Prompt of the samples: the setting, or, if the tokenizer cannot represent it, the beginning of the validation text.
 pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     let Prepared { corpus, tokenizer, .. } = prepared;
-    let wished = tokenizer.encode(&settings.prompt).unwrap_or_default();
-    if wished.is_empty() {
+    let requested = tokenizer.encode(&settings.prompt).unwrap_or_default();
+    if requested.is_empty() {
         let from = corpus.validation().start;
         return corpus.tokens(from..from + corpus.context().div_ceil(4)).collect();
     }
-    wished[wished.len().saturating_sub(corpus.context())..].to_vec()
+    requested[requested.len().saturating_sub(corpus.context())..].to_vec()
 }
 
-/// The least that the tokens of a window after its first can be told with, in nats, by whoever sees no more than it.
+/// Entropy floor of a window in nats, given only the window.
 fn least(ideal: &Anywhere, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
     let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
     let before = tokenizer.token_bytes(window[0]).len() - 1;

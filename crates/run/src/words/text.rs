@@ -1,5 +1,5 @@
-//! The text of a run: what it is, and how it becomes tokens, in slices. A text that was brought may begin with a line that is a
-//! vocabulary ([`vocabulary_line`]): then it is read in those tokens, and none are learned from it.
+//! The text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line
+//! ([`vocabulary_line`]); it is then encoded with these tokens, and no vocabulary is learned.
 
 use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
@@ -9,34 +9,34 @@ use learn::settings::Choice;
 use std::sync::{Arc, OnceLock};
 use worlds::words::{Corpus, Doing, Grammar, Kind, LEARNED_FROM, Reading, Tokenizer, alphabet, token_bytes};
 
-/// The source of the default text.
+/// Grammar that generates the default text.
 pub fn grammar() -> &'static Grammar {
     static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
     GRAMMAR.get_or_init(Grammar::new)
 }
 
-/// Bytes that are looked through in a slice, about, on all threads.
+/// Approximate number of bytes per slice, over all threads.
 const SLICE: usize = 1 << 20;
-/// A text is prepared at once that is shorter: whether it can be used is known only in the end.
+/// Texts below this size are prepared at once, because an error may appear only at the end.
 const SHORT: usize = 1 << 18;
-/// Characters of an excerpt.
+/// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 600;
 
-/// A text on its way to tokens.
+/// A text that is being converted to tokens.
 pub struct Preparation {
-    /// Of one that was brought.
+    /// Name of the user's text, if there is one.
     name: Option<String>,
     stage: Stage,
 }
 
 enum Stage {
-    /// Of the grammar, to be written.
+    /// The grammar's text has not been generated yet.
     Unwritten(Box<dyn FnOnce() -> Reading + Send + Sync>),
     Reading(Box<Reading>),
     Done,
 }
 
-/// A text in tokens.
+/// A text converted to tokens.
 pub struct Prepared {
     pub corpus: Arc<Corpus>,
     pub tokenizer: Tokenizer,
@@ -52,27 +52,27 @@ fn kind(settings: &Settings) -> Kind {
     }
 }
 
-/// How such a line begins.
+/// Beginning of a vocabulary line.
 const VOCABULARY: &str = "{\"hothouse_vocabulary\":";
 
-/// A tokenizer as a line of its own: what `export words` writes, and what stands before a text that is read with it.
+/// Encodes a tokenizer as a line, which `export words` writes and a text may begin with.
 pub fn vocabulary_line(tokenizer: &serde_json::Value) -> String {
     format!("{VOCABULARY}{tokenizer}}}\n")
 }
 
-/// Whether that is such a line and nothing else.
+/// Returns true if `line` is exactly one vocabulary line.
 pub fn is_vocabulary(line: &[u8]) -> bool {
     matches!(vocabulary(line), Ok(Some((_, length))) if length == line.len() && line.ends_with(b"\n"))
 }
 
-/// The vocabulary that a text begins with, where it does, and how long that line is.
+/// Parses the vocabulary line at the beginning of a text, if there is one; returns its tokenizer and its length.
 fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
     if !text.starts_with(VOCABULARY.as_bytes()) {
         return Ok(None);
     }
     let line = text.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
     let refused = |why: String| {
-        let next = "Name a file that `hothouse export words` wrote, as it is";
+        let next = "Use an unchanged file from `hothouse export words`";
         RunError::refused(format!("this is no vocabulary: {why}"), next)
     };
     let json: serde_json::Value = serde_json::from_slice(line).map_err(|error| refused(error.to_string()))?;
@@ -80,13 +80,13 @@ fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
     Ok(Some((tokenizer.map_err(|error| refused(error.to_string()))?, line.len())))
 }
 
-/// The same of what was brought, with the text behind it: refused where the tokens are of another kind than the settings say.
-fn brought(settings: &Settings, content: &Arc<Vec<u8>>) -> Result<(Option<Tokenizer>, Arc<Vec<u8>>), RunError> {
+/// Splits the user's data into vocabulary and text. A vocabulary of another kind than the setting is an error.
+fn split_vocabulary(settings: &Settings, content: &Arc<Vec<u8>>) -> Result<(Option<Tokenizer>, Arc<Vec<u8>>), RunError> {
     let Some((tokenizer, length)) = vocabulary(content)? else { return Ok((None, content.clone())) };
     let found = kind_of(&tokenizer);
     if found != settings.tokenizer {
         let [found, set] = [found, settings.tokenizer].map(TokenizerKind::id);
-        let what = format!("the vocabulary is of the tokenizer {found}, and tokenizer is set to {set}");
+        let what = format!("the vocabulary is for the tokenizer {found}, but tokenizer is set to {set}");
         return Err(RunError::refused(what, format!("Set tokenizer to {found}, or leave out the vocabulary")));
     }
     Ok((Some(tokenizer), Arc::new(content[length..].to_vec())))
@@ -101,7 +101,7 @@ fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
 }
 
 impl Preparation {
-    /// Of what was brought, or of the grammar; in the tokens of a tokenizer, where there is one. What cannot be used is refused here.
+    /// Begins with the user's text or with the grammar, and with `tokenizer` if given. Unusable text is an error.
     pub fn new(settings: &Settings, setup: Setup, tokenizer: Option<Tokenizer>) -> Result<Preparation, RunError> {
         let (context, kind) = (settings.config.shape.context, kind(settings));
         let begin = move |text, tokenizer: Option<Tokenizer>| match tokenizer {
@@ -114,7 +114,7 @@ impl Preparation {
             let write = move || begin(Arc::new(grammar().text(seed, characters).into_bytes()));
             return Ok(Preparation { name: None, stage: Stage::Unwritten(Box::new(write)) });
         };
-        let (vocabulary, text) = brought(settings, content)?;
+        let (vocabulary, text) = split_vocabulary(settings, content)?;
         let begin = |text| begin(text, tokenizer.clone().or_else(|| vocabulary.clone()));
         let mut reading = begin(text.clone());
         let (is_short, mut done) = (text.len() < SHORT, false);
@@ -122,7 +122,7 @@ impl Preparation {
             done = reading.advance(SLICE).map_err(RunError::below)?;
         }
         if done {
-            // Whether it is long enough shows now; it is read again, in no time.
+            // Only the end shows whether a text is long enough. A short text is quickly read again.
             reading.finish().map_err(RunError::below)?;
             reading = begin(text.clone());
         }
@@ -151,7 +151,7 @@ impl Preparation {
         Ok(Some(Prepared { corpus: Arc::new(corpus), tokenizer, name, own }))
     }
 
-    /// To the end at once.
+    /// Completes the preparation at once.
     pub fn finish(mut self) -> Result<Prepared, RunError> {
         loop {
             if let Some(prepared) = self.advance()? {
@@ -160,7 +160,7 @@ impl Preparation {
         }
     }
 
-    /// How long it takes is for whoever has a clock to say.
+    /// Progress of the preparation; a caller with a clock adds the remaining time.
     pub fn progress(&self) -> Preparing {
         let Stage::Reading(reading) = &self.stage else {
             return Preparing { part: PreparingPart::Text, done: 0.0, left_s: None };
@@ -175,15 +175,14 @@ impl Preparation {
     }
 }
 
-/// Tokens there can be of different kinds, at most, and bytes that the text's tokens take with all that is made on the way to them:
-/// of what was brought, or of the grammar.
+/// Upper bounds for the text of a run: number of different tokens, and bytes of its tokens including temporary data.
 pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
     let length = setup.data.map_or(settings.characters as u64, |data| data.bytes);
     if let Some(Ok(Some((tokenizer, line)))) = setup.content().map(|content| vocabulary(content)) {
         let tokens = length * token_bytes(tokenizer.vocab()) as u64;
         return (tokenizer.vocab().max(2), length + tokens + BPE + 64 * line as u64);
     }
-    // The grammar's own text stands beside them until they are made, and where they are bytes, longer.
+    // The grammar's text exists beside its tokens until they are complete; byte tokens share its memory.
     let written = if setup.data.is_none() { length } else { 0 };
     match settings.tokenizer {
         TokenizerKind::Bytes => (256, written),
@@ -194,20 +193,22 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
                     let (vocab, characters) = alphabet(text);
                     (vocab, characters as u64)
                 }
-                // Before it is read, as most texts are.
+                // The text has not been read yet, so this is an assumption that holds for most texts.
                 (_, None) => (256, length),
             };
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)
         }
         TokenizerKind::Bpe => {
-            // A token stands for two bytes or more, but where there are few kinds of them. Pairs are learned from a part.
+            // A byte-pair token covers at least two bytes, except in tiny vocabularies. Pairs are learned from a part of the
+            // text.
+            // the text.
             let learning = BPE + 3 * length.min(LEARNED_FROM as u64);
             (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)
         }
     }
 }
 
-/// Bytes of the pieces that byte pairs remember.
+/// Bytes of the cache of byte-pair encoding.
 const BPE: u64 = 16 << 20;
 
 impl Prepared {
@@ -215,7 +216,7 @@ impl Prepared {
         self.corpus.characters() as f64 / self.corpus.len() as f64
     }
 
-    /// Other text of the grammar, which nothing has read, in the same tokens: about so many characters of it are held back.
+    /// New text of the grammar with the same tokens, of which about `characters` characters are held out.
     pub fn fresh(&self, seed: u32, characters: usize) -> Result<Prepared, RunError> {
         let Prepared { corpus, tokenizer, name, .. } = self;
         let text = grammar().text(seed, 10 * characters);

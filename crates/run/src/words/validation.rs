@@ -1,21 +1,21 @@
-//! The windows that tests of one text share, and the columns of a test.
+//! Validation windows that all tests of a text share, and the columns of a test.
 
 use super::text::Prepared;
 use crate::RunError;
 use crate::room::ByName;
 
-/// Characters that it is tested on, about: so many that chance moves what is above the floor by little.
+/// Approximate number of validation characters; enough that the excess over the floor varies little by chance.
 const CHARACTERS: f64 = 16_384.0;
 
-/// What tests of one text share.
+/// Data that all tests of a text share.
 pub struct Validation {
-    /// Where the windows begin, and how long they are.
+    /// Start positions of the windows, and their length in tokens.
     pub starts: Vec<usize>,
     pub context: usize,
-    /// Of the text that is predicted in them.
+    /// Size of the predicted text in the windows, in characters and bytes.
     characters: usize,
     bytes: usize,
-    /// Nats a token, once a test has found it.
+    /// Entropy floor in nats per token, once a test has computed it.
     pub floor: Option<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Validation {
         }
     }
 
-    /// Fresh text, and windows in it.
+    /// Creates new text and its windows.
     pub fn fresh(prepared: &Prepared, seed: u32) -> Result<(Prepared, Validation), RunError> {
         let prepared = prepared.fresh(seed, 2 * CHARACTERS as usize)?;
         let validation = Validation::new(&prepared);
@@ -48,7 +48,7 @@ impl Validation {
         (self.starts.len() * self.context) as f64
     }
 
-    /// The columns of a test, from the nats that all its windows lost.
+    /// Columns of a test, from the total loss of all windows in nats.
     pub fn values(&self, nats: f64) -> ByName<Option<f64>> {
         let (loss, floor) = (nats / self.tokens(), self.floor);
         let bits = |count: usize| Some(nats / std::f64::consts::LN_2 / count.max(1) as f64);

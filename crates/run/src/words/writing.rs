@@ -1,4 +1,4 @@
-//! A text that the model writes, with its end: so many tokens, or words to stop at.
+//! A text that the model writes, up to a number of tokens or a stop text.
 
 use super::protocol::{Ended, Generated, GenerationView, Sampling};
 use learn::words::{self, Reader, Writing};
@@ -16,7 +16,7 @@ pub struct Written {
 
 impl Written {
     /// # Panics
-    /// Where the prompt is empty or longer than the context.
+    /// If the prompt is empty or longer than the context.
     pub fn new(reader: Reader, prompt: &[u32], sampling: &Sampling, most: u32, stop: &str) -> Written {
         let &Sampling { temperature, top_k, top_p, seed } = sampling;
         let sampling = words::Sampling { temperature, top_k: top_k as usize, top_p, seed };
@@ -31,7 +31,7 @@ impl Written {
         }
     }
 
-    /// Goes on by so many tokens at most.
+    /// Continues by at most `tokens` tokens.
     pub fn advance(&mut self, tokenizer: &Tokenizer, tokens: u32) {
         self.added.clear();
         for _ in 0..tokens {
@@ -44,7 +44,7 @@ impl Written {
             if self.writing.written().len() as u32 == self.most {
                 self.end(Ended::Length);
             }
-            // What is new may end what began before.
+            // A new token may complete a stop text that began earlier.
             let stop = Some(&*self.stop).filter(|stop| !stop.is_empty());
             if let Some(at) = stop.and_then(|stop| self.text.find(stop)) {
                 self.text.truncate(at);
@@ -64,7 +64,7 @@ impl Written {
         self.ended
     }
 
-    /// Without what may become the text to stop at.
+    /// Text so far, without a trailing part that may become the stop text.
     pub fn text(&self) -> &str {
         let (text, stop) = (&*self.text, &*self.stop);
         if self.ended.is_some() {

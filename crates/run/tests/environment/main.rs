@@ -1,4 +1,4 @@
-//! A new environment is one file (`puck.rs`) and one line ([`add`]): PPO solves it, and it is saved, shown and driven as every other.
+//! A new environment needs one file (`puck.rs`) and one line ([`add`]). PPO solves it; checkpoints, pictures and manual control work.
 
 mod puck;
 
@@ -14,13 +14,13 @@ use serde_json::{Value as Json, json};
 use std::sync::Once;
 use worlds::control::Action;
 
-/// Adds it, as a line of the list in `worlds/src/control/kinds.rs` would.
+/// Registers the environment, as an entry of the list in `worlds/src/control/kinds.rs` does.
 fn add() {
     static ADDED: Once = Once::new();
     ADDED.call_once(|| worlds::control::add(&puck::KIND));
 }
 
-/// A run of it with the settings that it has by itself, but for fewer environments.
+/// A run of the environment with its default settings and 256 environments.
 fn begin(seed: u32) -> Run<Control> {
     add();
     let knobs = [("envs", 256.0)].map(|(name, value)| (name.to_string(), value.into())).into();
@@ -28,7 +28,7 @@ fn begin(seed: u32) -> Run<Control> {
     Run::new(config, Host::new(Isa::best())).unwrap()
 }
 
-/// Advances it to a boundary, as a shell does.
+/// Advances the run until `iterations` are complete.
 fn train(run: &mut dyn AnyRun, iterations: u32) {
     while run.progress().iteration < iterations {
         run.advance(0.0);
@@ -40,11 +40,11 @@ fn answer(run: &mut dyn AnyRun, question: Json) -> Json {
 }
 
 #[test]
-fn ppo_solves_it_by_the_general_settings() {
+fn ppo_solves_puck_with_general_settings() {
     add();
     assert_eq!(PpoConfig::preset(&puck::KIND), PpoConfig::general());
     let config = PpoConfig { envs: 256, ..PpoConfig::general() };
-    // Some policies that learned nothing happen to do well.
+    // Some untrained policies score well, so the baseline is the worst of four.
     let mut worst = f32::INFINITY;
     for seed in 1..=4 {
         let mut ppo = Ppo::new(&puck::KIND, config.clone(), seed, Isa::best()).unwrap();
@@ -59,7 +59,7 @@ fn ppo_solves_it_by_the_general_settings() {
 }
 
 #[test]
-fn thousands_step_as_the_twin_does() {
+fn vectorised_steps_equal_single_environment_steps() {
     for isa in Isa::available() {
         let mut many = (puck::KIND.many)(isa, 3, 0, PANEL);
         let mut twin = (puck::KIND.twin)();
@@ -79,7 +79,7 @@ fn thousands_step_as_the_twin_does() {
 }
 
 #[test]
-fn it_is_a_variant_with_a_goal_and_a_budget() {
+fn puck_is_a_variant_with_goal_and_budget() {
     add();
     let variants = run::room("control").unwrap().variants();
     let variant = variants.iter().find(|variant| variant.id == "Puck-v0").unwrap();
@@ -90,7 +90,7 @@ fn it_is_a_variant_with_a_goal_and_a_budget() {
 }
 
 #[test]
-fn what_is_saved_goes_on_to_the_bit() {
+fn resumed_run_matches_uninterrupted_run_bit_for_bit() {
     let mut whole = begin(4);
     whole.command(Command::Start).unwrap();
     train(&mut whole, 6);
@@ -104,7 +104,7 @@ fn what_is_saved_goes_on_to_the_bit() {
 }
 
 #[test]
-fn it_is_shown_driven_and_stepped_from_outside() {
+fn frames_pictures_manual_control_and_env_work_for_puck() {
     let mut run = begin(1);
     run.command(Command::Start).unwrap();
     run.room().frame();

@@ -1,12 +1,12 @@
-//! An environment of the tests' own: a puck on ice that is to stay in the middle.
+//! Test environment: keep a puck on ice near the middle.
 
 use math::Simd;
 use worlds::control::many::{Rules, spread};
 use worlds::control::{Actions, Kind, Moment, Spec, Twin};
 
-/// Speed that a push adds in a step.
+/// Change of speed per step of a push.
 const PUSH: f64 = 0.02;
-/// An episode begins at rest within ± this, and ends beyond 1.
+/// Largest initial distance from the middle. An episode starts at rest and ends beyond distance 1.
 const BEGINNING: f64 = 0.5;
 
 static SPEC: Spec = Spec {

@@ -1,4 +1,4 @@
-//! What backgammon has beside what any run has: opinions, a test that takes long, the agent kept as it was.
+//! Backgammon only: analyses, a test of many slices, frozen copies of the agent.
 
 use crate::common::*;
 use crate::sessions::Room;
@@ -30,7 +30,7 @@ fn unfold(run: &mut dyn AnyRun, id: &str) -> Vec<Branch> {
     branches
 }
 
-/// The mean of the tree one level on.
+/// Mean equity over the replies, one level down the tree.
 fn mean_of_replies(run: &mut dyn AnyRun, id: &str) -> f64 {
     unfold(run, id).iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum()
 }
@@ -44,7 +44,7 @@ fn frozen_at(minutes: u32) -> PlayerKind {
 }
 
 #[test]
-fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
+fn clock_questions_and_games_do_not_change_the_weights() {
     let plain = trained(&strong(8), 4);
 
     let mut busy = Room(start(&strong(8)));
@@ -61,7 +61,7 @@ fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
 }
 
 #[test]
-fn what_is_asked_within_a_round_is_answered_by_the_round_before() {
+fn analyses_within_a_round_use_the_weights_before_it() {
     let mut run = trained(&strong(2), 2);
     let asked = asked([6, 5], PlayerKind::Now, 1);
     let before = analyse(&mut *run, &asked).unwrap();
@@ -70,12 +70,12 @@ fn what_is_asked_within_a_round_is_answered_by_the_round_before() {
     while run.advance(1.0) && !run.at_boundary() {
         assert_eq!(analyse(&mut *run, &asked).unwrap(), before);
     }
-    assert_ne!(analyse(&mut *run, &asked).unwrap(), before, "the round that has ended counts");
+    assert_ne!(analyse(&mut *run, &asked).unwrap(), before, "the analysis ignores the completed round");
 }
 
-/// A file of the second round gets the weights of the first: the same player is tested twice, and only the dice differ.
+/// The file of the second round gets the weights of the first. Both tests then measure the same player; only the dice differ.
 #[test]
-fn every_test_has_dice_of_its_own() {
+fn each_test_uses_different_dice() {
     let mut run = start(&strong(4));
     let [mut first, mut second] = [1, 2].map(|rounds| {
         train(&mut *run, rounds);
@@ -94,7 +94,7 @@ fn every_test_has_dice_of_its_own() {
 }
 
 #[test]
-fn a_reset_begins_again_and_keeps_the_table() {
+fn reset_restarts_training_and_keeps_the_table() {
     let mut room = Room(start(&strong(1)));
     room.new_session(Setup { seats: [None, Some(NOW)], length: 3, cube: true, seed: 1 }).unwrap();
     let before = room.act(&Act::Roll).unwrap();
@@ -103,28 +103,28 @@ fn a_reset_begins_again_and_keeps_the_table() {
     assert_eq!(room.0.progress().counts, [0.0; 4]);
     assert!(room.0.running());
     assert_eq!(room.table(), before);
-    // A refused one keeps it too.
+    // A rejected reset keeps the table too.
     let config = Config { variant: "weak".into(), ..strong(1) };
     room.0.command(Command::Reset { config: Some(config) }).unwrap_err();
     assert_eq!(room.table(), before);
-    // One that was restored brings its own.
+    // A restored run has its own session, or none.
     let other = begin(&strong(2)).save().unwrap();
     room.0.command(restored(other)).unwrap();
     assert_eq!(room.session().unwrap(), None);
 }
 
-/// Works until so many tests have been done; gives those since the last call.
+/// Advances the run until `times` tests are complete; returns these tests.
 fn until_tested(run: &mut dyn AnyRun, times: usize) -> Vec<Row> {
-    let told = until(run, |told| told.tests().len() >= times);
-    told.tests().into_iter().map(timeless_row).collect()
+    let events = until(run, |events| events.tests().len() >= times);
+    events.tests().into_iter().map(timeless_row).collect()
 }
 
 #[test]
-fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
+fn tests_repeat_during_training_and_are_equal_after_resume() {
     let mut whole = start(&strong(5));
     let first = until_tested(&mut *whole, 1).remove(0);
     let file = whole.save().unwrap();
-    // Into the second, of which a few turns have been played.
+    // Into the second test, after a few of its turns.
     let mut under_way = None;
     let mut second = Vec::new();
     let (mut still, mut now_s) = (0, 0.0);
@@ -132,9 +132,9 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
         let before = whole.progress();
         now_s += 0.001;
         whole.advance(now_s);
-        let tests = Told::by(&mut *whole);
+        let tests = Events::drain(&mut *whole);
         second.extend(tests.tests().into_iter().map(timeless_row));
-        // At home nothing is learned while a test is under way.
+        // On the CPU the learner does not advance during a test.
         still = if whole.at_boundary() && timeless(&whole.progress()) == timeless(&before) { still + 1 } else { 0 };
         if still == 3 && second.is_empty() {
             under_way = Some(whole.save().unwrap());
@@ -152,15 +152,15 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
             assert!((0.0..=1.0).contains(&of("wins")) && of("gammons_won") <= of("wins"));
         }
     }
-    assert!(value(&second, "random_points") > 0.5, "it has learned something: {second:?}");
+    assert!(value(&second, "random_points") > 0.5, "nothing was learned: {second:?}");
 
-    let again = until_tested(&mut *go_on(&file), 1).remove(0);
+    let again = until_tested(&mut *resume(&file), 1).remove(0);
     assert_eq!(again, second);
-    // What is saved in the midst of a test begins it again.
-    let mut resumed = go_on(&under_way.expect("a test takes many slices"));
+    // A run that is saved during a test restarts the test.
+    let mut resumed = resume(&under_way.expect("the test took too few slices"));
     let boards = resumed.progress().counts;
     assert_eq!(until_tested(&mut *resumed, 1), [second]);
-    assert_eq!(resumed.progress().counts, boards, "before anything else is learned");
+    assert_eq!(resumed.progress().counts, boards, "the learner advanced before the test");
     let at = whole.progress().iteration + 2;
     train(&mut *whole, at);
     train(&mut *resumed, at);
@@ -168,7 +168,7 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
 }
 
 #[test]
-fn the_agent_is_kept_as_it_was_and_can_be_played() {
+fn frozen_agent_keeps_its_weights_and_plays() {
     let mut room = Room(start(&strong(4)));
     let kept = Engine { who: frozen_at(1), evals: 1 };
     let setup = Setup { seats: [Some(kept), Some(NOW)], length: 1, cube: true, seed: 2 };
@@ -184,7 +184,7 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
         }));
     }
     let (frozen, text) = frozen.remove(0);
-    assert_eq!(text, "The agent as it is after 1 min is kept, to play against later.");
+    assert_eq!(text, "A copy of the agent after 1 min was kept as an opponent.");
     assert_eq!((&frozen["kind"], &frozen["minutes"]), (&json!("frozen"), &json!(1)));
     let train_s = frozen["progress"]["train_s"].as_f64().unwrap();
     assert!((60.0..90.0).contains(&train_s), "{frozen:?}");
@@ -196,13 +196,13 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
 
     room.new_session(setup).unwrap();
     let mut restored = run::restore(&room.0.save().unwrap(), host()).unwrap();
-    let told = Told::by(&mut *restored);
+    let events = Events::drain(&mut *restored);
     let mut parts = apart(&room.0.save().unwrap());
     let agent = parts.tensors.iter_mut().find(|tensor| tensor.0 == "frozen.1").unwrap();
     (agent.2, agent.3) = (vec![1], agent.3[..4].to_vec());
     let error = clear(&run::restore(&parts.together(), host()).err().unwrap());
-    assert!(error.contains("frozen.1 is missing or no agent"), "{error}");
-    let kept = &told.began().room["frozen"];
+    assert!(error.contains("frozen.1 is missing or invalid"), "{error}");
+    let kept = &events.began().room["frozen"];
     assert_eq!((kept.as_array().unwrap().len(), &kept[0]["progress"]), (1, &frozen["progress"]));
     assert_eq!(analyse(&mut *restored, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);
     let mut restored = Room(restored);
@@ -214,7 +214,7 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
 }
 
 #[test]
-fn a_player_from_a_file_is_the_agent_of_the_run() {
+fn player_from_a_file_equals_the_agent_of_the_run() {
     let mut run = trained(&strong(6), 3);
     let mut player = player_from_checkpoint(&run.save().unwrap(), 1, host()).unwrap();
     let mut chosen = Vec::new();
@@ -233,7 +233,7 @@ fn a_player_from_a_file_is_the_agent_of_the_run() {
 }
 
 #[test]
-fn questions_that_make_no_sense_are_refused() {
+fn invalid_questions_are_rejected() {
     let mut run = begin(&strong(1));
     let asked = |id: &str, dice, who, evals| AnalysisRequest { id: id.into(), dice, who, evals };
     let mut said = |request| analyse(&mut *run, &request).unwrap_err().to_string();
@@ -244,7 +244,7 @@ fn questions_that_make_no_sense_are_refused() {
     assert!(said(asked(START, Some([2, 1]), PlayerKind::Random, 1)).contains("no opinion"));
     assert!(said(asked(START, Some([2, 1]), frozen_at(3), 1)).contains("3 minutes"));
     assert!(said(asked(START, Some([2, 1]), PlayerKind::Now, 1_000_000)).contains("at most"));
-    // All of one side are off.
+    // All checkers of one side are borne off.
     let over = Board::new([0; 25], {
         let mut places = [0; 25];
         places[0] = 2;
@@ -254,7 +254,7 @@ fn questions_that_make_no_sense_are_refused() {
     .id();
     assert!(said(asked(over.as_str(), None, PlayerKind::Now, 1)).contains("end of a game"));
 
-    // With the match's id behind it, as GNU Backgammon copies it.
+    // With a match id after the position id, as GNU Backgammon copies it.
     let both = analyse(&mut *run, &asked("4HPwATDgc/ABMA:cAkAAAAAAAAA", None, PlayerKind::Now, 1)).unwrap();
     let outlook = both.outlook.unwrap();
     assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.cube.may_double);
@@ -262,8 +262,9 @@ fn questions_that_make_no_sense_are_refused() {
     assert!(standing.jacoby && !standing.bare && standing.length == 0, "{standing:?}");
 }
 
-/// Moves as they are told: the best first, those that were searched before those that were not, and errors that add up within one depth.
-fn in_order(found: &[Candidate]) {
+/// Asserts the order of candidate moves: searched moves come before unsearched ones, each group in descending order of equity. The loss of
+/// a move is the difference of equities at one depth.
+fn assert_in_order(found: &[Candidate]) {
     let searched = found.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }));
     let compared = |of: &Candidate| !searched || of.depth != Depth::Static;
     for of in found {
@@ -274,43 +275,43 @@ fn in_order(found: &[Candidate]) {
     }
     for pair in found.windows(2) {
         let [before, next] = [compared(&pair[0]), compared(&pair[1])];
-        assert!(before || !next, "what was compared comes first: {pair:?}");
+        assert!(before || !next, "unsearched moves come last: {pair:?}");
         assert!(before != next || pair[0].equity >= pair[1].equity, "{pair:?}");
     }
 }
 
 #[test]
-fn moves_come_with_the_best_first_and_errors_add_up_within_one_depth() {
+fn moves_are_sorted_and_losses_compare_one_depth() {
     let mut run = trained(&strong(2), 3);
     let (mut searched, mut left_out) = (0, 0);
     for roll in Roll::ALL {
         let dice = [roll.high(), roll.low()];
         let found = analyse(&mut *run, &asked(dice, PlayerKind::Now, 100)).unwrap().candidates;
-        in_order(&found);
+        assert_in_order(&found);
         assert_eq!(found[0].depth, Depth::Rolls { rolls: 21 });
         searched += found.iter().filter(|of| of.depth == Depth::Rolls { rolls: 21 }).count();
         left_out += found.iter().filter(|of| of.loss.is_none()).count();
         let plain = analyse(&mut *run, &asked(dice, PlayerKind::Now, 1)).unwrap().candidates;
-        in_order(&plain);
+        assert_in_order(&plain);
         assert!(plain.iter().all(|of| of.depth == Depth::Static && of.loss.is_some()));
         for of in found.iter().filter(|of| of.depth == Depth::Static) {
             assert_eq!(of.equity, plain.iter().find(|plain| plain.id == of.id).unwrap().equity);
         }
     }
     assert!(searched > 40 && left_out > 100, "{searched} {left_out}");
-    // Also where a tree was searched, and where a policy prefers another move than the best.
+    // Also after a tree search, and where the policy prefers a move that is not the best.
     let mut run = trained(&small("backgammon", "published", 1), 2);
     for roll in Roll::ALL {
         for evals in [1, 40] {
             let asked = asked([roll.high(), roll.low()], PlayerKind::Now, evals);
-            in_order(&analyse(&mut *run, &asked).unwrap().candidates);
+            assert_in_order(&analyse(&mut *run, &asked).unwrap().candidates);
         }
     }
 }
 
-/// Moves of a person's, whatever they are, are held against the best at its depth; what two of them give away is what they differ by.
+/// A human's move is compared with the best move at the same depth. The error is the difference of their equities.
 #[test]
-fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
+fn review_error_is_measured_at_the_depth_of_the_best_move() {
     for (variant, evals) in [("strong", 60), ("published", 8)] {
         let mut room = Room(trained(&small("backgammon", variant, 4), 2));
         let mut table = room.new_session(Setup { seats: [None, Some(NOW)], length: 0, cube: false, seed: 3 }).unwrap();
@@ -326,7 +327,7 @@ fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
                 table = room.act(&act).unwrap();
             }
             let hint = room.hint(judge).unwrap();
-            in_order(&hint.candidates);
+            assert_in_order(&hint.candidates);
             let worst = hint.candidates.last().unwrap();
             unsearched += usize::from(worst.loss.is_none());
             room.act(&Act::Play { id: worst.id.clone() }).unwrap();
@@ -345,10 +346,10 @@ fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
 }
 
 #[test]
-fn a_forced_move_is_looked_beyond_as_any_other() {
+fn forced_move_is_searched_one_ply_deeper() {
     let mut run = trained(&strong(3), 2);
     let mut places = ([0; 25], [0; 25]);
-    // Two checkers on the bar, and one die that enters.
+    // Two checkers on the bar; only one die enters.
     places.0[24] = 2;
     places.0[5] = 13;
     for at in [1, 2, 3, 5] {
@@ -365,10 +366,9 @@ fn a_forced_move_is_looked_beyond_as_any_other() {
     assert!((mean - one.equity).abs() < 1e-5, "the mean of the tree: {mean} {}", one.equity);
 }
 
-/// Who has 6 of 7 points needs one more, and the other, with 5, needs two: a gammon that is won adds nothing, and one that is lost loses
-/// the match instead of half of it.
+/// At 6-5 in a match to 7, the player needs one point and the opponent two. A won gammon adds nothing; a lost gammon loses the match.
 #[test]
-fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
+fn match_score_changes_equities_and_move_ranking() {
     let mut run = trained(&strong(2), 3);
     let mut other_best = 0;
     for (evals, roll) in [1, 100].into_iter().flat_map(|evals| Roll::ALL.map(|roll| (evals, roll))) {
@@ -383,12 +383,12 @@ fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
             let worth = won + gammon + backgammon - lost - 3.0 * (lost_gammon + lost_backgammon);
             assert!((equity - worth).abs() < 1e-4, "{equity} {worth}");
         }
-        in_order(&at_match);
+        assert_in_order(&at_match);
         other_best += usize::from(money[0].text != at_match[0].text);
         if evals == 1 {
             continue;
         }
-        // The tree has the same scale.
+        // The tree uses the same scale.
         let mean = mean_of_replies(&mut *run, &at_match[0].id);
         assert!((mean - at_match[0].equity).abs() < 1e-4, "the mean of the tree: {mean} {}", at_match[0].equity);
     }
@@ -396,7 +396,7 @@ fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
 }
 
 #[test]
-fn ids_of_a_match_are_read_composed_and_asked_about() {
+fn match_ids_are_read_composed_and_analysed() {
     let mut room = Room(begin(&strong(1)));
     let xgid = "XGID=-b----E-C---eE---c-e----B-:1:-1:-1:52:3:1:0:7:10";
     let standing = room.read_id(xgid).unwrap();
@@ -414,7 +414,7 @@ fn ids_of_a_match_are_read_composed_and_asked_about() {
     assert!(cube.may_double && before.dice.is_none() && before.length == 7);
     assert!((cube.double_pass - 1.0).abs() < 1e-9);
     assert!(cube.match_chances.unwrap().iter().all(|chance| (0.0..=1.0).contains(chance)));
-    // What an editor has becomes the same.
+    // A draft of the position editor gives the same standing.
     let draft = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut draft = json!({
             "mine": standing.position.mine[1..], "theirs": standing.position.theirs[1..], "dice": [5, 2], "cube": 2,

@@ -1,11 +1,11 @@
-//! What makes no sense is refused in every room in the same way: a clear error with the next step, and all as it was.
+//! Every room rejects invalid input in the same way: a clear error with a next step, and an unchanged run.
 
 use crate::common::*;
 use run::protocol::{Command, Config, Knob, KnobKind, Value};
 use run::{AnyRun, RunError, VERSION, permalink};
 use serde_json::json;
 
-/// A run in the middle of its second iteration, where it has one.
+/// A run in its second iteration.
 fn under_way(config: &Config) -> Box<dyn AnyRun> {
     let mut run = trained(config, 1);
     for _ in 0..2 {
@@ -15,24 +15,24 @@ fn under_way(config: &Config) -> Box<dyn AnyRun> {
     run
 }
 
-/// Refuses a command, and the run is what it was.
+/// Asserts that the run rejects a command and does not change.
 #[track_caller]
-fn refused(run: &mut dyn AnyRun, command: Command) -> RunError {
-    let standing = |run: &dyn AnyRun| (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish());
-    let before = standing(run);
-    let Err(error) = run.command(command) else { panic!("it was done") };
+fn assert_rejected(run: &mut dyn AnyRun, command: Command) -> RunError {
+    let state = |run: &dyn AnyRun| (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish());
+    let before = state(run);
+    let Err(error) = run.command(command) else { panic!("the command was accepted") };
     clear(&error);
-    assert_eq!(standing(run), before, "{error}");
+    assert_eq!(state(run), before, "{error}");
     assert!(run.events().is_empty(), "{error}");
     error
 }
 
-/// Each way in which a config can be given is closed to this one.
+/// Asserts that validation, begin and reset all reject a config.
 #[track_caller]
-fn refused_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
-    let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&not_begun(config))];
-    let error = refused(run, Command::Reset { config: Some(config.clone()) });
-    // Another room's run says first that it is another's.
+fn assert_rejected_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
+    let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&begin_error(config))];
+    let error = assert_rejected(run, Command::Reset { config: Some(config.clone()) });
+    // A run of another room reports the wrong room first.
     if config.room == run.schema().id {
         assert_eq!(texts, [error.to_string(), error.to_string()]);
     }
@@ -40,33 +40,33 @@ fn refused_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
 }
 
 #[test]
-fn configs_that_no_run_can_start_from() {
+fn invalid_configs_are_rejected() {
     for (room, config) in every(1) {
         let mut run = under_way(&config);
         let run = &mut *run;
-        let error = refused_everywhere(run, &Config { variant: "nobody".into(), ..config.clone() });
+        let error = assert_rejected_everywhere(run, &Config { variant: "absent".into(), ..config.clone() });
         assert!(matches!(error, RunError::UnknownVariant { .. }));
         assert!(error.next_step().contains(room.variants()[0].id), "{error}");
         let kitchen = Config { room: "kitchen".into(), ..config.clone() };
         assert!(run::validate(&kitchen, host()).unwrap_err().next_step().contains(room.schema().id));
-        refused_everywhere(run, &kitchen);
+        assert_rejected_everywhere(run, &kitchen);
         let other = rooms().into_iter().find(|other| other.schema().id != room.schema().id).unwrap();
-        let error = refused(run, Command::Reset { config: Some(run::config_of(other)) });
+        let error = assert_rejected(run, Command::Reset { config: Some(run::config_of(other)) });
         assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
         let future = Config { version: VERSION + 1, ..config.clone() };
-        assert!(matches!(refused_everywhere(run, &future), RunError::Future { .. }));
+        assert!(matches!(assert_rejected_everywhere(run, &future), RunError::Future { .. }));
         for version in [0, VERSION - 1] {
             let unknown = Config { version, ..config.clone() };
-            assert!(matches!(refused_everywhere(run, &unknown), RunError::NoSuchVersion { .. }));
+            assert!(matches!(assert_rejected_everywhere(run, &unknown), RunError::NoSuchVersion { .. }));
         }
         let mut wings = config.clone();
         wings.knobs.insert("wings".into(), 2.0.into());
-        let error = refused_everywhere(run, &wings);
+        let error = assert_rejected_everywhere(run, &wings);
         assert!(matches!(error, RunError::UnknownKnob { .. }) && error.next_step().contains("lr"), "{error}");
     }
 }
 
-/// Values that a knob of this kind does not take, and whether their kind is right.
+/// Values that a knob of this kind rejects, and whether their type is right.
 fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
     let number = |x: f64| (Value::Number(x), true);
     let text = |text: &str| (Value::Text(text.into()), false);
@@ -84,15 +84,15 @@ fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
 }
 
 #[test]
-fn knobs_out_of_range_and_of_the_wrong_kind() {
+fn knobs_out_of_range_or_of_the_wrong_type_are_rejected() {
     for (room, config) in every(1) {
         let mut run = under_way(&config);
         for knob in room.knobs(&config.variant) {
             for (value, kind_is_right) in wrong(knob.kind) {
                 let mut config = config.clone();
                 config.knobs.insert(knob.name.into(), value.clone());
-                let by_config = refused_everywhere(&mut *run, &config);
-                let by_hand = refused(&mut *run, set(knob.name, value.clone()));
+                let by_config = assert_rejected_everywhere(&mut *run, &config);
+                let by_hand = assert_rejected(&mut *run, set(knob.name, value.clone()));
                 for error in [&by_config, &by_hand] {
                     let expected = match error {
                         RunError::OutOfRange { name, .. } => kind_is_right && name == knob.name,
@@ -106,7 +106,7 @@ fn knobs_out_of_range_and_of_the_wrong_kind() {
                     Value::Text(text) => text.replace(' ', "%20"),
                     Value::Number(number) => number.to_string(),
                 };
-                // What is written is not told apart from what it stands for.
+                // A link has no types: a text knob accepts a number's text.
                 let as_text = matches!((&knob.kind, &value), (KnobKind::Text { .. }, Value::Number(_)));
                 if !as_text {
                     let link = format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
@@ -114,51 +114,51 @@ fn knobs_out_of_range_and_of_the_wrong_kind() {
                 }
             }
             if !knob.live {
-                let error = refused(&mut *run, set(knob.name, knob.default.clone()));
+                let error = assert_rejected(&mut *run, set(knob.name, knob.default.clone()));
                 assert!(matches!(error, RunError::NotLive { .. }), "{error}");
             }
         }
-        assert!(matches!(refused(&mut *run, set("wings", 1.0)), RunError::UnknownKnob { .. }));
+        assert!(matches!(assert_rejected(&mut *run, set("wings", 1.0)), RunError::UnknownKnob { .. }));
     }
 }
 
 #[test]
-fn checkpoints_of_another_room() {
+fn checkpoints_of_another_room_are_rejected() {
     let files: Vec<_> = first(1).iter().map(|(room, config)| (*room, begin(config).save().unwrap())).collect();
     for (here, config) in first(1) {
         let mut run = under_way(&config);
         for (there, file) in files.iter().filter(|(there, _)| there.schema().id != here.schema().id) {
-            let error = refused(&mut *run, restored(file.clone()));
+            let error = assert_rejected(&mut *run, restored(file.clone()));
             assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
             assert!(error.to_string().contains(there.schema().id));
             clear(&here.restore(file, host(), None).err().unwrap());
             assert_eq!(run::room_of(file).unwrap(), there.schema().id);
         }
-        // And of one that is nowhere.
+        // A checkpoint of an unknown room.
         let mut kitchen = apart(&files[0].1);
         kitchen.header["config"]["room"] = "kitchen".into();
         let kitchen = kitchen.together();
         assert!(matches!(run::restore(&kitchen, host()), Err(RunError::UnknownRoom { .. })));
-        assert!(matches!(refused(&mut *run, restored(kitchen)), RunError::OtherRoom { .. }));
+        assert!(matches!(assert_rejected(&mut *run, restored(kitchen)), RunError::OtherRoom { .. }));
     }
 }
 
 #[test]
-fn checkpoints_that_are_damaged_foreign_or_cut_short() {
+fn damaged_foreign_and_truncated_checkpoints_are_rejected() {
     for (_, config) in every(1) {
         let mut source = trained(&config, 1);
         if config.room == "backgammon" {
-            sit_down(&mut *source);
+            start_session(&mut *source);
         }
         let file = source.save().unwrap();
         run::restore(&file, host()).unwrap();
         let mut run = under_way(&config);
         let mut said = |what: &str, bytes: Vec<u8>| {
-            let Err(error) = run::restore(&bytes, host()) else { panic!("{what} was taken") };
-            assert_eq!(refused(&mut *run, restored(bytes)).to_string(), clear(&error));
+            let Err(error) = run::restore(&bytes, host()) else { panic!("{what} was accepted") };
+            assert_eq!(assert_rejected(&mut *run, restored(bytes)).to_string(), clear(&error));
             error.to_string()
         };
-        // About a dozen places of a file, however long it is, and each byte of what comes first.
+        // About a dozen positions spread over the file, and each of the first 16 bytes.
         let step = (file.len() / 12).max(1) | 1;
         for at in (0..16).chain((16..file.len()).step_by(step)).chain([file.len() - 1]) {
             let mut wrong = file.clone();
@@ -181,7 +181,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         let tensors: [(&str, safetensors::tensor::TensorView); 0] = [];
         for (what, file, words) in [
             ("the last byte", flipped, "checksum"),
-            // What the file says of itself is covered too.
+            // The checksum covers the header too.
             ("another seed", replaced(br#"\"seed\":1,"#, br#"\"seed\":2,"#), "checksum"),
             ("noise", vec![7; 5000], "no Hothouse checkpoint"),
             ("a picture", b"GIF89a".to_vec(), "no Hothouse checkpoint"),
@@ -192,24 +192,24 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
             assert!(said(what, file).contains(words), "{what}");
         }
 
-        // The checksum is right, and what it is over is not.
+        // Invalid content with a valid checksum.
         let good = apart(&file);
         let mut names = good.header["names"].clone();
         names["history"].as_array_mut().unwrap().pop();
         let mut wild = good.header["config"].clone();
         wild["knobs"]["lr"] = json!(1e9);
-        let mut nobody = good.header["config"].clone();
-        nobody["variant"] = json!("nobody");
+        let mut absent = good.header["config"].clone();
+        absent["variant"] = json!("absent");
         let places = ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"];
         let nothing = places.map(|place| (place, json!({ "nothing": "of the kind" }), ""));
-        let wrong = [("names", names, "columns"), ("config", wild, "out of range"), ("config", nobody, "called 'nobody'")];
+        let wrong = [("names", names, "columns"), ("config", wild, "out of range"), ("config", absent, "called 'absent'")];
         for (place, value, words) in nothing.into_iter().chain(wrong) {
             let mut parts = good.clone();
             parts.header[place] = value;
             let text = said(place, parts.together());
             assert!(text.len() > 20 && text.contains(words), "{place}: {text}");
         }
-        // A part that is gone, and one that is cut.
+        // A missing tensor, and a truncated one.
         for (name, dtype, _, bytes) in good.state().filter(|part| !part.3.is_empty()) {
             let mut without = good.clone();
             without.tensors.retain(|part| part.0 != *name);
@@ -227,7 +227,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
 }
 
 #[test]
-fn links_that_cannot_be_read() {
+fn invalid_links_are_rejected() {
     for (room, config) in every(1) {
         let id = room.schema().id;
         let said = |query: &str| {
@@ -237,7 +237,7 @@ fn links_that_cannot_be_read() {
         for (query, words) in [
             ("v=3", "newer Hothouse"),
             ("v=999&whatever=that&means", "no value"),
-            // The version comes first.
+            // The version is checked first.
             ("v=999&whatever=that%20means", "newer Hothouse"),
             ("v=0", "format 0, which this Hothouse does not know"),
             ("v=1", "format 1, which this Hothouse does not know"),
@@ -262,16 +262,16 @@ fn links_that_cannot_be_read() {
         }
         let fixed = room.knobs(&config.variant).into_iter().find(|knob| !knob.live);
         if let Some(Knob { name, default, .. }) = fixed {
-            assert!(said(&format!("at=5:{name}={default}")).contains("cannot change while"));
+            assert!(said(&format!("at=5:{name}={default}")).contains("cannot change during"));
         }
-        let nobody = permalink::decode(&format!("#/{id}?variant=nobody&lr=0.1"), host()).unwrap_err();
-        assert!(matches!(nobody, RunError::UnknownVariant { .. }), "{nobody}");
+        let absent = permalink::decode(&format!("#/{id}?variant=absent&lr=0.1"), host()).unwrap_err();
+        assert!(matches!(absent, RunError::UnknownVariant { .. }), "{absent}");
     }
     assert!(permalink::decode("#/kitchen?lr=0.1", host()).unwrap_err().to_string().contains("rooms are"));
 }
 
 #[test]
-fn questions_that_cannot_be_asked_here() {
+fn unsupported_questions_are_rejected() {
     for (room, config) in every(1) {
         let mut run = under_way(&config);
         let before = (run.digest(), run.progress());
@@ -292,7 +292,7 @@ fn questions_that_cannot_be_asked_here() {
             }
             "backgammon" => {
                 said(json!({ "ask": "frame" }));
-                // Before anybody has sat down.
+                // Before a session starts.
                 for act in ["roll", "double", "take", "pass", "confirm", "reply", "next_game"] {
                     said(json!({ "ask": "act", "act": { "kind": act } }));
                 }

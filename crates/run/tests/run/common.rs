@@ -1,4 +1,4 @@
-//! What the tests share: every room with a config that is quick, a shell that drives a run, and checkpoints taken apart.
+//! Shared helpers: small configs of every room, functions that advance a run, and decomposed checkpoints.
 
 use math::Isa;
 use run::protocol::{Column, Command, Config, Confirmation, Event, Knobs, Mark, Progress, Row, Value};
@@ -13,7 +13,7 @@ pub fn host() -> Host {
     Host::new(Isa::best())
 }
 
-/// Every room, and one that lives in the tests alone.
+/// Every room, including the test room `bandit`.
 pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     static ADDED: Once = Once::new();
     ADDED.call_once(crate::bandit::add);
@@ -24,7 +24,7 @@ pub fn room(id: &str) -> &'static dyn AnyRoom {
     rooms().into_iter().find(|room| room.schema().id == id).unwrap()
 }
 
-/// Knobs as `--set` writes them: `lr=0.001 hidden=32-16`.
+/// Parses knobs in the form that `--set` takes: `lr=0.001 hidden=32-16`.
 pub fn written(text: &str) -> Knobs {
     let knob = |text: &str| {
         let (name, value) = text.split_once('=').unwrap();
@@ -33,19 +33,19 @@ pub fn written(text: &str) -> Knobs {
     text.split_whitespace().map(knob).collect()
 }
 
-/// A config with other knobs.
+/// The config with these knobs set, in the form of [`written`].
 pub fn with(mut config: Config, knobs: &str) -> Config {
     config.knobs.extend(written(knobs));
     config
 }
 
-/// With one whose value is a text that has blanks.
+/// The config with one text knob set; the text may contain blanks.
 pub fn with_text(mut config: Config, knob: &str, text: &str) -> Config {
     config.knobs.insert(knob.into(), text.into());
     config
 }
 
-/// Small enough to be quick, large enough to be cut into several slices.
+/// Knobs of a config that trains quickly but still needs several slices per iteration.
 fn quick(room: &str, variant: &str) -> &'static str {
     match (room, variant) {
         ("control", _) => "envs=256 rollout_steps=16 hidden=32 minibatches=4",
@@ -96,45 +96,45 @@ pub fn start(config: &Config) -> Box<dyn AnyRun> {
     run
 }
 
-/// Starts one and does so many iterations of it.
+/// Starts a run and trains it for `iterations` iterations.
 pub fn trained(config: &Config, iterations: u32) -> Box<dyn AnyRun> {
     let mut run = start(config);
     train(&mut *run, iterations);
     run
 }
 
-/// Works until the learner is there.
+/// Advances the run until its learner exists.
 pub fn prepare(run: &mut dyn AnyRun) {
     while run.is_preparing() {
         assert!(run.advance(0.0));
     }
 }
 
-/// Why a run cannot begin.
+/// Error of a run that cannot begin.
 #[track_caller]
-pub fn not_begun(config: &Config) -> RunError {
-    run::begin(config.clone(), host()).err().expect("it began")
+pub fn begin_error(config: &Config) -> RunError {
+    run::begin(config.clone(), host()).err().expect("the run began")
 }
 
-/// As a page takes up a file.
+/// The command by which the page restores a file.
 pub fn restored(bytes: Vec<u8>) -> Command {
     Command::Restore { bytes, data: None, follow: false }
 }
 
-/// A clock that a call moves on.
+/// A clock that advances by 1/1024 s per call.
 pub fn ticks() -> f64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
 }
 
-/// Restores what was saved, and starts it.
-pub fn go_on(bytes: &[u8]) -> Box<dyn AnyRun> {
+/// Restores a saved run and starts it.
+pub fn resume(bytes: &[u8]) -> Box<dyn AnyRun> {
     let mut run = run::restore(bytes, host()).unwrap();
     run.command(Command::Start).unwrap();
     run
 }
 
-/// Works until something holds of the run.
+/// Advances the run until `holds` is true of it.
 pub fn work(run: &mut dyn AnyRun, holds: impl Fn(&dyn AnyRun) -> bool) {
     let mut now_s = 0.0;
     while !holds(run) {
@@ -143,39 +143,39 @@ pub fn work(run: &mut dyn AnyRun, holds: impl Fn(&dyn AnyRun) -> bool) {
     }
 }
 
-/// Works until so many iterations are done in all; whether a test of them is under way is left open.
+/// Advances the run until `iterations` iterations are complete in total. A test may still be in progress.
 pub fn train(run: &mut dyn AnyRun, iterations: u32) {
     work(run, |run| run.progress().iteration >= iterations);
 }
 
-/// To the first boundary behind so much of what the room counts first.
+/// Advances the run to the first boundary at which the room's first count is at least `budget`.
 pub fn train_for(run: &mut dyn AnyRun, budget: f64) {
     work(run, |run| run.progress().counts[0] >= budget && run.at_boundary());
 }
 
-/// The names of a room's variants.
+/// Names of a room's variants.
 pub fn variants(id: &str) -> Vec<&'static str> {
     room(id).variants().iter().map(|variant| variant.id).collect()
 }
 
-/// What the room told of its own since the last call.
+/// Room events since the last call.
 pub fn room_events(run: &mut dyn AnyRun) -> Vec<Json> {
     let event = |event| if let Event::Room { event, .. } = event { Some(event) } else { None };
     run.events().into_iter().filter_map(event).collect()
 }
 
-/// Works until something holds of what was told since the last call.
-pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Told) -> bool) -> Told {
-    let (mut told, mut now_s) = (Told(Vec::new()), 0.0);
-    while !holds(&told) {
+/// Advances the run until `holds` is true of the events since the call began; returns these events.
+pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Events) -> bool) -> Events {
+    let (mut events, mut now_s) = (Events(Vec::new()), 0.0);
+    while !holds(&events) {
         now_s += 0.001;
         assert!(run.advance(now_s) && now_s < 2000.0);
-        told.0.extend(run.events());
+        events.0.extend(run.events());
     }
-    told
+    events
 }
 
-/// The same to the end of a test that is under way then.
+/// As [`train`], and also completes a test that is in progress, then pauses.
 pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     train(run, iterations);
     run.command(Command::Pause).unwrap();
@@ -183,16 +183,16 @@ pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     assert_eq!(run.progress().iteration, iterations);
 }
 
-/// As a shell saves.
+/// Saves by command; returns the bytes of the `Saved` event.
 pub fn saved(run: &mut dyn AnyRun) -> Vec<u8> {
     run.command(Command::Save).unwrap();
     let mut now_s = 0.0;
     loop {
-        if let Some(bytes) = Told::by(run).saved() {
+        if let Some(bytes) = Events::drain(run).saved() {
             return bytes;
         }
         now_s += 0.001;
-        assert!(run.advance(now_s), "a save in the middle of an iteration ends it");
+        assert!(run.advance(now_s), "the run stopped before it was saved");
     }
 }
 
@@ -201,24 +201,24 @@ pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Json) -> Result<
     Ok(serde_json::from_value(serde_json::to_value(&answer).unwrap()).unwrap())
 }
 
-/// What a question is answered with, as a page has it.
+/// The answer to a question, as JSON.
 #[track_caller]
 pub fn value(run: &mut dyn AnyRun, question: Json) -> Json {
     ask(run, question).unwrap()
 }
 
-/// Why a question is not answered.
+/// Error text of a question that fails.
 #[track_caller]
-pub fn unanswered(run: &mut dyn AnyRun, question: Json) -> String {
+pub fn ask_error(run: &mut dyn AnyRun, question: Json) -> String {
     clear(&ask::<Json>(run, question).unwrap_err())
 }
 
-/// What was told since the last call.
-pub struct Told(pub Vec<Event>);
+/// Events of a run since the last call.
+pub struct Events(pub Vec<Event>);
 
-impl Told {
-    pub fn by(run: &mut dyn AnyRun) -> Told {
-        Told(run.events())
+impl Events {
+    pub fn drain(run: &mut dyn AnyRun) -> Events {
+        Events(run.events())
     }
 
     pub fn began(&self) -> &run::protocol::Began {
@@ -233,7 +233,7 @@ impl Told {
         self.0.iter().filter_map(|e| if let Event::Mark(mark) = e { Some(mark) } else { None }).collect()
     }
 
-    /// The file, where one was saved.
+    /// Bytes of the saved file, if there is one.
     pub fn saved(self) -> Option<Vec<u8>> {
         self.0.into_iter().find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None })
     }
@@ -266,7 +266,7 @@ impl Told {
     }
 }
 
-/// Without the time, which no two runs share.
+/// The progress without the training time, which differs between runs.
 pub fn timeless(progress: &Progress) -> Progress {
     Progress { train_s: 0.0, ..progress.clone() }
 }
@@ -275,21 +275,21 @@ pub fn timeless_row(row: &Row) -> Row {
     Row { progress: timeless(&row.progress), values: row.values.clone() }
 }
 
-/// What stands in these columns of a row and does not depend on the time.
+/// Values of a row in the columns that are not rates. Rates depend on the time.
 pub fn unrated(columns: &[Column], row: &Row) -> Vec<Option<f64>> {
     let values = columns.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
     values.map(|(_, value)| *value).collect()
 }
 
-/// Somebody sits down at a run of backgammon, and rolls.
-pub fn sit_down(run: &mut dyn AnyRun) {
+/// Starts a backgammon session with a human player and rolls.
+pub fn start_session(run: &mut dyn AnyRun) {
     let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
     let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
     run.ask(json!({ "ask": "new_session", "setup": setup })).unwrap();
     run.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
 }
 
-/// What a refusal has to have: words for what is the matter, and a step that helps.
+/// Asserts that an error has a description and a next step; returns its text.
 #[track_caller]
 pub fn clear(error: &RunError) -> String {
     let text = error.to_string();

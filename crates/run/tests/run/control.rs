@@ -1,4 +1,4 @@
-//! What control has beside what any run has: frames, the large environment, pictures.
+//! Control only: frames, the interactive environment, pictures.
 
 use crate::common::*;
 use run::Run;
@@ -16,7 +16,7 @@ fn control(config: Config) -> Run<Control> {
     Run::new(config, host()).unwrap()
 }
 
-/// Every environment as its variant tells it, with a config whose knobs are its defaults.
+/// Every environment as its variant describes it, with a config of default knobs.
 fn environments() -> Vec<(Environment, Config)> {
     let of = |variant: run::protocol::Variant| {
         let config = Config { variant: variant.id.into(), ..run::config_of(room("control")) };
@@ -26,7 +26,7 @@ fn environments() -> Vec<(Environment, Config)> {
 }
 
 fn touch(run: &mut dyn AnyRun, touch: Touch) -> Stage {
-    // What is no number cannot be sent as JSON either.
+    // JSON has no infinities and no NaN.
     let number = |x: f64| if x.is_finite() { x } else { f64::MAX };
     let touch = Touch { dt_s: number(touch.dt_s), drive: touch.drive.map(number), ..touch };
     ask(run, json!({ "ask": "touch", "touch": touch })).unwrap()
@@ -50,7 +50,7 @@ fn picture(run: &mut dyn AnyRun, width: u32, height: u32) -> Picture {
 }
 
 #[test]
-fn watching_leaves_no_trace_in_the_weights() {
+fn watching_does_not_change_the_weights() {
     let plain = trained(&cart_pole(8), 4);
 
     let mut watched = control(cart_pole(8));
@@ -68,10 +68,10 @@ fn watching_leaves_no_trace_in_the_weights() {
 }
 
 #[test]
-fn frames_show_what_the_environments_lived_through() {
+fn frames_contain_recorded_steps() {
     let mut run = control(cart_pole(1));
     run.command(Command::Start).unwrap();
-    assert_eq!(run.room().frame().steps, 0, "the first asks for them");
+    assert_eq!(run.room().frame().steps, 0, "recording starts at the first frame");
     train(&mut run, 1);
     let frame = run.room().frame();
     let Frame { steps, shown, features, .. } = frame;
@@ -81,27 +81,27 @@ fn frames_show_what_the_environments_lived_through() {
     assert_eq!(frame.ended.len(), (steps * shown) as usize);
     assert!(frame.observations.iter().all(|v| v.is_finite()));
     assert!(frame.observations.iter().any(|v| *v != frame.observations[0]));
-    assert_eq!(run.room().frame().steps, 0, "a frame is given once");
+    assert_eq!(run.room().frame().steps, 0, "a frame was returned twice");
     train(&mut run, 12);
-    assert_eq!(run.room().frame().steps, 128, "it stays small until it is asked for");
+    assert_eq!(run.room().frame().steps, 128, "the recording exceeds its limit");
 }
 
 #[test]
-fn a_pushed_pole_falls_and_stands_up_again() {
+fn pushed_pole_falls_and_the_episode_restarts() {
     let mut run = begin(&cart_pole(1));
     let shove = Touch { dt_s: 0.02, tip_force: 30.0, ..Touch::default() };
-    let steps = (0..200).position(|_| touch(&mut *run, shove).player.over).expect("30 N on the tip throw it over");
+    let steps = (0..200).position(|_| touch(&mut *run, shove).player.over).expect("30 N on the tip did not tip the pole over");
     assert!(steps < 40);
     let calm = Touch { dt_s: 0.1, ..Touch::default() };
-    assert!((0..20).any(|_| !touch(&mut *run, calm).player.over), "it stands up by itself");
-    // A clock that jumps or breaks does no harm.
+    assert!((0..20).any(|_| !touch(&mut *run, calm).player.over), "no new episode began");
+    // Invalid time steps leave the state finite.
     for dt_s in [f64::NAN, f64::INFINITY, -5.0, 1e9] {
         assert!(touch(&mut *run, Touch { dt_s, ..calm }).player.state.iter().all(|v| v.is_finite()));
     }
 }
 
 #[test]
-fn a_hand_that_drives_plays_against_the_agent_from_the_same_start() {
+fn manual_player_and_agent_start_from_the_same_state() {
     for (environment, config) in environments() {
         let mut run = begin(&config);
         let mut drive = |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() });
@@ -110,18 +110,18 @@ fn a_hand_that_drives_plays_against_the_agent_from_the_same_start() {
         let longest = (f64::from(environment.step_limit) * environment.step_s / 0.05) as u32 + 10;
         let [low, high] = environment.range;
         let view = (0..longest).map(|i| drive([low, 1e9, high][i as usize % 3], 0.05));
-        let view = view.into_iter().find(|view| !view.rounds.is_empty()).expect("an episode ends");
+        let view = view.into_iter().find(|view| !view.rounds.is_empty()).expect("no episode ended");
         let (player, rival) = (view.player, view.rival.unwrap());
         assert!(player.over && rival.over && player.steps <= environment.step_limit);
         assert_eq!(view.rounds, [Round { yours: player.total, agents: rival.total }], "{}", environment.id);
         assert_eq!(view.best, Some(rival.total));
-        let let_go = touch(&mut *run, Touch { dt_s: 0.05, ..Touch::default() });
-        assert!(let_go.rival.is_none(), "let go");
+        let released = touch(&mut *run, Touch { dt_s: 0.05, ..Touch::default() });
+        assert!(released.rival.is_none(), "the rival stayed after release");
     }
 }
 
 #[test]
-fn a_picture_is_what_the_policy_says_at_its_points() {
+fn picture_contains_policy_and_value_per_point() {
     for (environment, config) in environments() {
         let config = Config { variant: config.variant, ..cart_pole(1) };
         let mut run = begin(&config);
@@ -136,23 +136,23 @@ fn a_picture_is_what_the_policy_says_at_its_points() {
         }
         run.command(Command::Start).unwrap();
         train(&mut *run, 1);
-        assert_ne!(picture(&mut *run, 7, 5).values, first.values, "it learns");
-        assert_eq!(picture(&mut *run, 0, u32::MAX).width, 1, "no size breaks it");
+        assert_ne!(picture(&mut *run, 7, 5).values, first.values, "training did not change the values");
+        assert_eq!(picture(&mut *run, 0, u32::MAX).width, 1, "extreme sizes are clamped");
     }
 }
 
 #[test]
-fn the_plan_of_the_network_has_all_its_parameters() {
+fn network_plan_contains_all_parameters() {
     let mut run = begin(&cart_pole(1));
     let plan: PlanView = ask(&mut *run, json!({ "ask": "plan" })).unwrap();
     assert_eq!(plan.parameters, plan.nodes.iter().map(|node| node.parameters).sum::<u32>());
-    // Two networks of 4-32-32, to two choices and to one value.
+    // Two networks of widths 4-32-32, one with two policy outputs and one with a value output.
     assert_eq!(plan.parameters, 2 * (5 * 32 + 33 * 32) + 33 * 2 + 33);
     assert!(plan.arena_bytes < plan.unshared_bytes);
 }
 
 #[test]
-fn an_evaluation_is_of_so_many_fresh_episodes_and_the_same_again() {
+fn evaluation_runs_the_given_episodes_and_is_reproducible() {
     let mut run = control(cart_pole(3));
     run.command(Command::Start).unwrap();
     train(&mut run, 3);
@@ -163,9 +163,9 @@ fn an_evaluation_is_of_so_many_fresh_episodes_and_the_same_again() {
 }
 
 #[test]
-fn an_unknown_environment_is_refused_with_those_that_there_are() {
+fn unknown_environment_error_lists_the_known_ones() {
     let config = Config { variant: "Pong".into(), ..cart_pole(1) };
-    let error = not_begun(&config);
+    let error = begin_error(&config);
     assert!(matches!(&error, RunError::UnknownVariant { word: "environment", .. }));
     assert!(clear(&error).contains("CartPole-v1, "), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The cube: questions, searches in slices, stickers that are no cube, tests of all states, and what a seeded run reaches.
+//! The cube: questions, searches in slices, invalid stickers, tests over all states, and the result of a seeded run.
 
 use crate::common::*;
 use run::cube::Cube;
@@ -26,23 +26,23 @@ fn solving(facelets: &str, method: Value) -> Value {
     json!({ "ask": "solve", "facelets": facelets, "method": method })
 }
 
-/// What the run has told of searches.
+/// Search events of the run since the last call.
 fn searches(run: &mut dyn AnyRun) -> Vec<Value> {
-    let told = room_events(run);
-    assert!(told.iter().all(|event| event["kind"] == "search"));
-    told
+    let events = room_events(run);
+    assert!(events.iter().all(|event| event["kind"] == "search"));
+    events
 }
 
-/// To the end of the search.
+/// Starts a search and advances the run until the search ends.
 fn solve(run: &mut dyn AnyRun, facelets: &str, method: Value) -> Value {
     let mut view = value(run, solving(facelets, method));
     let mut slices = 0;
     while view["done"] == false {
-        assert!(run.advance(0.0), "it goes on by itself");
-        let told = searches(run);
-        assert!(told.len() == 1 && told[0]["number"] == view["number"], "{told:?}");
-        assert!(told[0]["nodes"].as_f64() >= view["nodes"].as_f64());
-        view = told[0].clone();
+        assert!(run.advance(0.0), "the search stopped early");
+        let events = searches(run);
+        assert!(events.len() == 1 && events[0]["number"] == view["number"], "{events:?}");
+        assert!(events[0]["nodes"].as_f64() >= view["nodes"].as_f64());
+        view = events[0].clone();
         slices += 1;
         assert!(slices < 100_000);
     }
@@ -50,13 +50,13 @@ fn solve(run: &mut dyn AnyRun, facelets: &str, method: Value) -> Value {
     view
 }
 
-/// Why it found nothing, and what to try.
+/// Reason of a failed search, and the next step.
 fn failure(view: &Value) -> String {
     let [text, next] = ["text", "next_step"].map(|part| view["failure"][part].as_str().unwrap());
     format!("{text}. {next}")
 }
 
-/// Where moves lead from a state, one at a time.
+/// State after the moves, turned one at a time.
 fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
     moves.iter().fold(facelets.to_string(), |facelets, by| {
         let there = value(run, json!({ "ask": "turn", "facelets": facelets, "moves": by }));
@@ -65,7 +65,7 @@ fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
 }
 
 #[test]
-fn what_leads_to_a_state_and_what_is_known_of_it() {
+fn look_scramble_and_draw_describe_states() {
     for variant in variants("cube") {
         let mut run = begin(&small("cube", variant, 1));
         let (solved, exact) = (solved_of(variant), variant.starts_with('2'));
@@ -91,7 +91,7 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
         if policy {
             assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{scores:?}");
         }
-        // No state is seven moves away whose neighbour is solved.
+        // No neighbour scores better than the best action.
         let better = |a: f64, b: f64| if policy { a > b } else { a < b };
         let best = view["best"].as_u64().unwrap() as usize;
         assert!(scores.iter().all(|&score| !better(score, scores[best])), "{view}");
@@ -115,15 +115,15 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
         assert!(a != b && a == value(&mut *run, one(1)));
         let far = json!({ "ask": "draw", "distance": 15, "seed": 1 });
         match exact {
-            true => assert!(unanswered(&mut *run, far).contains("0 to 14")),
+            true => assert!(ask_error(&mut *run, far).contains("0 to 14")),
             false => assert_eq!(moves(&value(&mut *run, far)).len(), 15),
         }
-        assert!(unanswered(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 })).contains("0 to 1000"));
+        assert!(ask_error(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 })).contains("0 to 1000"));
     }
 }
 
 #[test]
-fn any_face_can_be_turned_and_any_letters_are_colours() {
+fn all_faces_turn_and_colour_letters_are_free() {
     for variant in ["2x2x2", "3x3x3"] {
         let mut run = begin(&small("cube", variant, 1));
         let mut turn = |facelets: &str, moves: &str| value(&mut *run, json!({ "ask": "turn", "facelets": facelets, "moves": moves }));
@@ -147,14 +147,14 @@ fn any_face_can_be_turned_and_any_letters_are_colours() {
 }
 
 #[test]
-fn searches_go_on_in_slices_and_leave_no_trace() {
+fn searches_run_in_slices_and_do_not_change_training() {
     for variant in variants("cube") {
         let config = small("cube", variant, 2);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *asked, 1);
         asked.advance(0.0);
         let solved = solved_of(variant);
-        // Somewhere in an iteration, whose weights do not judge yet.
+        // Within an iteration, searches use the weights before it.
         let drawn = value(&mut *asked, json!({ "ask": "draw", "distance": 3, "seed": 8 }));
         let facelets = drawn["facelets"].as_str().unwrap();
         let view = solve(&mut *asked, facelets, beam(64));
@@ -172,7 +172,7 @@ fn searches_go_on_in_slices_and_leave_no_trace() {
             let view = solve(&mut *asked, far["facelets"].as_str().unwrap(), exact);
             assert_eq!((moves(&view["solution"]).len(), &view["solution"]["optimal"]), (13, &json!(13)));
         }
-        // The next one takes its place, and of one that is cancelled nothing more is told.
+        // A new search replaces the current one, and a cancelled search reports nothing more.
         let first = value(&mut *asked, solving(facelets, beam(4)));
         let second = value(&mut *asked, solving(facelets, beam(4)));
         asked.advance(0.0);
@@ -198,14 +198,14 @@ fn searches_go_on_in_slices_and_leave_no_trace() {
 }
 
 #[test]
-fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
+fn failed_search_reports_its_progress_and_a_next_step() {
     let mut run = begin(&small("cube", "2x2x2", 1));
     let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 14, "seed": 1 }));
     let facelets = drawn["facelets"].as_str().unwrap().to_string();
     let view = solve(&mut *run, &facelets, json!({ "search": "beam", "width": 4, "weight": 1.0, "nodes": 100 }));
     let said = failure(&view);
     assert!(said.contains("limit") && said.contains("from solved"), "{said}");
-    assert!(!run.advance(0.0), "the run is paused, and the search is over");
+    assert!(!run.advance(0.0), "the paused run still has work");
     assert!(said.contains("wider beam") && view["nearest"].is_number() && view["steps"] != 0, "{view}");
     let greedy = json!({ "search": "greedy", "width": 1, "weight": 1.0, "nodes": 1_000_000 });
     let view = solve(&mut *run, &facelets, greedy);
@@ -215,7 +215,7 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
 
     let method =
         |search: &str, width: u32, weight: f64, nodes: u32| json!({ "search": search, "width": width, "weight": weight, "nodes": nodes });
-    // Memory is reckoned before it is allocated.
+    // Memory is estimated before allocation.
     let tight = run::Host { memory_bytes: 256 << 20, ..host() };
     for (variant, host, facelets, method, words) in [
         ("2x2x2", host(), &*facelets, method("beam", 0, 1.0, 100), "choose 1 or more"),
@@ -225,14 +225,14 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
         ("2x2x2", tight, &*facelets, method("a_star", 8, 1.0, 100_000_000), "MB of memory, and there are"),
     ] {
         let mut run = run::begin(small("cube", variant, 1), host).unwrap();
-        let said = unanswered(&mut *run, solving(facelets, method));
+        let said = ask_error(&mut *run, solving(facelets, method));
         assert!(said.contains(words), "{said}");
-        assert!(!run.advance(0.0), "nothing has begun");
+        assert!(!run.advance(0.0), "the rejected search began");
     }
 }
 
 #[test]
-fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
+fn failed_beam_retries_wider_and_reports_the_width() {
     let mut run = trained(&small("cube", "2x2x2", 1), 30);
     run.command(Command::Pause).unwrap();
     let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 13, "seed": 1 }));
@@ -242,18 +242,18 @@ fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
         solve(&mut *run, &facelets, method)
     };
     let nodes_of = |view: &Value| view["nodes"].as_f64().unwrap();
-    // Too few nodes are left for a second one.
+    // Too few nodes for a second beam.
     let narrow = by(2, 900);
     let said = failure(&narrow);
     assert!(narrow["width"] == 2 && said.contains("within 40 moves"), "{narrow}");
     assert!(!said.contains("beams"), "{said}");
-    // Enough for wider ones, but not for one that finds it.
+    // Enough nodes for wider beams, but not for a solution.
     let few = by(2, 2000);
     let (said, width) = (failure(&few), few["width"].as_u64().unwrap());
     assert!(width > 2 && said.contains(&format!("by beams of 2 to {width} states")), "{few}");
     assert!(said.contains("more nodes") && nodes_of(&few) > nodes_of(&narrow), "{few}");
     assert!(few["nearest"].as_f64() <= narrow["nearest"].as_f64(), "{few}");
-    // It finds what one of that width finds by itself, and counts what those before it took.
+    // The result equals that of a single beam of the same width; the node count includes the earlier beams.
     let found = by(2, 1_000_000);
     let width = found["width"].as_u64().unwrap();
     assert!(width > 2 && width.is_power_of_two(), "{found}");
@@ -264,9 +264,9 @@ fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
     assert_eq!(turned(&mut *run, &facelets, &way), solved_of("2x2x2"));
 }
 
-/// Which stickers are no cube, and which texts are no moves, the rules' own tests say.
+/// One case per kind of error; the tests of `worlds` cover the others.
 #[test]
-fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
+fn invalid_stickers_and_moves_are_rejected_with_reasons() {
     let cases = [
         ("2x2x2", SOLVED_3.to_string(), "24 stickers"),
         ("2x2x2", SOLVED.replacen('U', "R", 1), "times"),
@@ -286,19 +286,19 @@ fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
             assert!(!error.next_step().is_empty(), "{error}");
         }
         assert_eq!(run.digest(), digest);
-        let said = unanswered(&mut *run, json!({ "ask": "turn", "facelets": solved_of(variant), "moves": "R Q" }));
+        let said = ask_error(&mut *run, json!({ "ask": "turn", "facelets": solved_of(variant), "moves": "R Q" }));
         assert!(said.contains("\"Q\" is not a move"), "{said}");
     }
 }
 
 #[test]
-fn who_plays_shows_curriculum_and_replay() {
+fn dqn_learners_show_curriculum_and_replay() {
     for variant in variants("cube") {
         let more = if variant.contains("dqn") { "prioritised=1" } else { "" };
         let config = with(small("cube", variant, 1), more);
         let mut run = trained(&config, 20);
         let inside = value(&mut *run, json!({ "ask": "inside" }));
-        let metrics = Told::by(&mut *run);
+        let metrics = Events::drain(&mut *run);
         let metrics = metrics.metrics();
         let schema = room("cube").schema();
         let epsilon = metrics[0].values[schema.metric("epsilon").unwrap()];
@@ -322,7 +322,7 @@ fn who_plays_shows_curriculum_and_replay() {
 }
 
 #[test]
-fn a_changed_reward_changes_what_values_mean_at_once() {
+fn changed_reward_rescales_values_at_once() {
     let config = with(small("cube", "2x2x2-dqn", 1), "gamma=1 step_reward=-0.1 goal_reward=0");
     let mut run = trained(&config, 2);
     let question = || json!({ "ask": "look", "facelets": SOLVED });
@@ -335,33 +335,33 @@ fn a_changed_reward_changes_what_values_mean_at_once() {
 }
 
 #[test]
-fn half_turns_are_moves_where_the_run_counts_them() {
+fn half_turn_metric_adds_half_turn_actions() {
     let mut run = begin(&with(small("cube", "2x2x2", 1), "metric=htm"));
     let view = value(&mut *run, json!({ "ask": "look", "facelets": SOLVED }));
     assert_eq!(view["actions"].as_array().unwrap().len(), 9);
     let turned = value(&mut *run, json!({ "ask": "turn", "facelets": SOLVED, "moves": "R2" }));
     assert_eq!(turned["distance"], 1);
-    assert!(unanswered(&mut *run, json!({ "ask": "draw", "distance": 12, "seed": 1 })).contains("0 to 11"));
+    assert!(ask_error(&mut *run, json!({ "ask": "draw", "distance": 12, "seed": 1 })).contains("0 to 11"));
     let test = run.test().unwrap();
     let schema = run.schema();
     let at = |distance: u32| test.values[schema.test(&format!("at_{distance}")).unwrap()];
     assert!(at(11).is_some() && at(12).is_none() && at(14).is_none());
 }
 
-/// Tests are due by states learned from, come early at first, and take a small share of the work.
+/// Tests are due by the number of training states: early at first, then at growing intervals.
 #[test]
-fn tests_come_early_and_cost_little() {
+fn tests_come_early_at_growing_intervals() {
     let mut run = start(&with(small("cube", "2x2x2", 1), "batch=16384"));
-    let told = until(&mut *run, |told| told.tests().len() >= 3);
-    assert!(told.tests().iter().all(|row| row.values.len() == room("cube").schema().tests.len()));
-    let at: Vec<f64> = told.tests().iter().map(|row| row.progress.counts[0]).collect();
+    let events = until(&mut *run, |events| events.tests().len() >= 3);
+    assert!(events.tests().iter().all(|row| row.values.len() == room("cube").schema().tests.len()));
+    let at: Vec<f64> = events.tests().iter().map(|row| row.progress.counts[0]).collect();
     assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
 }
 
-/// A test takes as long as 1.8 million states. The first one comes after a fifth of these, and the next one when at least as many more were
-/// learned from, and three times as many as by the test before.
+/// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of these. The next one is due after at
+/// least as many further states, and at three times the states of the previous test.
 #[test]
-fn a_test_is_due_by_the_states_since_the_test_before() {
+fn test_is_due_by_states_since_the_previous_test() {
     let config = with(small("cube", "2x2x2", 1), "batch=16384");
     let mut run = Run::<Cube>::new(config, host()).unwrap();
     let room = run.room();
@@ -381,9 +381,9 @@ fn a_test_is_due_by_the_states_since_the_test_before() {
     }
 }
 
-/// Some seconds of the default learner, smaller: it knows most of the near states by then, and a beam solves any.
+/// A smaller default learner, trained for some seconds: it solves most near states greedily, and a beam search solves all drawn ones.
 #[test]
-fn a_seeded_run_learns_to_solve_the_small_cube() {
+fn seeded_run_learns_to_solve_the_small_cube() {
     let config = Config { seed: 3, ..config_of(room("cube")) };
     let mut run = start(&with(config, "hidden=128-64"));
     train_for(&mut *run, 1e6);
@@ -393,7 +393,7 @@ fn a_seeded_run_learns_to_solve_the_small_cube() {
     assert!(of("at_5") > 0.95 && of("solved") > 0.08, "{} {}", of("at_5"), of("solved"));
     assert!(of("solved") >= of("optimal") && of("solved") > of("solved_plain"));
     let events = run.events();
-    assert!(events.iter().any(|event| matches!(event, Event::Test(_))), "one came by itself");
+    assert!(events.iter().any(|event| matches!(event, Event::Test(_))), "no test came during training");
     for seed in 0..20 {
         let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 11, "seed": seed }));
         let view = solve(&mut *run, drawn["facelets"].as_str().unwrap(), beam(256));

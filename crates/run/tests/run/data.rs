@@ -1,4 +1,4 @@
-//! What a user brings for a run to learn from: the bandit takes payouts, and rooms that take none refuse any.
+//! User data: the bandit room learns from payouts, and rooms without data reject all.
 
 use crate::common::*;
 use run::protocol::{Command, Config, Dataset, Event, SweepSpec};
@@ -15,8 +15,8 @@ fn on(data: Dataset) -> Config {
     Config { data: Some(data), ..small("bandit", "three-arms", 5) }
 }
 
-/// As a link or another program tells of it.
-fn told(data: &Dataset) -> Dataset {
+/// The data set as a link or an event describes it: without content.
+fn without_content(data: &Dataset) -> Dataset {
     let json = serde_json::to_value(data).unwrap();
     assert!(json.get("content").is_none(), "{json}");
     serde_json::from_value(json).unwrap()
@@ -29,10 +29,10 @@ fn arms(run: &mut dyn AnyRun) -> usize {
 fn missing(error: &RunError) {
     assert!(matches!(error, RunError::DataMissing { .. }), "{error}");
     let text = clear(error);
-    assert!(text.contains("payouts.txt") && text.contains("Bring exactly that file"), "{text}");
+    assert!(text.contains("payouts.txt") && text.contains("Provide exactly that file"), "{text}");
 }
 
-/// More than a checkpoint has in it: numbers, and blanks behind them.
+/// Data larger than a checkpoint stores: numbers followed by blanks.
 fn large() -> Dataset {
     let mut content = PAYOUTS.to_vec();
     content.resize((16 << 20) + 1, b' ');
@@ -40,14 +40,15 @@ fn large() -> Dataset {
 }
 
 #[test]
-fn rooms_without_data_refuse_it() {
+fn rooms_without_data_reject_it() {
     for (room, config) in first(1) {
         let takes = room.info().data.is_some();
         assert!(takes || room.schema().id != "bandit");
         if !takes {
             let config = Config { data: Some(payouts()), ..config };
             let link = permalink::encode(&config, None);
-            for error in [run::validate(&config, host()).unwrap_err(), not_begun(&config), permalink::decode(&link, host()).unwrap_err()] {
+            for error in [run::validate(&config, host()).unwrap_err(), begin_error(&config), permalink::decode(&link, host()).unwrap_err()]
+            {
                 assert!(matches!(error, RunError::NoData { .. }), "{error}");
                 clear(&error);
             }
@@ -56,62 +57,62 @@ fn rooms_without_data_refuse_it() {
 }
 
 #[test]
-fn a_run_learns_from_what_was_brought() {
+fn run_learns_from_user_data() {
     let mut own = start(&small("bandit", "three-arms", 5));
-    let mut brought = start(&on(payouts()));
-    assert_eq!((arms(&mut *own), arms(&mut *brought)), (3, 5));
-    for run in [&mut own, &mut brought] {
+    let mut provided = start(&on(payouts()));
+    assert_eq!((arms(&mut *own), arms(&mut *provided)), (3, 5));
+    for run in [&mut own, &mut provided] {
         train(&mut **run, 40);
     }
-    assert_ne!(own.digest(), brought.digest());
-    let policy: Vec<f64> = ask(&mut *brought, json!({ "ask": "policy" })).unwrap();
+    assert_ne!(own.digest(), provided.digest());
+    let policy: Vec<f64> = ask(&mut *provided, json!({ "ask": "policy" })).unwrap();
     assert!(policy[3] > 0.5, "{policy:?}");
-    // The room judges what it is given.
-    clear(&not_begun(&on(Dataset::new("one.txt", b"0.5".to_vec()))));
-    clear(&not_begun(&on(Dataset::new("none.txt", Vec::new()))));
+    // The room validates the data.
+    clear(&begin_error(&on(Dataset::new("one.txt", b"0.5".to_vec()))));
+    clear(&begin_error(&on(Dataset::new("none.txt", Vec::new()))));
     clear(&run::begin(on(Dataset::new("program", vec![0xFF; 100])), host()).err().unwrap());
-    // What is told has no bytes, and a run from it has to be given them.
-    let began = serde_json::to_value(Told::by(&mut *brought).began()).unwrap();
+    // Events contain no bytes. A run from such a config needs the content.
+    let began = serde_json::to_value(Events::drain(&mut *provided).began()).unwrap();
     assert_eq!(began["config"]["data"], json!({ "name": "payouts.txt", "bytes": 20, "hash": payouts().hash }));
-    missing(&not_begun(&on(told(&payouts()))));
-    run::validate(&on(told(&payouts())), host()).unwrap();
+    missing(&begin_error(&on(without_content(&payouts()))));
+    run::validate(&on(without_content(&payouts())), host()).unwrap();
 }
 
 #[test]
-fn a_checkpoint_has_the_data_it_learns_from() {
+fn checkpoint_contains_its_data() {
     let mut run = trained(&on(payouts()), 7);
     let file = saved(&mut *run);
     assert_eq!(run::data_wanted(&file).unwrap(), None);
-    let mut again = go_on(&file);
+    let mut again = resume(&file);
     assert_eq!(again.config().data.as_ref().unwrap().content.as_deref().unwrap(), PAYOUTS);
     for run in [&mut run, &mut again] {
         train(&mut **run, 20);
     }
     assert_eq!(again.digest(), run.digest());
-    // With another's bytes, without any, and with some that nothing is said of.
+    // Other bytes, bytes without a description, and no bytes.
     let mut other = apart(&file);
     other.tensor("run.data")[0] ^= 1;
     assert!(clear(&run::restore(&other.together(), host()).err().unwrap()).contains("damaged"));
-    let mut unsaid = apart(&file);
-    unsaid.header["config"].as_object_mut().unwrap().remove("data");
-    assert!(clear(&run::restore(&unsaid.together(), host()).err().unwrap()).contains("damaged"));
+    let mut undescribed = apart(&file);
+    undescribed.header["config"].as_object_mut().unwrap().remove("data");
+    assert!(clear(&run::restore(&undescribed.together(), host()).err().unwrap()).contains("damaged"));
     let mut without = apart(&file);
     without.tensors.retain(|(name, ..)| name != "run.data");
     missing(&run::restore(&without.together(), host()).err().unwrap());
 }
 
 #[test]
-fn large_data_is_brought_again() {
+fn large_data_must_be_provided_on_restore() {
     let data = large();
     let mut run = trained(&on(data.clone()), 3);
     let file = saved(&mut *run);
     assert!(file.len() < 1 << 20, "{}", file.len());
-    assert_eq!(run::data_wanted(&file).unwrap(), Some(told(&data)));
+    assert_eq!(run::data_wanted(&file).unwrap(), Some(without_content(&data)));
     missing(&run::restore(&file, host()).err().unwrap());
     missing(&run::restore_with(&file, host(), Some(&payouts())).err().unwrap());
     let mut again = run::restore_with(&file, host(), Some(&data)).unwrap();
     assert_eq!(again.digest(), run.digest());
-    // A run that has it takes up a save of its own, and another is given it.
+    // A run with the data restores its own save; another run needs the data.
     let restore = |data| Command::Restore { bytes: file.clone(), data, follow: false };
     train(&mut *run, 4);
     run.command(restore(None)).unwrap();
@@ -119,7 +120,7 @@ fn large_data_is_brought_again() {
     let mut other = begin(&small("bandit", "three-arms", 5));
     missing(&other.command(restore(None)).unwrap_err());
     missing(&other.command(restore(Some(payouts()))).unwrap_err());
-    assert_eq!(arms(&mut *other), 3, "what was refused changed something");
+    assert_eq!(arms(&mut *other), 3, "a rejected restore changed the run");
     other.command(restore(Some(data.clone()))).unwrap();
     assert_eq!(arms(&mut *other), 5);
     again.command(Command::Reset { config: None }).unwrap();
@@ -127,7 +128,7 @@ fn large_data_is_brought_again() {
 }
 
 #[test]
-fn who_begins_again_need_not_bring_it_again() {
+fn reset_reuses_matching_data() {
     let mut run = begin(&on(payouts()));
     let reset = |data: Option<Dataset>| {
         let json = json!({ "kind": "reset", "config": Config { data, seed: 9, ..on(payouts()) } });
@@ -143,11 +144,11 @@ fn who_begins_again_need_not_bring_it_again() {
 }
 
 #[test]
-fn data_comes_in_with_or_without_what_tells_it_apart() {
+fn dataset_deserializes_with_and_without_a_hash() {
     let given = |json| serde_json::from_value::<Dataset>(json).unwrap();
     let content = PAYOUTS;
-    let brought = given(json!({ "name": "a", "bytes": 0, "hash": "", "content": content }));
-    assert!(brought == payouts() && brought.name == "a" && brought.content.is_some());
+    let provided = given(json!({ "name": "a", "bytes": 0, "hash": "", "content": content }));
+    assert!(provided == payouts() && provided.name == "a" && provided.content.is_some());
     let claimed = given(json!({ "name": "a", "bytes": 20, "hash": payouts().hash, "content": content }));
     assert!(claimed == payouts() && claimed.content.is_some());
     for wrong in [
@@ -170,12 +171,12 @@ fn links_and_commands_name_the_data() {
     assert_eq!(read, config);
     let found = read.data.clone().unwrap();
     assert!(found.name == data.name && found.content.is_none());
-    let error = not_begun(&read);
+    let error = begin_error(&read);
     assert!(matches!(error, RunError::DataMissing { .. }) && clear(&error).contains("a.b & c.txt"));
     assert!(permalink::native_command(&config).ends_with(r" --data 'it'\''s 100% a.b & c.txt'"));
-    // Whoever has the file starts the same run.
-    let brought = Config { data: Some(data), ..read };
-    assert_eq!(begin(&brought).digest(), begin(&config).digest());
+    // With the file, the link starts the same run.
+    let provided = Config { data: Some(data), ..read };
+    assert_eq!(begin(&provided).digest(), begin(&config).digest());
     let hash = payouts().hash;
     for bad in [
         "x".into(),
@@ -192,7 +193,7 @@ fn links_and_commands_name_the_data() {
 }
 
 #[test]
-fn data_that_memory_cannot_hold_is_refused_by_its_length_alone() {
+fn oversized_data_is_rejected_by_its_length() {
     let claimed = |bytes| on(Dataset { name: "payouts.txt".into(), bytes, hash: String::new(), content: None });
     let host = Host { memory_bytes: 900 << 20, ..host() };
     run::validate(&claimed(100 << 20), host).unwrap();
@@ -202,25 +203,25 @@ fn data_that_memory_cannot_hold_is_refused_by_its_length_alone() {
         let text = clear(&error);
         assert!(text.contains("900 MB") && text.contains("natively"), "{text}");
     }
-    // What does not fit without it either is the settings' fault.
+    // Settings that do not fit even without the data are reported as such.
     let none = Host { memory_bytes: 1 << 10, ..host };
     assert!(matches!(run::validate(&claimed(100), none), Err(RunError::TooMuchMemory { .. })));
     assert_eq!(run::bytes(&claimed(1 << 20), host).unwrap(), (1 << 16) + (5 << 20));
 }
 
 #[test]
-fn a_sweep_learns_from_the_same_data() {
+fn sweep_learns_from_the_data_of_its_config() {
     let spec = |config| SweepSpec { config, knob: "baseline".into(), values: vec!["mean".into(), "none".into()], seeds: 1, budget: 4096.0 };
     let mut sweep = run::Sweep::new(spec(on(payouts())), host()).unwrap();
     while sweep.advance(0.0) {}
     let mut own = run::Sweep::new(spec(small("bandit", "three-arms", 5)), host()).unwrap();
     while own.advance(0.0) {}
     assert_ne!(sweep.cells()[0].curve, own.cells()[0].curve);
-    missing(&run::Sweep::new(spec(on(told(&payouts()))), host()).err().unwrap());
+    missing(&run::Sweep::new(spec(on(without_content(&payouts()))), host()).err().unwrap());
 }
 
 #[test]
-fn what_was_brought_is_told_by_no_event() {
+fn events_never_contain_user_data() {
     let mut run = trained(&on(Dataset::new("secret.txt", b"0.123456 0.654321".to_vec())), 20);
     for event in run.events() {
         if !matches!(event, Event::Saved { .. }) {

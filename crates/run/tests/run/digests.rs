@@ -1,5 +1,5 @@
-//! The weights that every variant comes to, against tests/golden/digests.txt: a change that is to alter no bit alters no line of it.
-//! `DIGESTS=write cargo test --release -p run --test run digests` writes it anew, on a machine with fused multiply-add.
+//! Compares the trained weights of every variant with tests/golden/digests.txt. A change that should alter no bit must not change the file.
+//! `DIGESTS=write cargo test --release -p run --test run digests` regenerates it, on a machine with fused multiply-add.
 
 use crate::common::*;
 use math::Isa;
@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/digests.txt");
 const SEED: u32 = 7;
-/// By then each learner has learned, also one that collects before it learns.
+/// Enough iterations for every learner to update its weights, including those that fill a replay first.
 const ITERATIONS: u32 = 6;
 const THREADS: [usize; 2] = [1, 3];
 
-/// What no variant's own settings use: room, variant and knobs as in a link.
+/// Settings that no variant uses by default: room, variant, and knobs in the form of a link.
 const MORE: [(&str, &str, &str); 11] = [
     ("control", "CartPole-v1", "normalize_observation=1&normalize_reward=1&clip_value=1"),
     ("control", "Pendulum-v1", "squash=1"),
@@ -29,7 +29,7 @@ const MORE: [(&str, &str, &str); 11] = [
     ("words", "d256", "mlp=swiglu&norm=rms&positions=rotary&tokenizer=chars"),
 ];
 
-/// Each run under its name, but for the room of the tests' own.
+/// Every run with its name, without the test room `bandit`.
 fn runs() -> Vec<(String, Config)> {
     let presets = every(SEED).into_iter().map(|(_, config)| (format!("{} {}", config.room, config.variant), config));
     let presets = presets.filter(|(_, config)| config.room != "bandit");
@@ -44,7 +44,7 @@ fn runs() -> Vec<(String, Config)> {
     presets.chain(more).collect()
 }
 
-/// One set of instructions of each class that this machine has: all sets of a class give the same bits.
+/// One instruction set per arithmetic class of this machine. All sets of a class give the same bits.
 fn classes() -> Vec<(&'static str, Isa)> {
     let fused = Some(Isa::best()).filter(|isa| isa.fused()).map(|isa| ("fused", isa));
     fused.into_iter().chain([("unfused", Isa::Portable)]).collect()
@@ -57,14 +57,14 @@ fn weights(config: &Config, isa: Isa, arithmetic: &str) -> String {
     train(&mut *run, ITERATIONS);
     let digest = run.digest();
     assert_eq!((digest.iteration, &*digest.arithmetic), (ITERATIONS, arithmetic));
-    assert_ne!(digest.weights, before, "nothing is learned yet");
+    assert_ne!(digest.weights, before, "the weights are the initial ones");
     digest.weights
 }
 
-/// The same by any number of threads.
+/// The golden line of a run; asserts that the number of threads does not change it.
 fn line(name: &str, config: &Config, (arithmetic, isa): (&str, Isa)) -> String {
     let [one, three] = THREADS.map(|count| {
-        let threads = Threads::of(count).expect("a pool of so many threads");
+        let threads = Threads::of(count).expect("the thread pool was not created");
         threads.run(|| weights(config, isa, arithmetic))
     });
     assert_eq!(one, three, "{name}, {arithmetic}: by {} threads and by {}", THREADS[0], THREADS[1]);
@@ -72,12 +72,12 @@ fn line(name: &str, config: &Config, (arithmetic, isa): (&str, Isa)) -> String {
 }
 
 #[test]
-fn every_variant_comes_to_the_weights_that_it_came_to() {
+fn trained_weights_match_golden_digests() {
     let classes = classes();
     let runs = runs();
     let lines = runs.iter().flat_map(|(name, config)| classes.iter().map(move |&class| line(name, config, class)));
     let found: Vec<String> = lines.collect();
-    if std::env::var("DIGESTS").is_ok_and(|wish| wish == "write") {
+    if std::env::var("DIGESTS").is_ok_and(|mode| mode == "write") {
         assert_eq!(classes.len(), 2, "only a machine with fused multiply-add has both classes");
         std::fs::write(PATH, found.join("\n") + "\n").unwrap();
     }
@@ -86,10 +86,7 @@ fn every_variant_comes_to_the_weights_that_it_came_to() {
     let expected: BTreeSet<&str> = golden.lines().filter(class_is_here).collect();
     let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
     let (new, gone): (Vec<_>, Vec<_>) = (found.difference(&expected).collect(), expected.difference(&found).collect());
-    assert!(
-        new.is_empty() && gone.is_empty(),
-        "digests changed, or runs: see the first lines of this test\n{new:#?}\nand no longer\n{gone:#?}"
-    );
+    assert!(new.is_empty() && gone.is_empty(), "digests or runs changed: see the head of this file\nnew: {new:#?}\ngone: {gone:#?}");
     if classes.len() == 1 {
         testkit::skip("the fused digests: this machine's multiply-add rounds twice");
     }

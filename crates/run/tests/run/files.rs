@@ -1,10 +1,10 @@
-//! What a checkpoint says of the run that it is from, also one that was saved before a column was there, or after one had gone.
+//! The history in a checkpoint, including files that lack a present column or contain a removed one.
 
 use crate::common::*;
 use run::protocol::{Config, Row};
 use serde_json::json;
 
-/// A run after three iterations.
+/// Checkpoint of a run after three iterations.
 fn file(config: &Config) -> Vec<u8> {
     let mut run = start(config);
     train(&mut *run, 3);
@@ -15,7 +15,7 @@ fn history_names(file: &[u8]) -> Vec<String> {
     serde_json::from_value(apart(file).header["names"]["history"].clone()).unwrap()
 }
 
-/// The file with these columns of its history in this order, and a number in those that it did not have.
+/// The file with these history columns, in this order. New columns contain -1.
 fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
     let (had, mut parts) = (history_names(file), apart(file));
     let cell = |row: &[u8], name: &str| match had.iter().position(|known| known == name) {
@@ -32,11 +32,11 @@ fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
 
 fn history(file: &[u8]) -> Vec<Row> {
     let mut run = run::restore(file, host()).unwrap();
-    Told::by(&mut *run).began().history.clone()
+    Events::drain(&mut *run).began().history.clone()
 }
 
 #[test]
-fn columns_of_the_history_are_read_by_their_names() {
+fn history_columns_are_read_by_name() {
     for (room, config) in first(1) {
         let (schema, file) = (room.schema(), file(&config));
         let whole = history(&file);
@@ -45,7 +45,7 @@ fn columns_of_the_history_are_read_by_their_names() {
         let mut names: Vec<&str> = had.iter().rev().map(String::as_str).collect();
         assert_eq!(history(&arranged(&file, &names)), whole, "{}", schema.id);
 
-        // What it does not have is not known of a metric, and was not spent of the time; and what is gone by now is left out.
+        // A missing metric is unknown, a missing time part is 0, and an unknown column is dropped.
         let tests = schema.all_parts().position(|part| part.name == "tests").unwrap();
         names.retain(|&name| name != schema.metrics[0].name && name != "tests");
         names.push("gone");
@@ -60,9 +60,9 @@ fn columns_of_the_history_are_read_by_their_names() {
     }
 }
 
-/// What such a file calls solved was not confirmed.
+/// In files without `attempts`, `solved` was not confirmed.
 #[test]
-fn a_file_from_before_there_were_confirmations_is_of_a_run_that_is_not_solved() {
+fn file_without_confirmations_restores_an_unsolved_run() {
     let mut parts = apart(&file(&small("control", "CartPole-v1", 1)));
     parts.header["solved"] = parts.header["progress"].clone();
     assert!(run::restore(&parts.together(), host()).unwrap().solved().is_some());

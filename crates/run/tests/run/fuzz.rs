@@ -1,5 +1,5 @@
-//! Whatever others may have made is read or refused with words, never with a panic, nor with more memory than twice what a good one
-//! of its kind takes: checkpoints, links, monitors, lines of programs that ask, sweeps, circuits. `FUZZ=10000` tries more.
+//! Fuzzed input is read or rejected with an error, without a panic and with at most twice the memory of valid input of its kind. Covers
+//! checkpoints, links, monitors, lines of other programs, sweeps and circuits. `FUZZ=10000` runs more cases.
 
 use crate::common::*;
 use run::backgammon::{Board, PlayerLines, Reply, Results, Roll, RulesLines, baselines, decisions, fibs};
@@ -16,13 +16,13 @@ use testkit::{Apart, Counting, Mutator, cases, fuzz, peak_bytes};
 static COUNTING: Counting = Counting;
 
 const CASES: u32 = 300;
-/// Of error texts, and of containers that grow by doubling.
+/// Allowance in bytes for error texts and for containers that grow by doubling.
 const SLACK: u64 = 65_536;
 
-/// Numbers that no training makes.
+/// Bit patterns of numbers that training does not produce.
 const WILD: [u32; 8] = [0x7fc0_0000, 0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0, 1, 0x8000_0000, u32::MAX];
 
-/// A checkpoint with a checksum that is right over what is not: in its header, or in one of its tensors.
+/// A checkpoint with an invalid header or tensor and a valid checksum.
 fn changed(mutator: &mut Mutator, good: &Apart) -> Vec<u8> {
     let mut parts = good.clone();
     if mutator.below(3) > 0 {
@@ -57,7 +57,7 @@ fn changed(mutator: &mut Mutator, good: &Apart) -> Vec<u8> {
             tensor.2 = vec![twice.len() / width];
             tensor.3 = twice;
         }
-        // The same numbers in another shape.
+        // The same values in another shape.
         4 => tensor.2 = vec![1, tensor.3.len() / width],
         _ => {
             for _ in 0..1 + mutator.below(8) {
@@ -77,9 +77,9 @@ fn checkpoints(id: &str) {
     for (_, config) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
         let mut run = trained(&config, 1);
         if id == "backgammon" {
-            sit_down(&mut *run);
+            start_session(&mut *run);
         }
-        // A mark, where this knob is live.
+        // Adds a mark if this knob is live.
         let _ = run.command(set("lr", 0.002));
         train(&mut *run, 2);
         files.push((config.variant.clone(), run.save().unwrap()));
@@ -88,17 +88,17 @@ fn checkpoints(id: &str) {
     for (name, file) in &files {
         let parts = apart(file);
         let (run, usual) = peak_bytes(|| run::restore(file, host()).unwrap());
-        let reckoned = room(id).bytes(&run.config_now(), host()).unwrap();
-        // A file that asks for more than there is finds none.
-        let narrow = Host { memory_bytes: 2 * reckoned, ..host() };
+        let estimated = room(id).bytes(&run.config_now(), host()).unwrap();
+        // The host has too little memory for a file that needs much more.
+        let narrow = Host { memory_bytes: 2 * estimated, ..host() };
         fuzz(&format!("checkpoint of {id}, {name}"), each, |mutator| {
             let bytes = match mutator.below(5) {
                 0 => mutator.bytes(file),
                 _ => changed(mutator, &parts),
             };
             let (read, took) = peak_bytes(|| run::restore(&bytes, narrow));
-            let most = 2 * usual.max(reckoned) + 4 * bytes.len() as u64 + SLACK;
-            assert!(took <= most, "{took} bytes, where a good one takes {usual} and {reckoned} are reckoned");
+            let most = 2 * usual.max(estimated) + 4 * bytes.len() as u64 + SLACK;
+            assert!(took <= most, "{took} bytes; valid: {usual}, estimated: {estimated}");
             match read {
                 Err(error) => assert!(error.to_string().len() > 15, "{error}"),
                 Ok(mut run) => {
@@ -134,7 +134,7 @@ of_checkpoints! {
     checkpoints_of_words_fuzz: "words",
 }
 
-/// A config with every knob, text or number, as a link may have it.
+/// A config with every knob set, text and number.
 fn full(config: &Config) -> Config {
     let knobs = room(&config.room).knobs(&config.variant).into_iter().map(|knob| (knob.name.into(), knob.default));
     Config { knobs: knobs.chain(config.knobs.clone()).collect(), ..config.clone() }
@@ -177,7 +177,7 @@ fn lines_of_backgammon_fuzz() {
             if let Err(error) = rules.answer(&line) {
                 assert!(error.to_string().len() > 10, "{error}");
             }
-            // A batch is as long as it was announced to be.
+            // A batch ends only after its announced number of lines.
             if player.answer(Some(&line)) == Reply::Later {
                 player.end();
             }
@@ -237,7 +237,7 @@ fn sweeps_fuzz() {
         .filter(|(room, _)| room.knobs(room.variants()[0].id).iter().any(|knob| knob.name == "lr"))
         .map(|(_, config)| spec(config, "lr"))
         .collect();
-    // A page of a quarter of a gigabyte.
+    // A page with 256 MiB.
     let narrow = Host { memory_bytes: 1 << 28, ..host() };
     fuzz("sweep", cases(CASES / 6), |mutator| {
         let document = mutator.one_of(&good).clone();
@@ -277,7 +277,7 @@ fn monitors_fuzz() {
                 reader.progress();
                 reader.heartbeat();
                 reader.parts_s();
-                // And what comes later, from another place.
+                // The second poll continues after the first.
                 Ok((reader.poll().len(), reader.poll().len()))
             })
         };
@@ -287,7 +287,7 @@ fn monitors_fuzz() {
         fuzz(&format!("monitor of {}", schema.id), cases(CASES / 5), |mutator| {
             let mut words = words.clone();
             for _ in 0..1 + mutator.below(6) {
-                // Half of the time where lengths and places stand.
+                // Half of the changes hit the head, which contains lengths and positions.
                 let len = if mutator.below(2) == 0 { head } else { words.len() };
                 let at = mutator.below(len);
                 words[at] = match mutator.below(5) {

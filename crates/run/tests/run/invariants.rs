@@ -1,5 +1,5 @@
-//! What no lint can say of the crates, read off their sources and manifests. That those below the shells touch no file, clock,
-//! thread or process is clippy's to hold (`clippy.toml`), and the compiler forbids them what is unsafe.
+//! Rules about the crates that no lint covers, checked against their sources and manifests. `clippy.toml` forbids files, clocks, threads
+//! and processes in the crates below the shells, and the compiler forbids unsafe code there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// Every source line of a crate that is not a comment, with the place it stands at.
+/// Source lines of a crate without comments, each with its location.
 fn lines(name: &str) -> Vec<(String, String)> {
     let mut folders = vec![crates().join(name).join("src")];
     let mut lines = Vec::new();
@@ -24,12 +24,12 @@ fn lines(name: &str) -> Vec<(String, String)> {
             lines.extend(code.map(|(i, line)| (format!("{}:{}", path.display(), i + 1), line.to_string())));
         }
     }
-    assert!(!lines.is_empty(), "{name} has sources");
+    assert!(!lines.is_empty(), "{name} has no sources");
     lines
 }
 
 #[track_caller]
-fn never(name: &str, words: &[&str]) {
+fn assert_absent(name: &str, words: &[&str]) {
     for (place, line) in lines(name) {
         for word in words {
             assert!(!line.contains(word), "{place} has `{word}`: {}", line.trim());
@@ -38,35 +38,35 @@ fn never(name: &str, words: &[&str]) {
 }
 
 #[test]
-fn platforms_are_named_by_math_and_the_shells_alone() {
+fn only_math_and_the_shells_name_platforms() {
     for name in ["graph", "worlds", "learn", "run"] {
-        never(name, &["target_os", "target_arch", "target_family"]);
+        assert_absent(name, &["target_os", "target_arch", "target_family"]);
     }
 }
 
 #[test]
 fn only_math_names_an_instruction_set() {
     for name in ["graph", "worlds", "learn", "run", "gpu", "bench", "cli", "web", "python"] {
-        never(name, &["target_feature", "core::arch", "std::arch"]);
+        assert_absent(name, &["target_feature", "core::arch", "std::arch"]);
     }
 }
 
 #[test]
-fn below_the_shells_the_compiler_forbids_what_is_unsafe_but_in_math() {
+fn unsafe_code_is_forbidden_outside_math() {
     for name in ["graph", "worlds", "learn", "run"] {
         assert!(lines(name).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]"), "{name}");
     }
-    // The workspace denies it; these lines are how a shell would allow it.
+    // The workspace denies unsafe code; these attributes would allow it in a shell.
     for name in ["gpu", "files", "cli", "web"] {
-        never(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
+        assert_absent(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
     }
-    // There macros write what is unsafe, and nobody else does.
-    never("python", &["unsafe {", "unsafe fn", "unsafe impl"]);
+    // In `python` only macros generate unsafe code.
+    assert_absent("python", &["unsafe {", "unsafe fn", "unsafe impl"]);
 }
 
-/// A world that stands in for one in a test of `learn` writes the number, since every world has it; no line reads it.
+/// Test environments in `learn` define `solved_at`, a required field. No line reads it.
 #[test]
-fn no_learner_reads_the_goal_of_its_own_test() {
+fn learners_never_read_the_goal() {
     for (place, line) in lines("learn") {
         let writes = line.trim() == "solved_at: 0.0,";
         assert!(writes || !line.contains("solved_at"), "{place} has `solved_at`: {}", line.trim());
@@ -74,9 +74,9 @@ fn no_learner_reads_the_goal_of_its_own_test() {
 }
 
 #[test]
-fn each_crate_knows_only_those_below_it() {
-    let may_know: [(&str, &[&str]); 12] = [
-        ("testkit", &[]), // tests alone know it
+fn crates_depend_only_on_crates_below() {
+    let allowed: [(&str, &[&str]); 12] = [
+        ("testkit", &[]), // a dev-dependency only
         ("math", &[]),
         ("graph", &["math"]),
         ("worlds", &["math"]),
@@ -89,10 +89,10 @@ fn each_crate_knows_only_those_below_it() {
         ("web", &["math", "run", "gpu", "bench"]),
         ("python", &["math", "worlds", "run", "files"]),
     ];
-    for (name, below) in may_know {
+    for (name, below) in allowed {
         let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or("").split("\n[").next().unwrap();
-        for (other, _) in may_know {
+        for (other, _) in allowed {
             let known = dependencies.lines().any(|l| l.starts_with(&format!("{other}.")) || l.starts_with(&format!("{other} ")));
             assert!(!known || below.contains(&other), "{name} depends on {other}");
         }
@@ -103,7 +103,7 @@ fn each_crate_knows_only_those_below_it() {
     }
 }
 
-/// The only files that name rooms, and why they do.
+/// The only files that may name rooms, with the reason.
 const LISTS: [(&str, &str); 13] = [
     ("crates/math/src/lib.rs", "declares modules"),
     ("crates/worlds/src/lib.rs", "declares modules"),
@@ -112,19 +112,19 @@ const LISTS: [(&str, &str); 13] = [
     ("crates/gpu/src/rooms.rs", "lists rooms with kernels of their own"),
     ("crates/bench/src/lib.rs", "lists rooms that are measured"),
     ("crates/run/src/lib.rs", "lists rooms"),
-    ("crates/cli/src/rooms/mod.rs", "lists what rooms have in the terminal"),
+    ("crates/cli/src/rooms/mod.rs", "lists the rooms' parts of the terminal"),
     ("crates/web/src/rooms.rs", "lists rooms, each a module of the page"),
-    ("crates/python/src/rooms/mod.rs", "lists what rooms have in Python"),
+    ("crates/python/src/rooms/mod.rs", "lists the rooms' parts of the Python package"),
     ("www/rooms/index.ts", "lists rooms of the page"),
     ("scripts/figures/parts.mjs", "measures the figures of docs/benchmarks.md"),
     ("scripts/figures/tables.mjs", "builds the tables of docs/benchmarks.md"),
 ];
 
-/// Rooms whose names are everyday words: as a name's lower-case part they say nothing of the room.
+/// Rooms with everyday words as names. A lower-case part of an identifier may contain such a word.
 const EVERYDAY: [&str; 2] = ["control", "words"];
 
-/// Sources under a folder, without those of other programs and of rooms: a room's file or folder has its name, or begins with it.
-fn of_no_room(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
+/// Collects the sources under a folder, without build output and rooms. A room's file or folder is named after it, or starts with its name.
+fn general_sources(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_string();
@@ -133,14 +133,14 @@ fn of_no_room(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
             continue;
         }
         if path.is_dir() {
-            of_no_room(&path, rooms, found);
+            general_sources(&path, rooms, found);
         } else if path.extension().is_some_and(|e| ["rs", "ts", "mjs"].iter().any(|known| e == *known)) {
             found.push(path);
         }
     }
 }
 
-/// A line without what stands in its strings.
+/// A line without the contents of its strings.
 fn without_strings(line: &str) -> String {
     let (mut code, mut within) = (String::new(), None);
     let mut letters = line.chars();
@@ -156,7 +156,7 @@ fn without_strings(line: &str) -> String {
     code
 }
 
-/// `ControlView`, `words_of`: the parts of a name in lower case.
+/// Parts of an identifier such as `ControlView` or `words_of`, in lower case.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut lower = false;
@@ -172,7 +172,7 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Whether a name is that of something of a room. A constant may end in such a word (`GELU_CUBE`).
+/// Returns true if an identifier names an item of a room. A constant may end in a room's name (`GELU_CUBE`).
 fn is_named_after(name: &str, room: &str) -> bool {
     let parts = parts(name);
     let upper = name.chars().take_while(|letter| !letter.is_lowercase()).count();
@@ -184,7 +184,7 @@ fn is_named_after(name: &str, room: &str) -> bool {
     }
 }
 
-/// Whether code names a room: by a module's path, by a name that has its name as a part, or in a string.
+/// Returns true if code names a room: in a module path, as part of an identifier, or in a string.
 fn names(line: &str, room: &str) -> bool {
     let quoted = [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/"), format!("/{room}\"")];
     if quoted.iter().any(|name| line.contains(name)) {
@@ -206,11 +206,11 @@ fn names(line: &str, room: &str) -> bool {
 }
 
 #[test]
-fn a_room_is_named_by_paths_identifiers_and_strings() {
+fn names_finds_rooms_in_paths_identifiers_and_strings() {
     for line in [
         "use learn::control::Ppo;",
         "mod control;",
-        "let view: ControlView = brings;",
+        "let view: ControlView = load();",
         "import { view } from \"./control/view\";",
         "if room == 'control' {",
     ] {
@@ -226,19 +226,19 @@ fn a_room_is_named_by_paths_identifiers_and_strings() {
 }
 
 #[test]
-fn nothing_outside_a_rooms_folders_names_it_but_a_list() {
+fn only_listed_files_name_rooms() {
     let root = crates().parent().unwrap().to_path_buf();
     let rooms: Vec<&str> = run::rooms().iter().map(|room| room.schema().id).collect();
     let mut files = Vec::new();
     for folder in ["crates", "www", "scripts"] {
-        of_no_room(&root.join(folder), &rooms, &mut files);
+        general_sources(&root.join(folder), &rooms, &mut files);
     }
     assert!(files.len() > 150, "{}", files.len());
     let mut found = Vec::new();
     for path in &files {
         let text = fs::read_to_string(path).unwrap();
         let file = path.strip_prefix(&root).unwrap().to_string_lossy().to_string();
-        // Tests may take any room as an example.
+        // Tests may use any room.
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
         let code = code.split("#[cfg(test)]\npub(crate) mod tests {").next().unwrap();
         let is_code = |line: &&str| !["//", "*", "/*"].iter().any(|mark| line.trim_start().starts_with(mark));
@@ -248,8 +248,8 @@ fn nothing_outside_a_rooms_folders_names_it_but_a_list() {
     }
     let listed = |file: &str| LISTS.iter().any(|(list, _)| *list == file);
     let strays: Vec<_> = found.iter().filter(|(file, _)| !listed(file)).collect();
-    assert!(strays.is_empty(), "these name a room: {strays:#?}");
+    assert!(strays.is_empty(), "these files name a room: {strays:#?}");
     for (list, why) in LISTS {
-        assert!(found.iter().any(|(file, _)| file == list), "{list} ({why}) names no room: take it from the list");
+        assert!(found.iter().any(|(file, _)| file == list), "{list} ({why}) names no room: remove it from the list");
     }
 }

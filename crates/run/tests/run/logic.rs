@@ -1,4 +1,4 @@
-//! Logic: questions about members, grids and circuits, what cannot be learned or shown, and what a seeded run reaches.
+//! Logic: questions about members, grids and circuits, invalid targets, and the result of a seeded run.
 
 use crate::common::*;
 use run::Learner;
@@ -22,7 +22,7 @@ fn begun(width: u32, height: u32, start: &str, soft: bool) -> Value {
 }
 
 #[test]
-fn members_their_gates_and_their_circuits() {
+fn members_gates_and_circuits_are_described() {
     for variant in variants("logic") {
         let mut run = trained(&small("logic", variant, 1), 2);
         let shape = value(&mut *run, json!({ "ask": "automaton" }));
@@ -58,7 +58,7 @@ fn members_their_gates_and_their_circuits() {
         let inputs = len(&circuit["inputs"]);
         for (i, gate) in circuit["gates"].as_array().unwrap().iter().enumerate() {
             let wires = [&gate["a"], &gate["b"]].map(number);
-            assert!(wires.iter().all(|&wire| wire < inputs + i), "gates come after what they read");
+            assert!(wires.iter().all(|&wire| wire < inputs + i), "a gate comes before its inputs");
         }
         for (format, has) in [("svg", "<svg"), ("json", "hothouse circuit"), ("verilog", "module"), ("rust", "fn step")] {
             let file = value(&mut *run, json!({ "ask": "export", "member": 1, "format": format }));
@@ -66,20 +66,20 @@ fn members_their_gates_and_their_circuits() {
             assert!(file["name"].as_str().unwrap().starts_with(variant), "{file}");
         }
         for question in ["gates", "circuit"] {
-            assert!(unanswered(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
+            assert!(ask_error(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
         }
     }
 }
 
 #[test]
-fn grids_run_are_damaged_and_leave_no_trace() {
+fn grids_advance_and_heal_without_changing_training() {
     for variant in variants("logic") {
         let config = small("logic", variant, 2);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *asked, 1);
         asked.advance(0.0);
         let run = &mut *asked;
-        assert!(unanswered(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
+        assert!(ask_error(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
         let about = run.variant().about.clone();
         let (width, height) = (number(&about["width"]) as u32 + 5, number(&about["height"]) as u32 + 2);
         for soft in [false, true] {
@@ -101,8 +101,8 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             };
             assert_eq!(differ(&hit, &one), 5, "{variant}");
             let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
-            assert!(unanswered(run, outside).contains("outside the grid"));
-            assert!(unanswered(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
+            assert!(ask_error(run, outside).contains("outside the grid"));
+            assert!(ask_error(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
             assert_eq!(value(run, json!({ "ask": "advance", "steps": 0 }))["values"], hit["values"], "intact");
             let blank = json!({ "ask": "damage", "x": 0, "y": 0, "radius": 99, "how": "blank" });
             let blank = value(run, blank);
@@ -114,7 +114,7 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         assert_eq!(len(&values["inputs"]), len(&circuit["inputs"]));
         assert_eq!(len(&values["gates"]), len(&circuit["gates"]));
         assert_eq!(values["updates"], circuit["updates"]);
-        // The wires of the outputs are the cell's next state.
+        // The output wires contain the cell's next state.
         let wire = number(&circuit["outputs"][0]);
         let bits: Vec<Value> = [&values["inputs"], &values["gates"]].iter().flat_map(|v| v.as_array().unwrap().clone()).collect();
         if about["asynchronous"] == false {
@@ -122,10 +122,10 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             let cell = number(&next["values"][(width + 1) as usize]) & 1;
             assert_eq!(number(&bits[wire]), cell, "{variant}");
         }
-        assert!(unanswered(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
-        assert!(unanswered(run, begun(0, 4, "random", false)).contains("1 to"));
-        assert!(unanswered(run, begun(4096, 4, "random", false)).contains("1 to"));
-        // A target where there is one of the size.
+        assert!(ask_error(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
+        assert!(ask_error(run, begun(0, 4, "random", false)).contains("1 to"));
+        assert!(ask_error(run, begun(4096, 4, "random", false)).contains("1 to"));
+        // A grid of the target's size can start from the target.
         let (width, height) = (number(&about["width"]) as u32, number(&about["height"]) as u32);
         let target = value(run, begun(width, height, "target", false));
         if about["rule"] == false {
@@ -141,24 +141,24 @@ fn grids_run_are_damaged_and_leave_no_trace() {
 }
 
 #[test]
-fn big_grids_are_bits_and_too_big_ones_are_unanswered() {
+fn big_grids_are_packed_and_oversized_ones_are_rejected() {
     let mut run = start(&small("logic", "life", 1));
     let big = |width: u32, height: u32| json!({ "ask": "big", "width": width, "height": height, "seed": 3, "member": 0 });
-    assert!(unanswered(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
+    assert!(ask_error(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
     let first = value(&mut *run, big(70, 9));
     assert_eq!((len(&first["words"]), &first["step"]), (9 * 9, &json!(0)));
-    // As it begins, every gate passes on the first of what it reads.
+    // Initially every gate copies its first input.
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
     assert_eq!(next["step"], 1);
     for (width, height) in [(0, 8), (8, 70_000)] {
-        assert!(unanswered(&mut *run, big(width, height)).contains("1 to 65536"));
+        assert!(ask_error(&mut *run, big(width, height)).contains("1 to 65536"));
     }
     let host = run::Host { memory_bytes: 256 << 20, ..host() };
     let mut tight = run::begin(small("logic", "life", 1), host).unwrap();
-    assert!(unanswered(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
+    assert!(ask_error(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
     assert_eq!(value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }))["step"], 2, "intact");
 
-    // Gates that have soon become others than those that pass on change the cells.
+    // After training with another initialization, gates change the cells.
     let mut run = trained(&with(small("logic", "life", 1), "init=0.5"), 5);
     let first = value(&mut *run, big(70, 9));
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
@@ -166,7 +166,7 @@ fn big_grids_are_bits_and_too_big_ones_are_unanswered() {
 }
 
 #[test]
-fn cells_a_second_are_reckoned_where_time_passes_on_the_clock() {
+fn cells_per_second_need_an_advancing_clock() {
     fn half_seconds() -> f64 {
         static TICKS: AtomicU64 = AtomicU64::new(0);
         0.5 * TICKS.fetch_add(1, Relaxed) as f64
@@ -182,10 +182,10 @@ fn cells_a_second_are_reckoned_where_time_passes_on_the_clock() {
 }
 
 #[test]
-fn a_test_that_has_ended_has_no_more_slices() {
+fn completed_test_has_no_more_slices() {
     let mut run = Run::<Logic>::new(small("logic", "life", 1), host()).unwrap();
     let room = run.room();
-    assert_eq!(room.advance_test().unwrap(), None, "none has begun");
+    assert_eq!(room.advance_test().unwrap(), None, "a test result without a test");
     for _ in 0..2 {
         room.begin_test();
         let values = loop {
@@ -194,12 +194,12 @@ fn a_test_that_has_ended_has_no_more_slices() {
             }
         };
         assert_eq!(values.len(), Logic::SCHEMA.tests.len());
-        assert_eq!(room.advance_test().unwrap(), None, "it has ended");
+        assert_eq!(room.advance_test().unwrap(), None, "the completed test returned a second result");
     }
 }
 
 #[test]
-fn a_member_that_was_confirmed_comes_before_the_others() {
+fn confirmed_member_is_the_best() {
     let config = small("logic", "life", 1);
     let mut run = Run::<Logic>::new(config.clone(), host()).unwrap();
     let tensors = run.room().population().parts();
@@ -215,7 +215,7 @@ fn a_member_that_was_confirmed_comes_before_the_others() {
 }
 
 #[test]
-fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
+fn invalid_targets_are_rejected_and_the_run_continues() {
     for (variant, knob, text, next) in [
         ("own", "target", "", "draw rows"),
         ("own", "target", "....../..x.../....../......", "use . (or 0)"),
@@ -232,14 +232,14 @@ fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
         assert_eq!(run.digest(), digest);
         train(&mut *run, 2);
     }
-    // A larger drawing needs more steps.
+    // A larger target needs more steps.
     let config = with(small("logic", "own", 1), &format!("target={}", vec![".#".repeat(10); 20].join("/")));
     assert!(clear(&run::validate(&config, host()).unwrap_err()).contains("steps = 10"));
     run::validate(&with(config, "steps=10"), host()).unwrap();
 }
 
-/// To the first test that finds every cell right, within so many updates.
-fn solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
+/// Trains until the run is solved, within `most` updates.
+fn train_until_solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
     let mut run = start(config);
     work(&mut *run, |run| {
         let updates = run.progress().counts[0];
@@ -250,17 +250,17 @@ fn solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
 }
 
 #[test]
-fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
+fn life_is_learned_and_its_circuit_equals_the_rule() {
     let config = Config { variant: "life".into(), ..config_of(room("logic")) };
-    let mut run = solved(&config, 8000.0);
-    let told = Told::by(&mut *run);
-    let test = told.tests().pop().unwrap();
+    let mut run = train_until_solved(&config, 8000.0);
+    let events = Events::drain(&mut *run);
+    let test = events.tests().pop().unwrap();
     let column = |name: &str| test.values[run.schema().test(name).unwrap()];
     assert_eq!((column("perfect"), column("larger")), (Some(1.0), Some(1.0)));
-    // It covers all neighbourhoods, and so confirms itself.
-    let last = *told.confirmations().last().unwrap();
+    // The test covers all neighbourhoods, so it needs no separate confirmation.
+    let last = *events.confirmations().last().unwrap();
     assert_eq!((&last.progress, last.value, run.attempts()), (&test.progress, column("perfect"), 0));
-    assert!(told.0.iter().any(|event| matches!(event, Event::Solved { goal: 1.0, .. })));
+    assert!(events.0.iter().any(|event| matches!(event, Event::Solved { goal: 1.0, .. })));
     let all = value(&mut *run, json!({ "ask": "population" }));
     let best = all["best"].clone();
     assert_eq!(all["members"][number(&best)]["state"], "perfect");
@@ -270,18 +270,18 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     for _ in 0..20 {
         assert_eq!(value(&mut *run, json!({ "ask": "advance", "steps": 5 }))["wrong"], 0.0);
     }
-    // It is kept, while others learn on.
+    // The solution is kept while other members continue to train.
     let at = run.progress().iteration;
     train(&mut *run, at + 3);
-    let again = go_on(&run.save().unwrap());
+    let again = resume(&run.save().unwrap());
     assert!(again.solved().is_some());
 }
 
 #[test]
-fn a_checkerboard_is_learned_perfectly_and_heals() {
+fn checkerboard_is_learned_and_heals() {
     let config = Config { variant: "checkerboard".into(), ..config_of(room("logic")) };
-    let mut run = solved(&config, 6000.0);
-    let test = Told::by(&mut *run).tests().pop().unwrap().values.clone();
+    let mut run = train_until_solved(&config, 6000.0);
+    let test = Events::drain(&mut *run).tests().pop().unwrap().values.clone();
     let column = |name: &str| test[run.schema().test(name).unwrap()].unwrap();
     assert_eq!(column("perfect"), 1.0);
     assert!(column("larger") > 0.99 && column("healed") > 0.99, "{test:?}");

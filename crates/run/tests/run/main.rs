@@ -1,5 +1,5 @@
-//! Runs of every room, driven as a shell drives them. What any run has to do is asked of all rooms in `runs.rs` and
-//! `bad_input.rs`; a room's own tests stand in the file of its name.
+//! Runs of every room, driven through the public API. `runs.rs` and `bad_input.rs` test requirements that all rooms share; each room's
+//! own tests are in the file of its name.
 
 mod backgammon;
 mod bad_input;
@@ -11,6 +11,7 @@ mod cube;
 mod data;
 mod device;
 mod digests;
+mod example;
 mod files;
 mod fuzz;
 mod invariants;

@@ -1,9 +1,9 @@
-//! The monitor, written and read as shells do it: what goes in comes out, whole and in its order, however much there is of it,
-//! whoever reads when, and whatever the room's columns are.
+//! The monitor, written and read as shells do. Readers receive complete items in order, for any amount of data, any time of reading and
+//! any columns.
 
 use crate::common::rooms;
 use proptest::prelude::*;
-use run::monitor::{MAGIC, Memory, Reader, State, Told, Writer, heap, layout, words};
+use run::monitor::{MAGIC, Memory, MonitorItem, Reader, State, Writer, heap, layout, words};
 use run::protocol::{Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value};
 use run::room::Schema;
 use run::{AnyRoom, RunError, config_of};
@@ -12,15 +12,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// Makes events of one room's runs.
+/// Generates events of one room's runs.
 #[derive(Clone, Copy)]
-struct Teller(&'static dyn AnyRoom);
+struct EventSource(&'static dyn AnyRoom);
 
-fn tellers() -> Vec<Teller> {
-    rooms().into_iter().map(Teller).collect()
+fn sources() -> Vec<EventSource> {
+    rooms().into_iter().map(EventSource).collect()
 }
 
-impl Teller {
+impl EventSource {
     fn schema(self) -> &'static Schema {
         self.0.schema()
     }
@@ -30,7 +30,7 @@ impl Teller {
         Progress { iteration: i, counts, train_s: f64::from(i) / 64.0 }
     }
 
-    /// Every number tells which iteration it belongs to, so that a mixture of two is found out; some are not known.
+    /// Every value encodes its iteration, so a mixture of two rows is detected. Some values are unknown.
     fn row(self, i: u32, len: usize) -> Row {
         let value = |column: u32| {
             let known = column > 1 || !i.is_multiple_of(3 + 2 * column);
@@ -47,7 +47,7 @@ impl Teller {
         self.row(i, self.schema().tests.len())
     }
 
-    /// Of knobs of each kind.
+    /// A mark; successive iterations cover knobs of every kind.
     fn mark(self, i: u32) -> Mark {
         let knobs = self.0.knobs(self.0.variants()[0].id);
         let knob = &knobs[i as usize % knobs.len()];
@@ -83,7 +83,7 @@ impl Teller {
         }
     }
 
-    /// A run that begins at iteration `i` with some history.
+    /// A run that starts at iteration `i` with `rows` rows of history.
     fn began(self, i: u32, rows: u32) -> Event {
         Event::Began(Box::new(Began {
             config: Config { seed: i, ..config_of(self.0) },
@@ -105,18 +105,18 @@ impl Teller {
 }
 
 /// The room with the most columns.
-fn widest() -> Teller {
-    tellers().into_iter().max_by_key(|teller| teller.schema().row_len()).unwrap()
+fn widest() -> EventSource {
+    sources().into_iter().max_by_key(|source| source.schema().row_len()).unwrap()
 }
 
 fn reader(memory: &Arc<[AtomicU64]>) -> Reader {
     Reader::open(Box::new(memory.clone())).unwrap()
 }
 
-fn events(told: Vec<Told>) -> Vec<Event> {
-    let events = told.into_iter().filter_map(|told| match told {
-        Told::Event(event) => Some(event),
-        Told::Shell(_) => None,
+fn events(received: Vec<MonitorItem>) -> Vec<Event> {
+    let events = received.into_iter().filter_map(|received| match received {
+        MonitorItem::Event(event) => Some(event),
+        MonitorItem::Shell(_) => None,
     });
     events.filter(|event| !matches!(event, Event::Running { .. })).collect()
 }
@@ -137,13 +137,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_reader_that_keeps_up_is_told_what_the_writer_was(kinds in prop::collection::vec(0u8..12, 1..400)) {
-        for teller in tellers() {
-            let (mut writer, memory) = teller.pair();
+    fn reader_that_keeps_up_receives_every_event(kinds in prop::collection::vec(0u8..12, 1..400)) {
+        for source in sources() {
+            let (mut writer, memory) = source.pair();
             let mut reader = reader(&memory);
             let mut i = 0;
             for &kind in std::iter::once(&5).chain(&kinds) {
-                let event = teller.event(kind, i);
+                let event = source.event(kind, i);
                 writer.event(&event);
                 prop_assert_eq!(events(reader.poll()), [event]);
                 i += 10;
@@ -152,132 +152,135 @@ proptest! {
         }
     }
 
-    /// Whoever comes late or seldom is told less of the middle, but in order, from the first to the last.
+    /// A late or slow reader receives fewer rows of the middle, in order, including the first and the last.
     #[test]
-    fn a_reader_that_falls_behind_misses_detail_and_never_the_ends(
+    fn slow_reader_misses_detail_but_not_the_ends(
         rows in prop::collection::vec(1u32..3000, 1..8),
     ) {
-        let teller = widest();
-        let (mut writer, memory) = teller.pair();
-        writer.event(&teller.began(0, 0));
-        let (mut i, mut seldom, mut told) = (0, reader(&memory), Vec::new());
+        let source = widest();
+        let (mut writer, memory) = source.pair();
+        writer.event(&source.began(0, 0));
+        let (mut i, mut seldom, mut received) = (0, reader(&memory), Vec::new());
         for rows in rows {
             for _ in 0..rows {
                 i += 1;
-                writer.event(&Event::Metrics(teller.metrics(i)));
+                writer.event(&Event::Metrics(source.metrics(i)));
             }
             let last = i;
-            for got in [iterations(&{ told.extend(events(seldom.poll())); told.clone() }),
+            for got in [iterations(&{ received.extend(events(seldom.poll())); received.clone() }),
                         iterations(&events(reader(&memory).poll()))] {
-                prop_assert!(got.windows(2).all(|w| w[0] < w[1]), "in order and once");
+                prop_assert!(got.windows(2).all(|w| w[0] < w[1]), "rows out of order or repeated");
                 prop_assert_eq!((got[0], *got.last().unwrap()), (1, last));
                 let widest = got.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(1);
                 prop_assert!(widest <= (last / 1024).next_power_of_two().max(1), "{widest} of {last}");
                 let newest: Vec<u32> = (last.saturating_sub(512) + 1..=last).collect();
-                prop_assert!(got.ends_with(&newest), "the newest are all there");
+                prop_assert!(got.ends_with(&newest), "the newest 512 rows are incomplete");
             }
         }
-        for event in told {
+        for event in received {
             match event {
-                Event::Metrics(m) => prop_assert_eq!(&m, &teller.metrics(m.progress.iteration)),
+                Event::Metrics(m) => prop_assert_eq!(&m, &source.metrics(m.progress.iteration)),
                 Event::Began(began) => {
                     for m in began.history {
-                        prop_assert_eq!(&m, &teller.metrics(m.progress.iteration));
+                        prop_assert_eq!(&m, &source.metrics(m.progress.iteration));
                     }
                 }
-                other => prop_assert!(false, "{other:?} was never told"),
+                other => prop_assert!(false, "{other:?} was never received"),
             }
         }
     }
 }
 
 #[test]
-fn whoever_attaches_later_is_told_the_run_with_its_history() {
-    for teller in tellers() {
-        let (mut writer, memory) = teller.pair();
-        assert!(reader(&memory).poll().is_empty(), "nothing has begun");
+fn late_reader_receives_the_run_with_its_history() {
+    for source in sources() {
+        let (mut writer, memory) = source.pair();
+        assert!(reader(&memory).poll().is_empty(), "items before the first event");
         assert!(writer.say("before"));
-        writer.event(&teller.began(50, 6));
+        writer.event(&source.began(50, 6));
         writer.event(&Event::Running { running: true });
         for i in 60..70 {
-            (0..=8).filter(|kind| *kind != 5).for_each(|kind| writer.event(&teller.event(kind, i)));
+            (0..=8).filter(|kind| *kind != 5).for_each(|kind| writer.event(&source.event(kind, i)));
         }
         assert!(writer.say("after"));
         let mut reader = reader(&memory);
         assert_eq!(reader.about(), "about");
-        let told = reader.poll();
-        assert_eq!(told[0], Told::Shell("before".into()), "in its order");
-        let Told::Event(Event::Began(began)) = &told[1] else { panic!("{:?} is no beginning", told[1]) };
+        let received = reader.poll();
+        assert_eq!(received[0], MonitorItem::Shell("before".into()), "the shell's item is out of order");
+        let MonitorItem::Event(Event::Began(began)) = &received[1] else { panic!("{:?} is not `Began`", received[1]) };
         let rows = |of: &dyn Fn(u32) -> Row, to: u32| (50..to).chain(60..70).map(of).collect::<Vec<_>>();
-        assert_eq!(began.history, rows(&|i| teller.metrics(i), 56));
-        assert_eq!(began.tests, rows(&|i| teller.test(i), 52));
-        assert_eq!(began.marks, (50..53).chain(60..70).map(|i| teller.mark(i)).collect::<Vec<_>>());
+        assert_eq!(began.history, rows(&|i| source.metrics(i), 56));
+        assert_eq!(began.tests, rows(&|i| source.test(i), 52));
+        assert_eq!(began.marks, (50..53).chain(60..70).map(|i| source.mark(i)).collect::<Vec<_>>());
         assert_eq!((began.progress.iteration, began.config.seed), (69, 50));
-        assert_eq!((&began.solved, &began.room), (&Some(teller.progress(50)), &serde_json::json!({ "of": 50 })));
-        let solved: Vec<_> = told.iter().filter(|t| matches!(t, Told::Event(Event::Solved { .. }))).collect();
-        assert_eq!(solved.len(), 2, "the newest of what has no history");
-        assert_eq!(told[told.len() - 2..], [Told::Shell("after".into()), Told::Event(Event::Running { running: true })]);
+        assert_eq!((&began.solved, &began.room), (&Some(source.progress(50)), &serde_json::json!({ "of": 50 })));
+        let solved: Vec<_> = received.iter().filter(|t| matches!(t, MonitorItem::Event(Event::Solved { .. }))).collect();
+        assert_eq!(solved.len(), 2, "`Began` has the first, the newest is an item of its own");
+        assert_eq!(
+            received[received.len() - 2..],
+            [MonitorItem::Shell("after".into()), MonitorItem::Event(Event::Running { running: true })]
+        );
         writer.event(&Event::Running { running: false });
-        writer.beat(&teller.progress(70));
-        assert_eq!(reader.poll(), [Told::Event(Event::Running { running: false })]);
-        assert_eq!((reader.progress(), reader.heartbeat(), reader.state()), (teller.progress(70), 1, State::Paused));
+        writer.beat(&source.progress(70));
+        assert_eq!(reader.poll(), [MonitorItem::Event(Event::Running { running: false })]);
+        assert_eq!((reader.progress(), reader.heartbeat(), reader.state()), (source.progress(70), 1, State::Paused));
         drop(writer);
         assert_eq!((reader.state(), reader.poll()), (State::Finished, vec![]));
     }
 }
 
 #[test]
-fn the_time_of_training_is_counted_by_part() {
-    for teller in tellers() {
-        let schema = teller.schema();
+fn training_time_is_counted_by_part() {
+    for source in sources() {
+        let schema = source.schema();
         let parts = schema.all_parts().count();
-        let (mut writer, memory) = teller.pair();
+        let (mut writer, memory) = source.pair();
         let reader = reader(&memory);
-        writer.event(&teller.began(64, 2)); // up to iteration 65, at 65/64 s
-        let mut tell = |i: u32, shares: &[(usize, f64)]| {
-            let mut row = teller.metrics(i);
+        writer.event(&source.began(64, 2)); // up to iteration 65, at 65/64 s
+        let mut send = |i: u32, shares: &[(usize, f64)]| {
+            let mut row = source.metrics(i);
             row.values[schema.metrics.len()..].fill(Some(0.0));
             for (part, share) in shares {
                 row.values[schema.metrics.len() + part] = Some(*share);
             }
             writer.event(&Event::Metrics(row));
         };
-        // The last two are common to all rooms: tests and rest.
-        tell(65 + 64, &[(0, 0.5), (parts - 1, 0.25)]);
-        tell(65 + 192, &[(parts - 2, 0.5), (parts - 1, 0.5)]);
+        // The last two parts are common to all rooms: tests and rest.
+        send(65 + 64, &[(0, 0.5), (parts - 1, 0.25)]);
+        send(65 + 192, &[(parts - 2, 0.5), (parts - 1, 0.5)]);
         let mut expected = vec![0.0; parts];
         expected[0] = 0.5;
         expected[parts - 2] += 1.0;
         expected[parts - 1] += 1.25;
         assert_eq!(reader.parts_s(), expected);
-        writer.event(&teller.began(0, 0));
+        writer.event(&source.began(0, 0));
         assert_eq!(reader.parts_s(), vec![0.0; parts]);
     }
 }
 
 #[test]
-fn a_run_begun_anew_leaves_nothing_of_the_one_before() {
-    for teller in tellers() {
-        let (mut writer, memory) = teller.pair();
+fn new_run_removes_the_previous_one() {
+    for source in sources() {
+        let (mut writer, memory) = source.pair();
         let (mut early, mut late) = (reader(&memory), reader(&memory));
-        writer.event(&teller.began(0, 0));
-        (1..9000).for_each(|i| writer.event(&Event::Metrics(teller.metrics(i))));
+        writer.event(&source.began(0, 0));
+        (1..9000).for_each(|i| writer.event(&Event::Metrics(source.metrics(i))));
         early.poll();
-        (9000..9010).for_each(|i| writer.event(&Event::Metrics(teller.metrics(i))));
-        writer.event(&teller.began(7, 0));
-        writer.event(&Event::Metrics(teller.metrics(8)));
+        (9000..9010).for_each(|i| writer.event(&Event::Metrics(source.metrics(i))));
+        writer.event(&source.began(7, 0));
+        writer.event(&Event::Metrics(source.metrics(8)));
         for reader in [&mut early, &mut late] {
-            let told = events(reader.poll());
-            assert_eq!(iterations(&told), [8]);
-            assert!(matches!(&told[..], [Event::Began { .. }]), "{told:?}");
+            let received = events(reader.poll());
+            assert_eq!(iterations(&received), [8]);
+            assert!(matches!(&received[..], [Event::Began { .. }]), "{received:?}");
         }
     }
 }
 
 #[test]
-fn a_reader_in_the_midst_of_writing_sees_whole_records_only() {
-    let teller = widest();
-    let (mut writer, memory) = teller.pair();
+fn concurrent_readers_see_complete_records_only() {
+    let source = widest();
+    let (mut writer, memory) = source.pair();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..2)
@@ -290,20 +293,20 @@ fn a_reader_in_the_midst_of_writing_sees_whole_records_only() {
                         for event in events(reader.poll()) {
                             match event {
                                 Event::Metrics(m) => {
-                                    assert_eq!(m, teller.metrics(m.progress.iteration));
+                                    assert_eq!(m, source.metrics(m.progress.iteration));
                                     assert!(m.progress.iteration > last, "in order");
                                     last = m.progress.iteration;
                                 }
                                 Event::Began(began) => {
                                     last = began.config.seed;
                                     for m in began.history {
-                                        assert_eq!(m, teller.metrics(m.progress.iteration));
-                                        assert!(m.progress.iteration >= last, "of this run, in order");
+                                        assert_eq!(m, source.metrics(m.progress.iteration));
+                                        assert!(m.progress.iteration >= last, "rows of another run or out of order");
                                         last = m.progress.iteration;
                                     }
                                 }
                                 Event::Notice { text, .. } => assert_eq!(text, "x".repeat(text.len())),
-                                other => panic!("{other:?} was never told"),
+                                other => panic!("{other:?} was never received"),
                             }
                             seen += 1;
                         }
@@ -319,10 +322,10 @@ fn a_reader_in_the_midst_of_writing_sees_whole_records_only() {
             .collect();
         let mut i = 0;
         for round in 0..40 {
-            writer.event(&teller.began(i, round % 5));
+            writer.event(&source.began(i, round % 5));
             for _ in 0..5000 {
                 i += 1;
-                writer.event(&Event::Metrics(teller.metrics(i + round % 5)));
+                writer.event(&Event::Metrics(source.metrics(i + round % 5)));
                 if i % 64 == 0 {
                     let text = "x".repeat(i as usize % 999);
                     writer.event(&Event::Notice { level: Level::Info, text, next_step: String::new() });
@@ -335,26 +338,26 @@ fn a_reader_in_the_midst_of_writing_sees_whole_records_only() {
         for reader in readers {
             let (seen, last) = reader.join().unwrap();
             assert!(seen > 0);
-            assert_eq!(last, newest, "everything that was written last is read");
+            assert_eq!(last, newest, "the newest row was not read");
         }
     });
 }
 
 #[test]
-fn what_is_no_monitor_is_refused_with_a_way_out() {
+fn invalid_monitor_memory_is_rejected() {
     struct Cut(Arc<[AtomicU64]>, usize);
     impl Memory for Cut {
         fn words(&self) -> &[AtomicU64] {
             &self.0[..self.1]
         }
     }
-    for teller in tellers() {
-        let schema = teller.schema();
+    for source in sources() {
+        let schema = source.schema();
         let whole = words(schema);
         let said = |len: usize, words: &[(usize, u64)]| {
-            let (_writer, memory) = teller.pair();
+            let (_writer, memory) = source.pair();
             words.iter().for_each(|&(at, word)| memory[at].store(word, Relaxed));
-            let error = Reader::open(Box::new(Cut(memory, len))).err().expect("refused");
+            let error = Reader::open(Box::new(Cut(memory, len))).err().expect("the memory was accepted");
             (crate::common::clear(&error), error)
         };
         assert!(matches!(said(whole, &[(0, MAGIC + 1)]), (_, RunError::NoMonitor)));
@@ -371,7 +374,7 @@ fn what_is_no_monitor_is_refused_with_a_way_out() {
         // Sizes are words 8 to 11.
         for at in 8..12 {
             for size in [0, 1, 40, 1024, 1025, 1 << 40, u64::MAX] {
-                let (_writer, memory) = teller.pair();
+                let (_writer, memory) = source.pair();
                 if memory[at].load(Relaxed) == size {
                     continue;
                 }
@@ -385,43 +388,43 @@ fn what_is_no_monitor_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn words_that_are_too_long_are_left_out_whole() {
-    let teller = widest();
-    let (mut writer, memory) = teller.pair();
-    writer.event(&teller.began(0, 0));
+fn oversized_items_are_dropped_or_shortened() {
+    let source = widest();
+    let (mut writer, memory) = source.pair();
+    writer.event(&source.began(0, 0));
     let mut reader = reader(&memory);
     reader.poll();
     assert!(!writer.say(&"x".repeat(5000)));
     assert!(writer.say(&"y".repeat(4096)));
-    assert_eq!(reader.poll(), [Told::Shell("y".repeat(4096))]);
-    // Of a mark with a long text there is the beginning.
-    let mark = Mark { to: Value::Text("ä".repeat(3000)), ..teller.mark(3) };
+    assert_eq!(reader.poll(), [MonitorItem::Shell("y".repeat(4096))]);
+    // A long text in a mark is shortened.
+    let mark = Mark { to: Value::Text("ä".repeat(3000)), ..source.mark(3) };
     writer.event(&Event::Mark(mark.clone()));
     let shown = Mark { to: Value::Text("ä".repeat(40) + "…"), ..mark };
-    assert_eq!(reader.poll(), [Told::Event(Event::Mark(shown))]);
-    // What a room tells of itself and is too long is left out, and the run is told.
-    let Event::Began(mut began) = teller.began(9, 3) else { unreachable!() };
+    assert_eq!(reader.poll(), [MonitorItem::Event(Event::Mark(shown))]);
+    // An oversized room value is dropped; the rest of `Began` is sent.
+    let Event::Began(mut began) = source.began(9, 3) else { unreachable!() };
     began.room = serde_json::json!("z".repeat(20_000));
     writer.event(&Event::Began(began.clone()));
     began.room = serde_json::Value::Null;
     assert_eq!(events(reader.poll()), [Event::Began(began)]);
-    // What a shell tells of itself has room for 2048 words of 8 bytes, or is refused.
-    let about = |bytes: usize| Writer::new(Box::new(heap(teller.schema())), teller.schema(), &"a".repeat(bytes)).map(drop);
+    // The shell's description may have 2048 words of 8 bytes; a longer one is rejected.
+    let about = |bytes: usize| Writer::new(Box::new(heap(source.schema())), source.schema(), &"a".repeat(bytes)).map(drop);
     assert!(about(16_384).is_ok() && matches!(about(16_385), Err(RunError::Monitor { .. })));
 }
 
-/// Where `www/run/monitor.ts` looks for a record there are its numbers.
+/// Checks the positions that `www/run/monitor.ts` reads.
 #[test]
-fn a_page_finds_the_numbers_where_the_layout_says() {
-    for teller in tellers() {
-        let (mut writer, memory) = teller.pair();
-        writer.event(&teller.began(0, 0));
+fn layout_gives_the_positions_of_numbers() {
+    for source in sources() {
+        let (mut writer, memory) = source.pair();
+        writer.event(&source.began(0, 0));
         let cursor = writer.cursor();
-        let (first, second, test) = (teller.metrics(15), teller.metrics(16), teller.test(16));
+        let (first, second, test) = (source.metrics(15), source.metrics(16), source.test(16));
         writer.event(&Event::Metrics(first.clone()));
         writer.event(&Event::Metrics(second.clone()));
         writer.event(&Event::Test(test.clone()));
-        let layout = layout(teller.schema());
+        let layout = layout(source.schema());
         assert_eq!((layout.words, memory[layout.epoch].load(Relaxed)), (memory.len(), cursor.epoch));
         let number = |at: usize| f64::from_bits(memory[at].load(Relaxed));
         for (track, ordinal, row) in [
@@ -439,30 +442,30 @@ fn a_page_finds_the_numbers_where_the_layout_says() {
             let values: Vec<_> = found[2 + track.counters..].iter().map(|&x| Some(x).filter(|x| !x.is_nan())).collect();
             assert_eq!(values, row.values);
         }
-        writer.beat(&teller.progress(17));
+        writer.beat(&source.progress(17));
         let progress: Vec<f64> = (layout.progress..).take(2 + layout.metrics.counters).map(number).collect();
-        assert_eq!((progress[0], &progress[2..]), (17.0, &teller.progress(17).counts[..]));
+        assert_eq!((progress[0], &progress[2..]), (17.0, &source.progress(17).counts[..]));
     }
 }
 
 #[test]
-fn every_variant_with_all_its_knobs_finds_room() {
-    for teller in tellers() {
-        for variant in teller.0.variants() {
-            let knobs = teller.0.knobs(variant.id);
+fn every_variant_with_all_knobs_fits() {
+    for source in sources() {
+        for variant in source.0.variants() {
+            let knobs = source.0.knobs(variant.id);
             assert!(knobs.iter().all(|knob| knob.name.len() <= 32));
-            // Digits enough for any value of a knob, and the longest texts.
+            // Numbers with as many digits as any knob needs, and texts of maximum length.
             let longest = |kind: KnobKind| match kind {
                 KnobKind::Text { most } => Value::Text("x".repeat(most as usize)),
                 KnobKind::Choice { options } => Value::Text(options[0].name.into()),
                 _ => Value::Number(1.0 / 3.0),
             };
             let values: BTreeMap<String, Value> = knobs.iter().map(|knob| (knob.name.to_string(), longest(knob.kind))).collect();
-            let Event::Began(mut began) = teller.began(7, 0) else { unreachable!() };
-            began.config = Config { variant: variant.id.into(), knobs: values.clone(), ..config_of(teller.0) };
+            let Event::Began(mut began) = source.began(7, 0) else { unreachable!() };
+            began.config = Config { variant: variant.id.into(), knobs: values.clone(), ..config_of(source.0) };
             (began.knobs, began.attempts) = (values, u32::MAX);
-            (began.progress, began.solved) = (teller.progress(u32::MAX / 1000), Some(teller.progress(7)));
-            let (mut writer, memory) = teller.pair();
+            (began.progress, began.solved) = (source.progress(u32::MAX / 1000), Some(source.progress(7)));
+            let (mut writer, memory) = source.pair();
             writer.event(&Event::Began(began.clone()));
             assert_eq!(events(reader(&memory).poll()), [Event::Began(began)]);
         }

@@ -1,14 +1,14 @@
-//! Players of backgammon and other programs: what GNU Backgammon was asked and answered, decisions that it evaluated, and the
-//! lines by which a player can be asked for its moves.
+//! Backgammon players and other programs: recorded exchanges with GNU Backgammon, decisions that it evaluated, and the line protocol
+//! through which other programs request moves.
 
 use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, score};
 use run::backgammon::{Board, Player, PlayerLines, Reply, Results, Roll, fibs};
 
-const SPOKEN: &str = include_str!("../../../../tests/golden/backgammon_gnubg.txt");
-const JUDGED: &str = include_str!("../../../../tests/golden/backgammon_decisions.jsonl");
+const EXCHANGES: &str = include_str!("../../../../tests/golden/backgammon_gnubg.txt");
+const DECISIONS: &str = include_str!("../../../../tests/golden/backgammon_decisions.jsonl");
 
-/// What was asked, answered and left: (board, roll, after, question, answer).
+/// Recorded exchanges: (board, roll, board after the move, question, answer).
 fn exchanges() -> Vec<(Board, Roll, Board, &'static str, &'static str)> {
     let read = |line: &'static str| {
         let [what, question, answer] = line.split('|').collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -16,14 +16,14 @@ fn exchanges() -> Vec<(Board, Roll, Board, &'static str, &'static str)> {
         let roll = Roll::new(one.parse().unwrap(), other.parse().unwrap()).unwrap();
         (Board::from_id(id).unwrap(), roll, Board::from_id(after).unwrap(), question, answer)
     };
-    SPOKEN.lines().map(read).collect()
+    EXCHANGES.lines().map(read).collect()
 }
 
 #[test]
-fn gnu_backgammon_was_asked_the_same_and_its_words_are_understood() {
+fn questions_and_answers_match_the_recorded_exchanges() {
     let mut on_the_bar = 0;
     for (board, roll, after, question, answer) in exchanges() {
-        // The order in which dice fell is told too; a roll has none.
+        // The recording contains the order of the dice; a `Roll` has no order.
         let dice = |text: &str| text.split(':').map(str::to_string).collect::<Vec<_>>();
         let (mut ours, mut theirs) = (dice(&fibs::question(&board, roll)), dice(question));
         for numbers in [&mut ours, &mut theirs] {
@@ -39,24 +39,24 @@ fn gnu_backgammon_was_asked_the_same_and_its_words_are_understood() {
     }
 }
 
-fn judged() -> Vec<Decision> {
-    let mut room = Results::new();
-    JUDGED.lines().map(|line| Decision::read(line, &mut room).unwrap()).collect()
+fn evaluated_decisions() -> Vec<Decision> {
+    let mut scratch = Results::new();
+    DECISIONS.lines().map(|line| Decision::read(line, &mut scratch).unwrap()).collect()
 }
 
-/// Chooses by the equities that are given.
-struct Told {
+/// Chooses the move with the highest or lowest recorded equity.
+struct RecordedPlayer {
     best: bool,
     decisions: Vec<Decision>,
 }
 
-impl Player for Told {
+impl Player for RecordedPlayer {
     fn name(&self) -> String {
-        "told".into()
+        "recorded".into()
     }
 
     fn choose(&mut self, asked: &[(Board, Roll)], chosen: &mut Vec<Board>) {
-        // What was there is nobody's business.
+        // Removes any earlier content.
         chosen.clear();
         for (board, roll) in asked {
             let same = |d: &&Decision| d.board == *board && d.roll == *roll;
@@ -69,19 +69,19 @@ impl Player for Told {
 }
 
 #[test]
-fn a_player_loses_what_the_judge_says_its_choices_lose() {
-    let decisions = judged();
+fn score_sums_the_recorded_losses_of_a_players_choices() {
+    let decisions = evaluated_decisions();
     assert_eq!(decisions.len(), 260);
-    let mut told = Told { best: true, decisions: decisions.clone() };
-    let best = score(&mut told, &decisions).unwrap();
+    let mut player = RecordedPlayer { best: true, decisions: decisions.clone() };
+    let best = score(&mut player, &decisions).unwrap();
     assert_eq!((best.decisions, best.memg, best.best, best.blunders), (260, 0.0, 1.0, 0.0));
-    told.best = false;
-    let worst = score(&mut told, &decisions).unwrap();
-    // By hand: the first less the last, which the file has in order.
+    player.best = false;
+    let worst = score(&mut player, &decisions).unwrap();
+    // Expected: the first equity minus the last; the file has them in order.
     let losses: Vec<f64> = decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
     let lost = losses.iter().sum::<f64>() / 260.0;
     assert!((worst.memg - 1000.0 * lost).abs() < 1e-9 && worst.best < 0.1, "{worst:?} {lost}");
-    // The variance of 260 losses has 259 degrees of freedom, and their mean varies 260 times less than each.
+    // The sample variance of 260 losses has 259 degrees of freedom; the variance of the mean is 260 times smaller.
     let variance = (losses.iter().map(|loss| loss * loss).sum::<f64>() - 260.0 * lost * lost) / 259.0;
     let error = 1000.0 * (variance / 260.0).sqrt();
     assert!((worst.standard_error - error).abs() < 1e-9, "{worst:?} {error}");
@@ -90,25 +90,25 @@ fn a_player_loses_what_the_judge_says_its_choices_lose() {
     assert!(linear.memg > 20.0 && linear.memg < 70.0 && linear.best > 0.4, "{linear:?}");
     assert!(random.memg > 4.0 * linear.memg && random.memg < worst.memg, "{random:?}");
     assert!(linear.standard_error > 2.0 && linear.standard_error < 10.0);
-    // What leaves no choice is nobody's merit.
-    let mut room = Results::new();
+    // Forced moves are not decisions.
+    let mut scratch = Results::new();
     let forced = r#"{"id":"/38AAAAAAAAAAA","dice":[6,5],"moves":[["/38AAAAAAAAAAA",1]]}"#;
-    assert!(Decision::read(forced, &mut room).is_err());
+    assert!(Decision::read(forced, &mut scratch).is_err());
     assert_eq!(score(&mut Linear::new(), &[]).unwrap().decisions, 0);
 }
 
 #[test]
-fn a_decision_that_is_not_whole_is_refused_with_the_reason() {
-    let whole = JUDGED.lines().next().unwrap();
-    let mut room = Results::new();
-    assert!(Decision::read(whole, &mut room).is_ok());
+fn invalid_decision_lines_are_rejected_with_a_reason() {
+    let whole = DECISIONS.lines().next().unwrap();
+    let mut scratch = Results::new();
+    assert!(Decision::read(whole, &mut scratch).is_ok());
     let first = whole.find("[[").unwrap();
     let second = first + whole[first..].find("],").unwrap() + 2;
     let one = &whole[first + 1..second];
     let cases = [
-        (whole.replacen(one, "", 1), "is not judged"),
-        (whole.replacen(one, &one.repeat(2), 1), "stands here twice"),
-        (whole.replacen(one, &format!("[\"4HPwATDgc/ABMA\",0],{one}"), 1), "no result of this roll"),
+        (whole.replacen(one, "", 1), "without an equity"),
+        (whole.replacen(one, &one.repeat(2), 1), "occurs twice"),
+        (whole.replacen(one, &format!("[\"4HPwATDgc/ABMA\",0],{one}"), 1), "not a result of this roll"),
         (whole.replacen(one, &format!("[\"{}\",9.5],", &one[2..16]), 1), "equity"),
         (whole.replacen("\"dice\":[", "\"dice\":[7", 1), "die"),
         (whole.replacen("\"id\":\"", "\"id\":\"A", 1), "14 characters"),
@@ -117,12 +117,12 @@ fn a_decision_that_is_not_whole_is_refused_with_the_reason() {
         (String::from("4HPwATDgc/ABMA 3 1"), "write {"),
     ];
     for (line, reason) in cases {
-        let error = Decision::read(&line, &mut room).unwrap_err().to_string();
+        let error = Decision::read(&line, &mut scratch).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}: {reason}");
     }
 }
 
-/// Counts how often it is asked, and for how many decisions at most.
+/// Records the number of decisions of each call.
 struct Counting {
     calls: std::sync::Arc<std::sync::Mutex<Vec<usize>>>,
 }
@@ -139,7 +139,7 @@ impl Player for Counting {
 }
 
 #[test]
-fn a_player_is_asked_by_lines_and_batches_are_thought_about_together() {
+fn player_lines_answer_moves_and_batches_in_one_call() {
     let calls = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let mut seat = PlayerLines::new(Box::new(Counting { calls: calls.clone() }));
     let mut ask = |line: &str| seat.answer(Some(line));
@@ -149,8 +149,8 @@ fn a_player_is_asked_by_lines_and_batches_are_thought_about_together() {
     };
     assert_eq!(one(ask("hello")), "counting player");
     let answer = one(ask("move 4HPwATDgc/ABMA 3 1"));
-    let (mut room, roll) = (Results::new(), Roll::new(3, 1).unwrap());
-    assert!(Board::START.results(roll, &mut room).contains(&Board::from_id(&answer).unwrap()));
+    let (mut scratch, roll) = (Results::new(), Roll::new(3, 1).unwrap());
+    assert!(Board::START.results(roll, &mut scratch).contains(&Board::from_id(&answer).unwrap()));
     assert_eq!(one(ask("move 4HPwATDgc/ABMA 1 3")), answer);
     assert_eq!(ask("batch 4"), Reply::Later);
     assert_eq!(ask("move 4HPwATDgc/ABMA 3 1"), Reply::Later);
@@ -162,11 +162,11 @@ fn a_player_is_asked_by_lines_and_batches_are_thought_about_together() {
     assert!(lines[1].starts_with("error: ") && lines[1].contains("1 to 6"), "{lines:?}");
     assert!(lines[2].starts_with("error: ") && lines[2].contains("in a batch"), "{lines:?}");
     assert!(Board::from_id(&lines[3]).is_ok());
-    assert_eq!(*calls.lock().unwrap(), [1, 1, 2], "a batch is one question");
+    assert_eq!(*calls.lock().unwrap(), [1, 1, 2], "a batch is one call");
 }
 
 #[test]
-fn lines_that_cannot_be_obeyed_change_nothing() {
+fn invalid_lines_are_rejected_and_change_nothing() {
     let mut seat = PlayerLines::new(Box::new(Linear::new()));
     let mut ask = |line: Option<&str>| match seat.answer(line) {
         Reply::Lines(lines) if lines.len() == 1 => lines[0].clone(),
@@ -200,8 +200,8 @@ fn lines_that_cannot_be_obeyed_change_nothing() {
         "\u{1F3B2}",
     ];
     for line in bad {
-        let told = ask(Some(line));
-        assert!(told.starts_with("error: ") && told.contains(';') && told.len() < 300, "{line}: {told}");
+        let reply = ask(Some(line));
+        assert!(reply.starts_with("error: ") && reply.contains(';') && reply.len() < 300, "{line}: {reply}");
         assert_eq!(ask(Some("move 4HPwATDgc/ABMA 3 1")), answer, "after {line}");
     }
     assert!(ask(None).contains("too long"));
@@ -211,7 +211,7 @@ fn lines_that_cannot_be_obeyed_change_nothing() {
 }
 
 #[test]
-fn a_batch_that_ends_early_is_answered_as_far_as_it_came() {
+fn truncated_batch_is_answered_with_errors_for_missing_lines() {
     let mut seat = PlayerLines::new(Box::new(Linear::new()));
     assert_eq!(seat.answer(Some("batch 3")), Reply::Later);
     assert_eq!(seat.answer(Some("move 4HPwATDgc/ABMA 3 1")), Reply::Later);
@@ -220,7 +220,7 @@ fn a_batch_that_ends_early_is_answered_as_far_as_it_came() {
     assert_eq!(lines.len(), 3);
     assert!(Board::from_id(&lines[0]).is_ok() && lines[1].contains("too long"), "{lines:?}");
     assert!(lines[2].starts_with("error: ") && lines[2].contains("1 lines of this batch"), "{lines:?}");
-    // It is whole again.
+    // The next line is answered normally.
     assert!(matches!(seat.answer(Some("hello")), Reply::Lines(_)));
     assert_eq!(seat.answer(Some("batch 2")), Reply::Later);
     assert_eq!(seat.answer(Some("quit")), Reply::Quit);

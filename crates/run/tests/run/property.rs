@@ -1,5 +1,5 @@
-//! What any room saves at any moment under any legal knobs, it loads and goes on with to the bit. `FUZZ=75` tries each variant so
-//! often, some 2,000 cases in all.
+//! Property: a run of any room, saved at any time with any valid knobs, resumes bit for bit. `FUZZ=75` runs 75 cases of each variant,
+//! about 2,000 in total.
 
 use crate::common::*;
 use math::Rng;
@@ -8,7 +8,7 @@ use run::protocol::{Command, Config, Event, Knob, KnobKind, Mark, Row, Value};
 use run::{AnyRoom, AnyRun, RunError, permalink};
 use serde_json::json;
 
-/// A legal value, small where it is a size.
+/// A random valid value. Sizes stay small.
 fn any_value(knob: &Knob, small: Option<&Value>, dice: &mut Sequence) -> Value {
     let part = f64::from(dice.uniform());
     match knob.kind {
@@ -55,20 +55,20 @@ fn any_config(room: &dyn AnyRoom, small: &Config, dice: &mut Sequence) -> Config
     small.clone()
 }
 
-/// What happens in one iteration, by slices since its beginning.
-struct Turn {
+/// Events of one iteration, at slices since its start.
+struct IterationPlan {
     knob: Option<(u32, String, Value)>,
-    /// Where the run is saved and another takes its place: after so many slices, and how.
-    cut: Option<(u32, EndedBy)>,
+    /// Slice after which the run is saved and replaced by a restored one, and the way of doing so.
+    cut: Option<(u32, CutBy)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum EndedBy {
-    /// As a shell saves.
+enum CutBy {
+    /// Saves by command.
     Command,
-    /// At once.
+    /// Saves with [`AnyRun::save`].
     Save,
-    /// As a page does that loads the file into the run that it has.
+    /// Restores the saved file into the same run by command.
     Restore,
 }
 
@@ -76,19 +76,19 @@ fn timeless_mark(mark: &Mark) -> Mark {
     Mark { progress: timeless(&mark.progress), ..mark.clone() }
 }
 
-/// All that two runs have to have in common.
+/// Observations that must be equal in both runs.
 #[derive(Debug, Default, PartialEq)]
-struct Story {
+struct Trace {
     digests: Vec<String>,
     tests: Vec<Row>,
     marks: Vec<Mark>,
     solved: Vec<(u32, f64)>,
-    /// Losses and returns, and no times.
+    /// Metrics without rates.
     metrics: Vec<(u32, Vec<Option<f64>>)>,
     notices: usize,
 }
 
-impl Story {
+impl Trace {
     fn take(&mut self, run: &mut dyn AnyRun) -> Option<Vec<u8>> {
         let schema = run.schema();
         let mut saved = None;
@@ -102,12 +102,12 @@ impl Story {
                 Event::Solved { progress, goal } => self.solved.push((progress.iteration, goal)),
                 Event::Saved { bytes } => saved = Some(bytes),
                 Event::Began(began) if began.progress.iteration > 0 => {
-                    let told: Vec<Row> = began.tests.iter().map(timeless_row).collect();
-                    assert_eq!(told, self.tests, "a restored run tells the tests so far");
-                    let told: Vec<Mark> = began.marks.iter().map(timeless_mark).collect();
-                    assert_eq!(told, self.marks);
-                    let told: Vec<u32> = began.history.iter().map(|row| row.progress.iteration).collect();
-                    assert_eq!(told, self.metrics.iter().map(|m| m.0).collect::<Vec<_>>());
+                    let restored_rows: Vec<Row> = began.tests.iter().map(timeless_row).collect();
+                    assert_eq!(restored_rows, self.tests, "a restored run reports other tests");
+                    let restored_rows: Vec<Mark> = began.marks.iter().map(timeless_mark).collect();
+                    assert_eq!(restored_rows, self.marks);
+                    let restored_rows: Vec<u32> = began.history.iter().map(|row| row.progress.iteration).collect();
+                    assert_eq!(restored_rows, self.metrics.iter().map(|m| m.0).collect::<Vec<_>>());
                     assert_eq!(began.solved.map(|s| s.iteration), self.solved.first().map(|s| s.0));
                 }
                 Event::Notice { .. } => self.notices += 1,
@@ -118,7 +118,7 @@ impl Story {
     }
 }
 
-/// Somebody plays beside the training, where that can be done.
+/// In backgammon, plays a step of a game beside the training.
 fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     if run.schema().id != "backgammon" {
         return None;
@@ -130,23 +130,23 @@ fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     }
     let mut act = |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
     let mut table = act("reply").or_else(|_| act("next_game")).ok();
-    // What was considered is shown, and not kept.
+    // The considered moves of a reply are not saved.
     if let Some(table) = &mut table {
         table["reply"] = json!(null);
     }
     table
 }
 
-/// The same run, with every cut or with none.
-fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, Result<Vec<u8>, RunError>) {
+/// Trains the run with all planned cuts, or with none.
+fn train_with_cuts(config: &Config, plans: &[IterationPlan], cut: bool, now_s: &mut f64) -> (Trace, Result<Vec<u8>, RunError>) {
     let mut run = start(config);
-    let mut story = Story::default();
-    for (done, turn) in turns.iter().enumerate() {
+    let mut trace = Trace::default();
+    for (done, plan) in plans.iter().enumerate() {
         let table = play(&mut *run, done == 0);
-        let mut cut_to_do = turn.cut.filter(|_| cut);
+        let mut cut_to_do = plan.cut.filter(|_| cut);
         let mut slice = 0;
         while run.progress().iteration as usize == done && !run.diverged() {
-            if let Some((at, name, value)) = &turn.knob
+            if let Some((at, name, value)) = &plan.knob
                 && *at == slice
             {
                 run.command(set(name, value.clone())).unwrap();
@@ -154,10 +154,10 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
             if cut_to_do.is_some_and(|(at, _)| at == slice) {
                 let how = cut_to_do.take().map(|(_, how)| how);
                 let file = match how {
-                    Some(EndedBy::Command) => {
+                    Some(CutBy::Command) => {
                         run.command(Command::Save).unwrap();
                         loop {
-                            if let Some(file) = story.take(&mut *run) {
+                            if let Some(file) = trace.take(&mut *run) {
                                 break Ok(file);
                             }
                             if run.diverged() {
@@ -169,67 +169,67 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
                     }
                     _ => run.save(),
                 };
-                story.take(&mut *run);
+                trace.take(&mut *run);
                 let Ok(file) = file else { break };
                 let digest = run.digest();
-                if how == Some(EndedBy::Restore) {
+                if how == Some(CutBy::Restore) {
                     run.command(restored(file)).unwrap();
                 } else {
-                    run = go_on(&file);
+                    run = resume(&file);
                 }
                 assert_eq!(run.digest(), digest, "{how:?}");
                 let now = ask::<serde_json::Value>(&mut *run, json!({ "ask": "session" })).ok();
-                assert!(table.is_none() || now == table, "the game goes on where it was");
+                assert!(table.is_none() || now == table, "the game changed");
                 continue;
             }
             *now_s += 0.001;
             run.advance(*now_s);
-            story.take(&mut *run);
+            trace.take(&mut *run);
             slice += 1;
         }
-        story.take(&mut *run);
-        story.digests.push(run.digest().weights);
+        trace.take(&mut *run);
+        trace.digests.push(run.digest().weights);
     }
     run.command(Command::Pause).unwrap();
     while run.advance(*now_s) {}
-    story.take(&mut *run);
-    story.digests.push(run.digest().weights);
-    (story, run.save())
+    trace.take(&mut *run);
+    trace.digests.push(run.digest().weights);
+    (trace, run.save())
 }
 
-fn holds(room: &dyn AnyRoom, small: &Config, case: u32) {
+fn check_case(room: &dyn AnyRoom, small: &Config, case: u32) {
     let rng = Rng::new(case, 0x5052_4F50);
     let mut dice = rng.sequence(u64::from(small.seed) << 40);
     let config = any_config(room, small, &mut dice);
     let knobs: Vec<Knob> = room.knobs(&small.variant).into_iter().filter(|knob| knob.live).collect();
-    let turns: Vec<Turn> = (0..5)
+    let plans: Vec<IterationPlan> = (0..5)
         .map(|_| {
-            let cut = [EndedBy::Command, EndedBy::Save, EndedBy::Restore][dice.below(3) as usize];
-            // The knob comes first: what is pending is in force from the boundary, and in the file.
+            let cut = [CutBy::Command, CutBy::Save, CutBy::Restore][dice.below(3) as usize];
+            // The knob changes before the cut, so that the file contains a pending change.
             let at = dice.below(3);
             let knob = &knobs[dice.below(knobs.len() as u32) as usize];
             let value = any_value(knob, small.knobs.get(knob.name), &mut dice);
             let mut changed = config.clone();
             changed.knobs.insert(knob.name.into(), value.clone());
             let legal = room.check(&changed, host()).is_ok();
-            Turn {
+            IterationPlan {
                 knob: (legal && dice.below(2) == 0).then(|| (at, knob.name.to_string(), value)),
                 cut: (dice.below(4) > 0).then(|| (at + dice.below(4), cut)),
             }
         })
         .collect();
     let mut now_s = 0.0;
-    let (whole, last) = live(&config, &turns, false, &mut now_s);
-    let (cut, other) = live(&config, &turns, true, &mut now_s);
+    let (whole, last) = train_with_cuts(&config, &plans, false, &mut now_s);
+    let (cut, other) = train_with_cuts(&config, &plans, true, &mut now_s);
     let what = format!("case {case}: {config:?}");
     let ended = whole.digests.last().cloned();
-    assert_eq!(Story { notices: 0, ..whole }, Story { notices: 0, ..cut }, "{what}");
+    assert_eq!(Trace { notices: 0, ..whole }, Trace { notices: 0, ..cut }, "{what}");
     match (last, other) {
         (Ok(last), Ok(other)) => {
-            // Whoever opens its link does the same run, with all that was turned while it went on.
+            // The run's link reproduces it, including live changes of knobs.
             let link = run::restore(&last, host()).unwrap().shared().link;
             let mut again = start(&permalink::decode(&link, host()).unwrap().config);
-            settle(&mut *again, turns.len() as u32);
+            settle(&mut *again, plans.len() as u32);
             assert_eq!(again.digest().weights, ended.unwrap(), "{link}: {what}");
             let (last, other) = (apart(&last), apart(&other));
             for (a, b) in last.state().zip(other.state()) {
@@ -248,7 +248,7 @@ fn holds(room: &dyn AnyRoom, small: &Config, case: u32) {
 fn cases(id: &str, count: u32) {
     for (room, small) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
         for case in 0..testkit::cases(count) {
-            holds(room, &Config { seed: case, ..small.clone() }, case);
+            check_case(room, &Config { seed: case, ..small.clone() }, case);
         }
     }
 }
@@ -263,15 +263,15 @@ macro_rules! of_rooms {
 }
 
 of_rooms! {
-    control_goes_on_to_the_bit_from_wherever_it_was_saved: "control", 6;
-    backgammon_goes_on_to_the_bit_from_wherever_it_was_saved: "backgammon", 6;
-    cubes_go_on_to_the_bit_from_wherever_they_were_saved: "cube", 6;
-    logic_goes_on_to_the_bit_from_wherever_it_was_saved: "logic", 3;
-    words_go_on_to_the_bit_from_wherever_they_were_saved: "words", 3;
+    control_resumes_bit_for_bit_from_any_save: "control", 6;
+    backgammon_resumes_bit_for_bit_from_any_save: "backgammon", 6;
+    cubes_resume_bit_for_bit_from_any_save: "cube", 6;
+    logic_resumes_bit_for_bit_from_any_save: "logic", 3;
+    words_resume_bit_for_bit_from_any_save: "words", 3;
 }
 
 #[test]
-fn any_other_room_goes_on_to_the_bit_from_wherever_it_was_saved() {
+fn any_other_room_resumes_bit_for_bit_from_any_save() {
     let known = ["control", "backgammon", "cube", "logic", "words"];
     rooms().iter().map(|room| room.schema().id).filter(|id| !known.contains(id)).for_each(|id| cases(id, 12));
 }

@@ -1,4 +1,4 @@
-//! What any run does, asked of every room.
+//! Requirements that the runs of every room meet.
 
 use crate::common::*;
 use math::Isa;
@@ -7,7 +7,7 @@ use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
 use serde_json::json;
 
 #[test]
-fn the_clock_and_tests_leave_no_trace_in_the_weights() {
+fn clock_and_tests_do_not_change_the_weights() {
     for (_, config) in every(8) {
         let plain = trained(&config, 4);
         let mut watched = start(&config);
@@ -30,7 +30,7 @@ fn the_clock_and_tests_leave_no_trace_in_the_weights() {
 fn seeds_and_knobs_change_the_weights() {
     for (_, config) in every(1) {
         let digest = |config: &Config| {
-            // The published learner collects before it learns.
+            // The published learner fills its replay before it learns.
             trained(config, 6).digest().weights
         };
         let base = digest(&config);
@@ -41,48 +41,48 @@ fn seeds_and_knobs_change_the_weights() {
 }
 
 #[test]
-fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
+fn knob_changes_at_the_boundary_with_a_mark_in_the_file() {
     for (_, config) in every(1) {
         let mut run = start(&config);
-        run.save().unwrap(); // some prepare themselves before they are at a boundary
-        // A room whose iteration is one slice is at the next boundary already.
+        run.save().unwrap(); // some rooms prepare before the first boundary
+        // A room with one slice per iteration is at the next boundary already.
         while run.at_boundary() && run.progress().iteration == 0 {
             run.advance(0.0);
         }
         let at = run.progress().iteration.max(1);
         run.command(set("lr", 0.0021)).unwrap();
         train(&mut *run, 2);
-        let told = Told::by(&mut *run);
-        let marks: Vec<_> = told.marks().into_iter().map(|m| (&*m.knob, m.to.clone(), m.progress.iteration)).collect();
+        let events = Events::drain(&mut *run);
+        let marks: Vec<_> = events.marks().into_iter().map(|m| (&*m.knob, m.to.clone(), m.progress.iteration)).collect();
         assert_eq!(marks, [("lr", Value::Number(0.0021), at)]);
 
-        assert_eq!(run.config(), &config, "the run is still the one that was started");
+        assert_eq!(run.config(), &config, "the initial config changed");
         let change = Change { iteration: at, knob: "lr".into(), value: 0.0021.into() };
         let now = Config { changes: vec![change], ..config.clone() };
-        assert_eq!(run.config_now(), now, "a link to it makes the change again");
+        assert_eq!(run.config_now(), now, "the current config lacks the change");
 
         let file = saved(&mut *run);
         let mut restored = run::restore(&file, host()).unwrap();
         assert_eq!(restored.config_now(), now);
-        let told = Told::by(&mut *restored);
-        let began = told.began();
+        let events = Events::drain(&mut *restored);
+        let began = events.began();
         assert_eq!((began.marks.len(), began.history.len()), (1, 2));
         assert_eq!(began.knobs["lr"], Value::Number(0.0021));
-        assert_eq!(began.knobs.len(), run.knobs().len(), "every knob is told");
+        assert_eq!(began.knobs.len(), run.knobs().len(), "`Began` lacks a knob");
         let width = run.schema().row_len();
         assert!(began.history.iter().all(|row| row.values.len() == width));
     }
 }
 
-/// Of two equal runs a knob of one is changed where the other is saved.
+/// Two equal runs: a knob of one changes at the point where the other is saved.
 #[test]
-fn before_a_change_that_somebody_asked_for_the_run_is_kept_as_a_save_gives_it() {
+fn run_before_a_requested_change_is_kept_and_equals_a_save() {
     for (_, config) in every(3) {
         let variant = &config.variant;
         let replayed = Change { iteration: 1, knob: "lr".into(), value: 0.0019.into() };
         let config = Config { changes: vec![replayed], ..config.clone() };
         let [mut run, mut twin] = [3, 3].map(|iterations| trained(&config, iterations));
-        assert!(run.kept_before().is_empty(), "{variant}: what the config changes can be made again");
+        assert!(run.kept_before().is_empty(), "{variant}: a change from the config was kept");
         for run in [&mut run, &mut twin] {
             assert!(run.advance(0.0));
             run.command(Command::Pause).unwrap();
@@ -93,14 +93,14 @@ fn before_a_change_that_somebody_asked_for_the_run_is_kept_as_a_save_gives_it() 
         let mut now_s = 0.0;
         while run.kept_before().is_empty() {
             now_s += 0.001;
-            assert!(run.advance(now_s), "{variant}: a paused run ends a short iteration for a change as for a save");
+            assert!(run.advance(now_s), "{variant}: the paused run did not complete its short iteration");
         }
         let file = saved(&mut *twin);
         let first = run.kept_before()[0];
         assert!(run.save_before(first).unwrap() == file, "{variant}");
         clear(&run.save_before(0).unwrap_err());
 
-        // Of what is kept, a run that takes its place keeps what lies in its own past.
+        // A restored run keeps only the copies from its own past.
         run.command(set("lr", 0.0023)).unwrap();
         let kept = run.kept_before();
         run.command(restored(run.save_before(kept[kept.len() - 1]).unwrap())).unwrap();
@@ -111,7 +111,7 @@ fn before_a_change_that_somebody_asked_for_the_run_is_kept_as_a_save_gives_it() 
 }
 
 #[test]
-fn a_run_keeps_no_more_of_its_past_than_there_is_room_for() {
+fn kept_copies_are_limited_by_number_and_size() {
     for (room, variant, knobs, most) in [("bandit", "three-arms", "", 12), ("cube", "2x2x2", "hidden=2048-1024", 2)] {
         let mut run = begin(&with(small(room, variant, 1), knobs));
         (1..=20).for_each(|k| run.command(set("lr", 0.002 + f64::from(k) * 1e-4)).unwrap());
@@ -121,10 +121,10 @@ fn a_run_keeps_no_more_of_its_past_than_there_is_room_for() {
 }
 
 #[test]
-fn a_step_is_one_iteration_and_then_a_pause() {
+fn step_trains_one_iteration_and_pauses() {
     for (_, config) in every(1) {
         let mut run = begin(&config);
-        assert!(!run.advance(0.0), "nothing happens before a command");
+        assert!(!run.advance(0.0), "the run works before a command");
         run.command(Command::Step).unwrap();
         let mut now_s = 0.0;
         while run.advance(now_s) {
@@ -136,18 +136,18 @@ fn a_step_is_one_iteration_and_then_a_pause() {
 }
 
 #[test]
-fn a_row_has_what_the_schema_says_and_a_rate_is_what_was_done_in_the_time() {
+fn rows_match_the_schema_and_rates_are_work_per_time() {
     for (room, config) in first(1) {
         let schema = room.schema();
         let mut run = start(&config);
         let mut now_s = 0.0;
-        let mut told = Told(Vec::new());
+        let mut events = Events(Vec::new());
         while run.progress().iteration < 5 {
             now_s += 0.125;
             run.advance(now_s);
-            told.0.extend(run.events());
+            events.0.extend(run.events());
         }
-        let rows = told.metrics();
+        let rows = events.metrics();
         assert_eq!(rows.len(), 5);
         for pair in rows.windows(2) {
             let (before, row) = (&pair[0].progress, &pair[1].progress);
@@ -160,7 +160,7 @@ fn a_row_has_what_the_schema_says_and_a_rate_is_what_was_done_in_the_time() {
                 let Some(rate) = column.rate else { continue };
                 let at = schema.counter(rate.counter).unwrap();
                 let done = (row.counts[at] - before.counts[at]) * rate.seconds;
-                // The time of tests is not training's.
+                // Rates exclude the time of tests.
                 let trained_s = (row.train_s - before.train_s) * (1.0 - shares[tests].unwrap());
                 let expected = done / trained_s;
                 let found = value.unwrap();
@@ -171,53 +171,53 @@ fn a_row_has_what_the_schema_says_and_a_rate_is_what_was_done_in_the_time() {
 }
 
 #[test]
-fn tests_are_of_the_weights_that_they_name_and_come_after_the_iteration_that_they_are_of() {
+fn tests_measure_and_follow_their_iteration() {
     for (room, config) in every(5) {
-        // Of these one is due after hundreds of thousands of boards or states; see `backgammon.rs` and `cube.rs`.
+        // Their tests are due after hundreds of thousands of boards or states; see `backgammon.rs` and `cube.rs`.
         if ["backgammon", "cube"].contains(&room.schema().id) {
             continue;
         }
         let mut run = start(&config);
-        let (mut told, mut now_s) = (Vec::new(), 0.0);
-        while told.len() < 2 && run.progress().iteration < 400 {
+        let (mut tested, mut now_s) = (Vec::new(), 0.0);
+        while tested.len() < 2 && run.progress().iteration < 400 {
             now_s += 0.001;
             run.advance(now_s);
             let at = run.progress().iteration;
-            for row in Told::by(&mut *run).tests() {
-                assert_eq!(row.progress.iteration, at, "nothing was learned meanwhile at home");
+            for row in Events::drain(&mut *run).tests() {
+                assert_eq!(row.progress.iteration, at, "the learner advanced during the test");
                 assert_eq!(row.values, run.test().unwrap().values, "{}", config.variant);
                 assert_eq!(row.values.len(), room.schema().tests.len());
-                told.push(at);
+                tested.push(at);
             }
         }
-        assert!(told.len() == 2 && told[0] < told[1], "{}: {told:?}", config.variant);
+        assert!(tested.len() == 2 && tested[0] < tested[1], "{}: {tested:?}", config.variant);
     }
 }
 
 #[test]
-fn the_first_test_that_reaches_the_goal_solves_it_and_the_file_says_so() {
+fn first_test_at_the_goal_solves_the_run_and_the_file_records_it() {
     let config = small("bandit", "three-arms", 4);
     let goal = room("bandit").variants()[0].goal.unwrap();
     let mut run = start(&config);
-    let told = until(&mut *run, Told::is_solved);
-    let solved = told.0.iter().find_map(|event| match event {
+    let events = until(&mut *run, Events::is_solved);
+    let solved = events.0.iter().find_map(|event| match event {
         Event::Solved { progress, goal } => Some((progress.clone(), *goal)),
         _ => None,
     });
-    let first = told.tests().into_iter().find(|row| row.values[0].unwrap() >= goal.at).unwrap();
+    let first = events.tests().into_iter().find(|row| row.values[0].unwrap() >= goal.at).unwrap();
     assert_eq!(solved, Some((first.progress.clone(), goal.at)));
     let at = run.progress().iteration;
     train(&mut *run, at + 40);
     let mut restored = run::restore(&run.save().unwrap(), host()).unwrap();
     assert_eq!(restored.solved(), Some(&first.progress));
-    assert_eq!(Told::by(&mut *restored).began().solved.as_ref(), Some(&first.progress));
+    assert_eq!(Events::drain(&mut *restored).began().solved.as_ref(), Some(&first.progress));
     restored.command(Command::Start).unwrap();
     train(&mut *restored, at + 80);
-    assert!(!Told::by(&mut *restored).is_solved(), "a task is solved once");
+    assert!(!Events::drain(&mut *restored).is_solved(), "the run was solved twice");
 }
 
 #[test]
-fn a_reset_begins_again_and_goes_on_running() {
+fn reset_restarts_and_keeps_running() {
     for (_, config) in every(1) {
         let mut run = trained(&config, 2);
         let digest = run.digest();
@@ -234,7 +234,7 @@ fn a_reset_begins_again_and_goes_on_running() {
 }
 
 #[test]
-fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
+fn sweep_cells_equal_single_runs() {
     for (room, config) in first(4) {
         let schema = room.schema();
         let budget = trained(&config, 6).progress().counts[0];
@@ -253,8 +253,8 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
         let mut alone = start(&with(Config { seed: 5, ..config }, "lr=0.004"));
         let at = schema.test(alone.variant().goal.unwrap().column).unwrap();
         train_for(&mut *alone, budget);
-        let told = Told::by(&mut *alone);
-        let last = told.tests().last().map(|row| [row.progress.counts[0], row.values[at].unwrap()]);
+        let events = Events::drain(&mut *alone);
+        let last = events.tests().last().map(|row| [row.progress.counts[0], row.values[at].unwrap()]);
         let cell = &cells[3];
         assert_eq!(timeless(&cell.progress), timeless(&alone.progress()), "{}", schema.id);
         assert_eq!(cell.curve.last().copied(), last);
@@ -269,9 +269,9 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
     }
 }
 
-/// Variants side by side from one seed, each with its own defaults; what was set stays where all know it.
+/// Compares variants with one seed. Each uses its own defaults; a knob that only some variants have is dropped.
 #[test]
-fn a_sweep_compares_variants() {
+fn sweep_compares_variants() {
     let config = small("cube", "2x2x2", 4);
     let budget = trained(&config, 6).progress().counts[0];
     let names = ["2x2x2", "2x2x2-last", "2x2x2-dqn"];
@@ -289,14 +289,14 @@ fn a_sweep_compares_variants() {
         train_for(&mut *run, budget);
         assert_eq!(timeless(&cell.progress), timeless(&run.progress()), "{variant}");
     }
-    let nobody = SweepSpec { values: vec!["2x2x2".into(), "nobody".into()], ..spec };
-    assert!(matches!(Sweep::new(nobody, host()), Err(RunError::UnknownVariant { .. })));
+    let absent = SweepSpec { values: vec!["2x2x2".into(), "absent".into()], ..spec };
+    assert!(matches!(Sweep::new(absent, host()), Err(RunError::UnknownVariant { .. })));
 }
 
 #[test]
-fn divergence_stops_the_run_says_so_and_is_never_saved() {
+fn diverged_run_stops_with_a_notice_and_is_never_saved() {
     for (room, config) in every(1) {
-        // Of control's environments one is enough: they share the learner.
+        // One environment of control is enough; all share the learner.
         if room.schema().id == "control" && config.variant != "CartPole-v1" {
             continue;
         }
@@ -305,7 +305,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         let good = saved(&mut *run);
         let good_digest = run.digest();
         let mut wild = apart(&good);
-        wild.drive_wild();
+        wild.set_extreme_weights();
         run.command(restored(wild.together())).unwrap();
         run.events();
         run.advance(0.0);
@@ -314,7 +314,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             run.command(Command::Save).unwrap();
         }
         let mut now_s = 0.0;
-        // A learner that has nothing to learn from yet has not diverged, and may be saved.
+        // A learner that still fills its replay has not diverged, and may be saved.
         while run.progress().iteration < 200 {
             now_s += 0.001;
             if !run.advance(now_s) {
@@ -322,17 +322,17 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             }
         }
         assert!(run.diverged() && !run.running(), "{id}");
-        let told = Told::by(&mut *run);
-        let said = told.0.iter().position(|event| match event {
+        let events = Events::drain(&mut *run);
+        let said = events.0.iter().position(|event| match event {
             Event::Notice { level: Level::Error, text, next_step } => text.contains("diverged") && next_step.contains("learning rate"),
             _ => false,
         });
-        let since = &told.0[said.unwrap_or_else(|| panic!("{id}"))..];
+        let since = &events.0[said.unwrap_or_else(|| panic!("{id}"))..];
         assert!(!since.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
-        // Whoever asked for a save is answered.
+        // A requested save is answered.
         let answers = |event: &&Event| matches!(event, Event::Saved { .. } | Event::NotSaved { .. });
-        assert_eq!(told.0.iter().filter(answers).count(), usize::from(asked), "{id}");
-        // It says so, saves nothing over what is good, and lives on.
+        assert_eq!(events.0.iter().filter(answers).count(), usize::from(asked), "{id}");
+        // The run refuses to save, and still answers questions.
         assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
         let question = match room.schema().id {
@@ -348,7 +348,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         for _ in 0..1000 {
             run.advance(1.0);
         }
-        assert!(run.diverged() && !run.running(), "it stops again");
+        assert!(run.diverged() && !run.running(), "the diverged run continued");
         run.command(restored(good)).unwrap();
         assert!(!run.diverged());
         assert_eq!(run.digest(), good_digest);
@@ -359,7 +359,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
 }
 
 #[test]
-fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
+fn link_reproduces_the_run_and_reports_the_result() {
     for (room, config) in every(7) {
         let (id, variant) = (room.schema().id, &config.variant);
         let first = trained(&config, DIGEST_EVERY);
@@ -373,39 +373,39 @@ fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
         let own = permalink::decode(&format!("#/{id}"), host()).unwrap();
         assert_eq!(own.config, run::config_of(room));
 
-        // One of each room, which takes a while.
+        // Slow, so one variant of each room.
         if room.variants()[0].id != *variant {
             continue;
         }
-        let told = |expected: Digest| {
+        let notice = |expected: Digest| {
             let mut again = start(&config);
             again.expect(expected);
             train(&mut *again, DIGEST_EVERY);
-            let told = Told::by(&mut *again);
-            let [(level, text, next_step)] = told.notices()[..] else { panic!("{:?}", told.notices()) };
+            let events = Events::drain(&mut *again);
+            let [(level, text, next_step)] = events.notices()[..] else { panic!("{:?}", events.notices()) };
             (level, text.to_string(), next_step.to_string())
         };
         let word = room.schema().iteration_word;
-        let (level, text, _) = told(digest.clone());
+        let (level, text, _) = notice(digest.clone());
         assert!(level == Level::Info && text.contains(&format!("Reproduced: after 16 {word}s")), "{text}");
-        let (level, text, next) = told(Digest { weights: "0".repeat(16), ..digest.clone() });
+        let (level, text, next) = notice(Digest { weights: "0".repeat(16), ..digest.clone() });
         assert!(level == Level::Warning && text.starts_with("Not reproduced") && !next.is_empty());
         let arithmetic = if Isa::best().fused() { "unfused" } else { "fused" };
-        let (_, text, _) = told(Digest { arithmetic: arithmetic.into(), ..digest });
+        let (_, text, _) = notice(Digest { arithmetic: arithmetic.into(), ..digest });
         assert!(text.contains("cannot be compared"), "{text}");
     }
 }
 
-/// As somebody does who turns knobs while a run goes on, and then gives its link away.
+/// Changes knobs during training, then opens the run's link.
 #[test]
-fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
+fn link_replays_live_changes_and_reports_the_result() {
     for (room, config) in first(7) {
         let mut first = start(&config);
         first.command(set("lr", 0.0019)).unwrap();
         train(&mut *first, 5);
         first.command(set("lr", 0.0021)).unwrap();
         // A save and a load between two changes make no difference.
-        let mut first = go_on(&first.save().unwrap());
+        let mut first = resume(&first.save().unwrap());
         first.command(set("lr", 0.0023)).unwrap();
         first.command(set("lr", 0.0022)).unwrap();
         train(&mut *first, DIGEST_EVERY);
@@ -416,47 +416,47 @@ fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
         let link = permalink::decode(&shared.link, host()).unwrap();
         assert_eq!(link.digest.as_ref(), Some(&digest));
 
-        let told = |link: &permalink::Link, turn: bool| {
+        let replay = |link: &permalink::Link, change: bool| {
             let mut again = start(&link.config);
             again.expect(link.digest.clone().unwrap());
-            if turn {
+            if change {
                 train(&mut *again, 3);
                 again.command(set("lr", 0.003)).unwrap();
             }
             train(&mut *again, DIGEST_EVERY);
-            let told = Told::by(&mut *again);
-            let marks: Vec<_> = told.marks().iter().map(|m| (m.progress.iteration, m.to.clone())).collect();
-            let notices: Vec<_> = told.notices().iter().map(|(_, text, _)| text.to_string()).collect();
+            let events = Events::drain(&mut *again);
+            let marks: Vec<_> = events.marks().iter().map(|m| (m.progress.iteration, m.to.clone())).collect();
+            let notices: Vec<_> = events.notices().iter().map(|(_, text, _)| text.to_string()).collect();
             (again, marks, notices)
         };
-        let (again, marks, notices) = told(&link, false);
+        let (again, marks, notices) = replay(&link, false);
         assert_eq!(again.digest(), digest);
         assert_eq!(marks, [(0, 0.0019.into()), (5, 0.0022.into())]);
         let word = room.schema().iteration_word;
-        assert!(notices[0].contains(&format!("2 live changes of knobs again, the first after 0 {word}s")));
+        assert!(notices[0].contains(&format!("replays 2 live changes of knobs, the first after 0 {word}s")));
         assert!(notices.len() == 2 && notices[1].starts_with("Reproduced"), "{notices:?}");
-        assert_eq!(again.shared(), shared, "whoever opened it gives the same link away");
+        assert_eq!(again.shared(), shared, "the replayed run has another link");
 
-        // From the middle of the replay, what is ahead still comes.
+        // A run saved in the middle of the replay still makes the later changes.
         let mut early = trained(&link.config, 3);
         assert_eq!(early.shared().address, shared.address);
-        let mut early = go_on(&early.save().unwrap());
+        let mut early = resume(&early.save().unwrap());
         assert_eq!(early.shared().address, shared.address);
         train(&mut *early, DIGEST_EVERY);
         assert_eq!(early.digest(), digest);
 
         let mut other = link.clone();
         other.config.changes[1].value = 0.0024.into();
-        assert!(told(&other, false).2[1].starts_with("Not reproduced"));
-        // One that somebody else turned too is theirs.
-        let (own, marks, notices) = told(&link, true);
+        assert!(replay(&other, false).2[1].starts_with("Not reproduced"));
+        // A further change makes it another run, which is not compared.
+        let (own, marks, notices) = replay(&link, true);
         assert_eq!((marks.len(), notices.len()), (3, 1), "{notices:?}");
         assert_eq!(own.shared().changes, 3);
     }
 }
 
 #[test]
-fn defaults_lie_in_their_own_ranges_and_links_hold_them() {
+fn defaults_are_in_range_and_survive_a_link() {
     for (room, config) in every(1) {
         let knobs = room.knobs(&config.variant);
         let knobs = knobs.iter().map(|knob| (knob.name.to_string(), knob.default.clone())).collect();
@@ -467,11 +467,11 @@ fn defaults_lie_in_their_own_ranges_and_links_hold_them() {
 }
 
 #[test]
-fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
+fn choice_and_text_knobs_work_in_configs_links_and_files() {
     let paying = |payouts: &str| with_text(small("bandit", "three-arms", 4), "payouts", payouts);
-    // What is no payout is refused by the room, though the text is one.
+    // The room rejects a text that is not a list of payouts.
     let wrong = paying("0.1 0.2   0.9&'=%#/✓");
-    clear(&not_begun(&wrong));
+    clear(&begin_error(&wrong));
     let link = permalink::encode(&wrong, None);
     assert!(!link.contains([' ', '\'', '✓']) && link.matches('#').count() == 1, "{link}");
     clear(&permalink::decode(&link, host()).unwrap_err());
@@ -488,29 +488,29 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
         assert!(matches!(run.command(command), Err(RunError::WrongKind { .. })));
     }
     assert!(matches!(run.command(set("payouts", "1 2")), Err(RunError::NotLive { .. })));
-    let told = Told::by(&mut *run);
-    let mark = told.marks()[0].clone();
+    let events = Events::drain(&mut *run);
+    let mark = events.marks()[0].clone();
     assert_eq!((mark.from, mark.to), ("none".into(), "mean".into()));
     train(&mut *run, 4);
 
-    let mut restored = go_on(&run.save().unwrap());
+    let mut restored = resume(&run.save().unwrap());
     assert_eq!(restored.config_now(), run.config_now());
     assert_eq!(restored.config_now().changes[0].value, "mean".into());
-    let began = Told::by(&mut *restored);
+    let began = Events::drain(&mut *restored);
     assert_eq!(began.began().knobs["payouts"], "0.1 0.95 0.3 0.5".into());
     assert_eq!(began.began().marks[0].to, "mean".into());
     for run in [&mut run, &mut restored] {
         settle(&mut **run, 9);
     }
     assert_eq!(run.digest(), restored.digest());
-    // The order of the answers is that of the text.
+    // Arms have the order of the text.
     let odds: Vec<f64> = ask(&mut *run, json!({ "ask": "policy" })).unwrap();
     assert_eq!(odds.len(), 4);
     assert!(odds[1] > odds[0] && odds[1] > odds[2], "{odds:?}");
 }
 
 #[test]
-fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
+fn memory_is_estimated_before_allocation() {
     let large = [
         ("backgammon", "published", "tables=256 games=1024 evals=2000"),
         ("control", "LunarLander-v3", "envs=32768 rollout_steps=128 hidden=512"),
@@ -533,7 +533,7 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
         let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.001.into()], seeds: 2, budget: 1.0 };
         clear(&Sweep::new(spec, host).err().unwrap());
 
-        // What a checkpoint claims, of its config and of what is in force.
+        // Large knobs in a checkpoint, both in its config and in its current values.
         let file = run.save().unwrap();
         for place in ["/config/knobs", "/knobs"] {
             let mut claims = apart(&file);
@@ -552,9 +552,9 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
     }
 }
 
-/// What is claimed of sizes and is not what the tensors are is found out before anything is allocated for it.
+/// A mismatch between knobs and tensor sizes is detected before allocation.
 #[test]
-fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
+fn checkpoint_with_mismatched_sizes_is_damaged() {
     let claims = [
         ("control", "envs", 512.0.into()),
         ("control", "hidden", 64.0.into()),
@@ -577,7 +577,7 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
 }
 
 #[test]
-fn rooms_are_listed_once_and_found_by_name() {
+fn rooms_are_listed_once_and_their_schemas_are_consistent() {
     let ids: Vec<_> = rooms().iter().map(|room| room.schema().id).collect();
     assert_eq!(ids, ["control", "backgammon", "cube", "logic", "words", "bandit"]);
     assert_eq!(run::default_config().room, ids[0]);
@@ -589,7 +589,7 @@ fn rooms_are_listed_once_and_found_by_name() {
         assert_eq!((run.schema().id, run.variant().id), (info.id, config.variant.as_str()));
         let goal = run.variant().goal.unwrap();
         assert!(run.schema().test(goal.column).is_some(), "{goal:?}");
-        // Names are those of a file's columns: one meaning each.
+        // Column names of a file are unique.
         let all = room.schema().counters.iter().chain(room.schema().metrics);
         let mut names: Vec<_> = all.map(|c| c.name).chain(room.schema().all_parts().map(|part| part.name)).collect();
         names.sort_unstable();
@@ -601,9 +601,9 @@ fn rooms_are_listed_once_and_found_by_name() {
     }
 }
 
-/// A run can be moved to another thread whole.
+/// Also checks that a clock does not change the training.
 #[test]
-fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
+fn run_with_a_clock_reports_time_shares() {
     for (room, config) in every(2) {
         if room.schema().parts.is_empty() {
             continue;
@@ -611,22 +611,22 @@ fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
         let plain = trained(&config, 2);
         let mut run: Box<dyn AnyRun> = start(&config);
         run.set_clock(ticks);
-        let mut told = Told(Vec::new());
+        let mut events = Events(Vec::new());
         while run.progress().iteration < 2 {
             run.advance(ticks());
-            told.0.extend(run.events());
+            events.0.extend(run.events());
         }
         assert_eq!(run.digest(), plain.digest());
-        let row = told.metrics()[1];
+        let row = events.metrics()[1];
         let shares = &row.values[room.schema().metrics.len()..];
         let learner: f64 = shares[..room.schema().parts.len()].iter().map(|share| share.unwrap()).sum();
         assert!(learner > 0.2, "{}: {shares:?}", config.variant);
     }
 }
 
-/// Where somebody looks, the calls of a plan are timed, each of them; and the weights are those of a run that nobody looks into.
+/// Timing covers every call of a plan after the first request, and does not change the weights.
 #[test]
-fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
+fn operations_are_timed_on_request_without_changing_the_weights() {
     for (room, config) in every(7) {
         let what = format!("{} {}", room.schema().id, config.variant);
         let (mut plain, mut looked) = (start(&config), start(&config));
@@ -634,10 +634,10 @@ fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
         prepare(&mut *plain);
         prepare(&mut *looked);
         let none = looked.operations(true);
-        // Others have kernels of their own.
+        // The other learners have no plan.
         let has_plan = matches!((room.schema().id, &*config.variant), ("control" | "cube" | "words", _) | ("backgammon", "published"));
         assert_eq!(none, has_plan.then(Vec::new), "{what}");
-        // Some play for a while before they take a step.
+        // Some learners collect data before their first step.
         let mut iterations = 0;
         let found = loop {
             iterations += 2;
@@ -655,56 +655,56 @@ fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
         assert!(found.iter().all(|one| one.calls > 0 && one.seconds > 0.0), "{what}: {found:?}");
         assert!(found.is_sorted_by(|a, b| a.seconds >= b.seconds), "{what}");
         assert_eq!(looked.operations(false), Some(found), "{what}");
-        assert_eq!(looked.operations(false), Some(vec![]), "{what}: nobody looks any more");
+        assert_eq!(looked.operations(false), Some(vec![]), "{what}: the timing continues");
     }
 }
 
-/// What a run told of its iterations, without what depends on the time.
+/// Metrics of a run's iterations without rates.
 fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
     let columns = run.schema().metrics;
-    let told = Told::by(run);
-    told.metrics().into_iter().map(|row| unrated(columns, row)).collect()
+    let events = Events::drain(run);
+    events.metrics().into_iter().map(|row| unrated(columns, row)).collect()
 }
 
 #[test]
-fn a_save_at_any_slice_goes_on_to_the_bit() {
+fn save_at_any_slice_resumes_bit_for_bit() {
     for (_, config) in every(3) {
         let variant = &config.variant;
         let mut whole = start(&config);
         settle(&mut *whole, 2);
-        let told = timeless_metrics(&mut *whole);
+        let metrics = timeless_metrics(&mut *whole);
         for slices in [1, 2, 3, 5, 8, 13, 21] {
             let mut run = start(&config);
             prepare(&mut *run);
-            // A second a slice: an iteration that lasts so long is saved within.
+            // At one second per slice, an iteration is long enough to be saved within it.
             (0..slices).for_each(|slice| assert!(run.advance(f64::from(slice))));
             if run.progress().iteration >= 2 {
                 break;
             }
             let done = run.progress().iteration as usize;
             let now = run.saves();
-            let mut again = go_on(&run.save().unwrap());
-            // What cannot be saved within an iteration ends it first.
+            let mut again = resume(&run.save().unwrap());
+            // A learner that cannot be saved within an iteration completes it first.
             assert_eq!(again.progress(), now.unwrap_or_else(|| run.progress()), "{variant}");
             let done = done.max(again.progress().iteration as usize);
             settle(&mut *again, 2);
             assert_eq!(again.digest(), whole.digest(), "{variant} after {slices} slices");
-            assert_eq!(timeless_metrics(&mut *again), told[done..], "{variant} after {slices} slices");
-            // And the one that was saved does so too.
+            assert_eq!(timeless_metrics(&mut *again), metrics[done..], "{variant} after {slices} slices");
+            // The original run matches too.
             settle(&mut *run, 2);
             assert_eq!(run.digest(), whole.digest(), "{variant} after {slices} slices");
         }
     }
 }
 
-/// A save counts only slices that wait for another machine: here every one of some thousands is work of this processor.
+/// A save limits only the slices that wait for another machine. Here all of some thousands work on this processor.
 #[test]
-fn a_save_works_through_an_iteration_of_thousands_of_slices() {
+fn save_completes_an_iteration_of_thousands_of_slices() {
     let tiny = "width=16 layers=1 heads=1 context=8 batch=1 micro=1 steps=2200";
     let mut run = start(&with(small("words", "char", 2), tiny));
     work(&mut *run, |run| !run.is_preparing() && !run.at_boundary());
     run.events();
-    // The gradient and the update of each step are a slice each.
+    // Each step has two slices: the gradient and the update.
     run.save().unwrap();
     assert!(run.at_boundary() && run.progress().iteration == 1);
     let events = run.events();
@@ -713,7 +713,7 @@ fn a_save_works_through_an_iteration_of_thousands_of_slices() {
 }
 
 #[test]
-fn an_iteration_of_hours_is_saved_and_paused_at_once() {
+fn long_iteration_is_saved_and_paused_at_once() {
     let hours = [("words", "char", "steps"), ("logic", "life", "updates"), ("cube", "2x2x2", "updates"), ("cube", "2x2x2-dqn", "updates")];
     for (room, variant, knob) in hours {
         let mut run = start(&with(small(room, variant, 2), &format!("{knob}=10000")));
@@ -722,20 +722,20 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         assert!(!run.at_boundary() && run.progress().iteration == 0, "{variant}");
         run.events();
         run.command(Command::Save).unwrap();
-        let bytes = Told::by(&mut *run).saved().expect(variant);
+        let bytes = Events::drain(&mut *run).saved().expect(variant);
         let again = run::restore(&bytes, host()).unwrap();
         assert_eq!(again.progress(), run.progress(), "{variant}");
-        assert!(!again.at_boundary(), "{variant}: it is in the file that so much of the iteration is done");
-        assert_eq!(again.digest().arithmetic, "partial", "{variant}: no other run tells the digest of these weights");
+        assert!(!again.at_boundary(), "{variant}: the file lacks the partial iteration");
+        assert_eq!(again.digest().arithmetic, "partial", "{variant}: partial weights have no comparable digest");
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(2.0), "{variant}");
-        // A step that was begun ends where somebody pauses.
+        // A pause interrupts a step.
         run.command(Command::Step).unwrap();
         assert!(run.advance(3.0));
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(4.0), "{variant}");
     }
-    // What cannot be saved within an iteration is saved as it began, once that lasts, and does the iteration again.
+    // If a learner cannot be saved within a long iteration, the file contains its start, and the restored run repeats it.
     for (room, variant) in [("control", "CartPole-v1"), ("backgammon", "strong")] {
         let config = small(room, variant, 2);
         let mut whole = start(&config);
@@ -749,18 +749,18 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         while run.at_boundary() {
             run.advance(now_s);
         }
-        assert_eq!(run.saves(), None, "{variant}: it may be over soon");
+        assert_eq!(run.saves(), None, "{variant}: the iteration is not long enough yet");
         run.command(Command::Pause).unwrap();
         run.command(Command::Save).unwrap();
-        while Told::by(&mut *run).saved().is_none() {
+        while Events::drain(&mut *run).saved().is_none() {
             now_s += 1.5;
             assert!(run.advance(now_s), "{variant}");
         }
-        assert!(!run.at_boundary() && !run.advance(now_s), "{variant}: nothing goes on behind the save");
+        assert!(!run.at_boundary() && !run.advance(now_s), "{variant}: the paused run continued after the save");
         assert_eq!(run.saves().map(|at| at.iteration), Some(1), "{variant}");
-        let mut again = go_on(&run.save().unwrap());
-        let told = Told::by(&mut *run);
-        let notices = told.notices();
+        let mut again = resume(&run.save().unwrap());
+        let events = Events::drain(&mut *run);
+        let notices = events.notices();
         assert!(notices.iter().any(|one| one.1.contains("as it was after 1")), "{variant}: {notices:?}");
         settle(&mut *again, 3);
         assert_eq!(again.digest(), whole.digest(), "{variant}");
@@ -771,13 +771,13 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
 }
 
 #[test]
-fn a_knob_that_waits_for_the_end_of_an_iteration_is_in_the_file() {
+fn pending_knob_change_is_in_the_file() {
     let mut run = start(&with(small("words", "char", 2), "steps=20"));
     work(&mut *run, |run| !run.is_preparing() && !run.at_boundary());
     run.advance(2.0);
     assert!(!run.at_boundary() && run.saves().is_some());
     run.command(set("lr", 0.01)).unwrap();
-    let mut again = go_on(&run.save().unwrap());
+    let mut again = resume(&run.save().unwrap());
     for run in [&mut run, &mut again] {
         settle(&mut **run, 2);
     }

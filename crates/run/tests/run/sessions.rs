@@ -1,4 +1,4 @@
-//! Game sessions of backgammon: what is refused leaves everything as it was, and what is kept can be gone on with.
+//! Game sessions of backgammon: rejected actions change nothing, and saved sessions continue.
 
 use crate::common::{ask, begin, clear, host, small};
 use run::backgammon::protocol::{
@@ -13,7 +13,7 @@ const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
 const LINEAR: Engine = Engine { who: PlayerKind::Linear, evals: 1 };
 
-/// A run at which one can sit down, and what is asked of it.
+/// A run with sessions, with one method per question.
 pub struct Room(pub Box<dyn AnyRun>);
 
 fn room() -> Room {
@@ -43,7 +43,7 @@ impl Room {
         transcript() -> String;
     }
 
-    /// The session that has begun.
+    /// The current session.
     pub fn table(&mut self) -> Session {
         self.session().unwrap().expect("a session")
     }
@@ -53,7 +53,7 @@ fn setup(seats: [Option<Engine>; 2], length: u16, seed: u32) -> Setup {
     Setup { seats, length, cube: true, seed }
 }
 
-/// Does whatever can be done next, a person choosing the first step there is, until a game has ended.
+/// Plays until `until` is true of the session. A human player takes the first legal step.
 fn play_on(room: &mut Room, until: impl Fn(&Session) -> bool) -> Session {
     let mut table = room.table();
     while !until(&table) {
@@ -68,7 +68,7 @@ fn play_on(room: &mut Room, until: impl Fn(&Session) -> bool) -> Session {
         } else if let Some(step) = table.legal.first() {
             Act::Step { from: step.from, to: step.to }
         } else {
-            assert!(table.may.next_game, "something can be done: {table:?}");
+            assert!(table.may.next_game, "no action is possible: {table:?}");
             Act::NextGame
         };
         table = room.act(&act).unwrap();
@@ -82,7 +82,7 @@ fn checkers(table: &Session) -> u32 {
 }
 
 #[test]
-fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
+fn human_turn_is_played_undone_and_confirmed_by_steps() {
     let mut room = room();
     assert!(matches!(room.act(&Act::Roll), Err(RunError::Refused { .. })));
     let opened = room.new_session(setup([None, Some(RANDOM)], 3, 8)).unwrap();
@@ -92,7 +92,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     let mut table = play_on(&mut room, |table| table.phase == Phase::ToPlay && table.turn == 0);
     let whole = table.clone();
     assert_eq!(table.left.len(), 2);
-    // What cannot be done changes nothing.
+    // Rejected actions change nothing.
     for act in [
         Act::Roll,
         Act::Double,
@@ -107,7 +107,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
         Act::Resign { points: 4 },
     ] {
         let text = room.act(&act).unwrap_err().to_string();
-        assert!(text.len() > 20, "{act:?} is refused with words: {text}");
+        assert!(text.len() > 20, "{act:?} is rejected without a reason: {text}");
         assert_eq!(room.table(), whole, "{act:?}");
     }
     while let Some(step) = table.legal.first().copied() {
@@ -119,10 +119,10 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     room.act(&Act::Undo { all: false }).unwrap();
     assert_eq!(room.act(&Act::Undo { all: true }).unwrap(), whole);
 
-    // The same by the id that a hint tells.
+    // The same move by the id of a hint.
     let hint = room.hint(AGENT).unwrap();
     assert_eq!(hint.position, whole.position);
-    // In a match it says what is played for, too.
+    // In a match, an id also contains the stakes.
     let is_same = |candidate: &&Candidate| candidate.id.split(':').next() == Some(&*stepped.id);
     let same = hint.candidates.iter().find(is_same).unwrap();
     let laid = room.act(&Act::Play { id: same.id.clone() }).unwrap();
@@ -137,7 +137,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     assert_eq!((review.yours.id.as_str(), review.best.id.as_str()), (same.id.as_str(), hint.candidates[0].id.as_str()));
     assert!((review.error - same.loss.unwrap()).abs() < 1e-9 && same.loss <= worst.loss);
     assert_eq!((review.reviewed, review.lost), (1, review.error));
-    assert_eq!(room.review(AGENT).unwrap().reviewed, 1, "a turn counts once");
+    assert_eq!(room.review(AGENT).unwrap().reviewed, 1, "a turn was counted twice");
     assert_eq!(review.verdict == Verdict::Best, review.rank == 1);
     assert!(matches!(room.review(RANDOM), Err(RunError::Refused { .. })));
 
@@ -147,9 +147,9 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     assert!(replied.may.roll && replied.turn == 0);
 }
 
-/// Its place among all results of the roll, of which none was searched.
+/// The rank of a move among all results of the roll. With one evaluation, none is searched.
 #[test]
-fn a_move_is_told_its_rank_among_all() {
+fn review_ranks_a_move_among_all_results() {
     for from_last in [0, 1, 2] {
         let mut room = room();
         room.new_session(setup([None, Some(RANDOM)], 0, 8)).unwrap();
@@ -166,7 +166,7 @@ fn a_move_is_told_its_rank_among_all() {
 }
 
 #[test]
-fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
+fn match_ends_at_its_length_and_repeats_with_equal_dice() {
     let play = || {
         let mut room = room();
         room.new_session(setup([Some(LINEAR), Some(RANDOM)], 5, 3)).unwrap();
@@ -180,7 +180,7 @@ fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
 }
 
 #[test]
-fn the_cube_is_turned_taken_and_passed_by_the_rules() {
+fn cube_is_doubled_taken_and_passed_by_the_rules() {
     let mut room = room();
     room.new_session(setup([None, None], 0, 4)).unwrap();
     let to_roll = |table: &Session| table.phase == Phase::ToRoll;
@@ -191,7 +191,7 @@ fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     assert!(room.act(&Act::Roll).is_err() && doubled.may.answer && !doubled.may.roll);
     let taken = room.act(&Act::Take).unwrap();
     assert_eq!((taken.cube, taken.cube_owner), (2, Some(1 - first.turn)));
-    assert!(!taken.may.double, "the cube is the other's");
+    assert!(!taken.may.double, "the opponent owns the cube");
     room.act(&Act::Roll).unwrap();
     let next = play_on(&mut room, to_roll);
     assert!(next.may.double);
@@ -212,12 +212,12 @@ fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     room.new_session(Setup { cube: false, ..setup([None, None], 0, 4) }).unwrap();
     assert!(!play_on(&mut room, to_roll).may.double && room.act(&Act::Double).is_err());
     room.new_session(setup([None, None], 1, 4)).unwrap();
-    assert!(!play_on(&mut room, to_roll).may.double, "a match of one point is played without the cube");
+    assert!(!play_on(&mut room, to_roll).may.double, "a match to one point has no cube");
     assert!(room.new_session(setup([None, None], 65, 4)).unwrap_err().to_string().contains("1 to 64"));
 }
 
 #[test]
-fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
+fn session_resumes_in_the_middle_of_a_match() {
     let mut whole = room();
     whole.new_session(setup([Some(RANDOM), Some(LINEAR)], 7, 9)).unwrap();
     play_on(&mut whole, |table| table.game == 2 && table.moves.len() == 9);
@@ -231,7 +231,7 @@ fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
 }
 
 #[test]
-fn a_game_that_was_given_up_in_the_middle_of_a_turn_is_the_same_from_a_file() {
+fn game_resigned_within_a_turn_is_equal_after_restore() {
     let mut room = room();
     room.new_session(setup([None, None], 0, 4)).unwrap();
     play_on(&mut room, |table| table.phase == Phase::ToPlay && table.moves.len() >= 2);
@@ -241,9 +241,9 @@ fn a_game_that_was_given_up_in_the_middle_of_a_turn_is_the_same_from_a_file() {
     assert_eq!(resumed.table(), given_up);
 }
 
-/// GNU Backgammon reads this file (`import mat`) without a word of complaint and writes the same games.
+/// GNU Backgammon reads this file (`import mat`) without errors and writes the same games.
 #[test]
-fn a_transcript_is_the_one_that_another_program_read() {
+fn transcript_equals_the_golden_file() {
     let mut room = room();
     room.new_session(setup([None, None], 3, 2)).unwrap();
     play_on(&mut room, |table| table.phase == Phase::ToRoll && table.moves.len() >= 4);
@@ -267,7 +267,7 @@ fn a_transcript_is_the_one_that_another_program_read() {
 }
 
 #[test]
-fn a_table_that_was_replaced_is_gone_back_to_and_follows_the_person_to_another_run() {
+fn former_session_returns_and_follows_to_another_run() {
     let mut room = room();
     let begin_one = |room: &mut Room, seed: u32| room.new_session(setup([None, Some(RANDOM)], 3, seed)).unwrap();
     begin_one(&mut room, 1);
@@ -276,13 +276,13 @@ fn a_table_that_was_replaced_is_gone_back_to_and_follows_the_person_to_another_r
     let second = begin_one(&mut room, 2);
     assert_ne!(first, second);
     assert_eq!(room.former_session().unwrap(), first);
-    assert_eq!(room.former_session().unwrap(), second, "and back");
+    assert_eq!(room.former_session().unwrap(), second, "the sessions were not swapped back");
     room.former_session().unwrap();
-    // Both are saved.
+    // Both sessions are saved.
     let mut resumed = Room(run::restore(&room.0.save().unwrap(), host()).unwrap());
     assert_eq!((resumed.table(), resumed.former_session().unwrap()), (first.clone(), second));
 
-    // A run that was saved before anybody sat down: the game goes on there, where that is asked for.
+    // A run saved without a session takes over the present one if `follow` is set.
     let bytes = self::room().0.save().unwrap();
     for (follow, expected) in [(true, Some(first)), (false, None)] {
         room.0.command(Command::Restore { bytes: bytes.clone(), data: None, follow }).unwrap();
@@ -291,13 +291,13 @@ fn a_table_that_was_replaced_is_gone_back_to_and_follows_the_person_to_another_r
 }
 
 #[test]
-fn decisions_on_the_cube_are_reviewed_like_moves() {
+fn cube_decisions_are_reviewed() {
     let mut room = room();
     let table = room.new_session(setup([None, None], 5, 4)).unwrap();
     assert_eq!(table.names, ["you (1)", "you (2)"]);
     let to_roll = |table: &Session| table.phase == Phase::ToRoll;
     play_on(&mut room, to_roll);
-    assert_eq!(room.review_cube(AGENT).unwrap(), None, "none was due before");
+    assert_eq!(room.review_cube(AGENT).unwrap(), None, "a cube review before the first decision");
     let review = |room: &mut Room, act: Act, did: CubeAct| {
         let outlook = room.hint(AGENT).unwrap().outlook.unwrap().cube;
         room.act(&act).unwrap();
@@ -319,14 +319,14 @@ fn decisions_on_the_cube_are_reviewed_like_moves() {
     review(&mut room, Act::Double, CubeAct::Double);
     review(&mut room, Act::Take, CubeAct::Take);
     room.act(&Act::Roll).unwrap();
-    assert_eq!(room.review_cube(AGENT).unwrap(), None, "the cube is the other's");
+    assert_eq!(room.review_cube(AGENT).unwrap(), None, "the opponent owns the cube");
     play_on(&mut room, to_roll);
     review(&mut room, Act::Double, CubeAct::Double);
     review(&mut room, Act::Pass, CubeAct::Pass);
 }
 
 #[test]
-fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
+fn game_is_replayed_and_evaluated_move_by_move() {
     let mut room = room();
     room.new_session(setup([None, None], 5, 4)).unwrap();
     let to_roll = |table: &Session| table.phase == Phase::ToRoll && table.moves.len() >= 3;
@@ -339,13 +339,13 @@ fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
         let moment = room.moment(at).unwrap();
         assert_eq!((moment.seat, &moment.text, moment.dice), (played.seat, &played.text, played.dice));
         assert_eq!(moment.id, played.id);
-        // What was played for is in the id, and the position is the same from the other side.
+        // The id contains the stakes, and the position as the other player sees it.
         let standing = room.read_id(&moment.id).unwrap();
         assert_eq!((standing.length, standing.dice, standing.cube), (5, moment.dice, moment.cube));
         let mine = if standing.xgid.split(':').nth(3) == Some("1") { 0 } else { 1 };
         let of = [&standing.position.mine, &standing.position.theirs];
         assert_eq!(of[mine], &moment.position.mine);
-        // The steps lead to where the next one begins.
+        // The steps lead to the position of the next moment.
         if let Some(next) = table.moves.get(at + 1).filter(|_| played.dice.is_some()) {
             let mut places = moment.position.mine.clone();
             if played.seat == 0 {
@@ -368,7 +368,7 @@ fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
         }
     }
     assert!(moves > 5 && cubes > 3, "{moves} {cubes}");
-    assert_eq!(room.judge(0, AGENT).unwrap().cube_error, None, "nobody may double at the opening");
+    assert_eq!(room.judge(0, AGENT).unwrap().cube_error, None, "no player may double at the opening");
     assert!(room.moment(12).is_err() && room.judge(99, AGENT).is_err());
     assert!(table.xgid.starts_with("XGID=") && room.read_id(&table.xgid).unwrap().cube == 2);
 }

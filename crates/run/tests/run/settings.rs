@@ -1,5 +1,5 @@
-//! Every setting of every room against tests/golden/settings.txt. A link without knobs and a digest that somebody wrote down are of the
-//! defaults, so none of them changes without that file. `SETTINGS=write cargo test --release -p run --test run settings` writes it anew.
+//! Compares every setting of every room with tests/golden/settings.txt. Links without knobs and published digests depend on the defaults,
+//! so a changed default must show in that file. `SETTINGS=write cargo test --release -p run --test run settings` regenerates it.
 
 use run::AnyRoom;
 use run::protocol::{Knob, KnobKind};
@@ -23,7 +23,7 @@ fn line(Knob { name, kind: of, default, live, .. }: &Knob) -> String {
     format!("{name} = {:?}, {}{}", default.to_string(), kind(*of), if *live { ", live" } else { "" })
 }
 
-/// A line a variant, then a line a knob, followed by the variants that have it so.
+/// Writes one line per variant, then one line per knob definition with the variants that have it.
 fn describe(room: &dyn AnyRoom, text: &mut String) {
     let schema = room.schema();
     let variants = room.variants();
@@ -45,17 +45,17 @@ fn describe(room: &dyn AnyRoom, text: &mut String) {
 }
 
 #[test]
-fn no_setting_changes_unnoticed() {
+fn settings_match_the_golden_file() {
     let mut text = String::new();
     for room in run::rooms().into_iter().filter(|room| room.schema().id != "bandit") {
         describe(room, &mut text);
     }
-    if std::env::var("SETTINGS").is_ok_and(|wish| wish == "write") {
+    if std::env::var("SETTINGS").is_ok_and(|mode| mode == "write") {
         std::fs::write(PATH, &text).unwrap();
     }
     let golden = std::fs::read_to_string(PATH).unwrap_or_default();
     for (now, then) in text.lines().zip(golden.lines()) {
-        assert_eq!(now, then, "a setting changed: see the first lines of this test");
+        assert_eq!(now, then, "a setting changed: see the head of this file");
     }
-    assert_eq!(text, golden, "settings.txt has more or fewer lines: see the first lines of this test");
+    assert_eq!(text, golden, "settings.txt has more or fewer lines: see the head of this file");
 }

@@ -1,4 +1,4 @@
-//! Iterations whose pieces others do: whoever does them and however they are cut, the run is the one that does them all itself.
+//! Iterations with pieces that remote workers compute. The result is independent of the workers and of how the pieces are divided.
 
 use crate::common::*;
 use math::Isa;
@@ -6,16 +6,16 @@ use run::protocol::{Config, Event, Row};
 use run::{AnyRun, Host, RunError, play};
 use std::ops::Range;
 
-/// Learners that share.
+/// Variants that share their work.
 const SHARING: [&str; 2] = ["strong", "published"];
 
-/// One of them, with enough pieces in a round to be cut.
+/// A sharing variant with enough pieces per round to divide them.
 fn pieces(variant: &str) -> Config {
     let more = if variant == "published" { "tables=9 games=2 batch=6 duel_pairs=1" } else { "" };
     with(small("backgammon", variant, 3), more)
 }
 
-/// Each, with a run that does and one that does not.
+/// For each variant, a run that shares and one that does not.
 fn sharing() -> Vec<[Box<dyn AnyRun>; 2]> {
     let both = |variant: &&str| {
         let config = pieces(variant);
@@ -27,7 +27,7 @@ fn sharing() -> Vec<[Box<dyn AnyRun>; 2]> {
 }
 
 #[test]
-fn a_learner_that_shares_nothing_says_so_and_what_to_do() {
+fn learner_without_sharing_reports_it_with_a_next_step() {
     for (room, config) in every(3) {
         if room.schema().id == "backgammon" && SHARING.contains(&&*config.variant) {
             continue;
@@ -44,19 +44,19 @@ fn a_learner_that_shares_nothing_says_so_and_what_to_do() {
     }
 }
 
-/// Works until pieces are due.
+/// Advances the run until pieces are due.
 fn wait(run: &mut dyn AnyRun) -> (Range<u64>, Vec<u8>) {
     for _ in 0..100_000 {
         run.advance(0.0);
         if run.waiting() {
-            return run.due().expect("it waits for something");
+            return run.due().expect("the run waits without due pieces");
         }
     }
-    panic!("it never shares");
+    panic!("no pieces became due");
 }
 
-/// Does the rest of an iteration's pieces, a few at a time, in another process as it were.
-fn bring(run: &mut dyn AnyRun, most: u64) {
+/// Computes the remaining pieces of an iteration as a remote worker does, at most `most` at a time.
+fn play_remotely(run: &mut dyn AnyRun, most: u64) {
     let (pieces, due) = wait(run);
     for first in pieces.clone().step_by(most as usize) {
         let done = play(&due, first..(first + most).min(pieces.end), host()).unwrap();
@@ -64,8 +64,8 @@ fn bring(run: &mut dyn AnyRun, most: u64) {
     }
 }
 
-/// What it told that no clock has to do with.
-fn told(run: &mut dyn AnyRun) -> Vec<(u32, Vec<f64>, Vec<Option<f64>>)> {
+/// Metrics and tests without rates.
+fn untimed_rows(run: &mut dyn AnyRun) -> Vec<(u32, Vec<f64>, Vec<Option<f64>>)> {
     let schema = run.schema();
     let untimed = |row: Row, columns| {
         let values = unrated(columns, &row);
@@ -80,21 +80,21 @@ fn told(run: &mut dyn AnyRun) -> Vec<(u32, Vec<f64>, Vec<Option<f64>>)> {
 }
 
 #[test]
-fn a_run_whose_pieces_others_do_is_the_same_to_the_bit() {
+fn shared_run_equals_own_run_bit_for_bit() {
     for [mut shared, mut own] in sharing() {
         for most in [1000, 7, 1] {
-            bring(&mut *shared, most);
+            play_remotely(&mut *shared, most);
         }
-        // Another one dies in the middle, and the rest is done anew by who is left.
+        // A worker fails after five pieces; another computes the rest.
         let (pieces, due) = wait(&mut *shared);
         shared.take(&play(&due, pieces.start..pieces.start + 5, host()).unwrap()).unwrap();
-        bring(&mut *shared, 4);
+        play_remotely(&mut *shared, 4);
         train(&mut *shared, 4);
         train(&mut *own, 4);
         assert_eq!(shared.progress().counts, own.progress().counts);
         assert_eq!(shared.digest(), own.digest());
-        assert_eq!(told(&mut *shared), told(&mut *own));
-        // Both go on as one.
+        assert_eq!(untimed_rows(&mut *shared), untimed_rows(&mut *own));
+        // Both continue without sharing.
         shared.share(false).unwrap();
         train(&mut *shared, 6);
         train(&mut *own, 6);
@@ -103,17 +103,17 @@ fn a_run_whose_pieces_others_do_is_the_same_to_the_bit() {
 }
 
 #[test]
-fn a_save_waits_for_nobody_and_goes_on_as_the_run_does() {
+fn save_does_not_wait_for_workers_and_resumes_equal() {
     for [mut shared, mut own] in sharing() {
-        bring(&mut *shared, 9);
+        play_remotely(&mut *shared, 9);
         let (pieces, due) = wait(&mut *shared);
         shared.take(&play(&due, pieces.start..pieces.start + 3, host()).unwrap()).unwrap();
         let saved = shared.save().unwrap();
         train(&mut *own, 2);
         assert_eq!(shared.digest(), own.digest());
-        let mut again = go_on(&saved);
-        // It is shared still, and what was restored is another's to share.
-        bring(&mut *shared, 6);
+        let mut again = resume(&saved);
+        // The original run still shares; the restored run does not.
+        play_remotely(&mut *shared, 6);
         train(&mut *shared, 3);
         train(&mut *again, 3);
         assert_eq!(shared.digest(), again.digest());
@@ -121,7 +121,7 @@ fn a_save_waits_for_nobody_and_goes_on_as_the_run_does() {
 }
 
 #[test]
-fn pieces_that_are_not_due_are_refused_and_change_nothing() {
+fn pieces_that_are_not_due_are_rejected_and_change_nothing() {
     for [mut shared, mut own] in sharing() {
         let (pieces, due) = wait(&mut *shared);
         let later = play(&due, pieces.start + 1..pieces.end, host()).unwrap();
@@ -129,13 +129,13 @@ fn pieces_that_are_not_due_are_refused_and_change_nothing() {
         assert!(error.contains("due"), "{error}");
         let first = play(&due, pieces.start..pieces.start + 2, host()).unwrap();
         shared.take(&first).unwrap();
-        assert!(shared.take(&first).is_err(), "twice");
-        assert!(shared.take(&due).is_err(), "what to do is not what was done");
-        assert!(play(&first, pieces.clone(), host()).is_err(), "and the other way round");
+        assert!(shared.take(&first).is_err(), "pieces were accepted twice");
+        assert!(shared.take(&due).is_err(), "a request was accepted as a result");
+        assert!(play(&first, pieces.clone(), host()).is_err(), "a result was accepted as a request");
         let mut cut = later.clone();
         cut.truncate(later.len() / 2);
         assert!(matches!(shared.take(&cut), Err(RunError::Damaged { .. })));
-        // None beyond what is due are done, whatever is asked for.
+        // The requested range is clamped to the due pieces.
         shared.take(&play(&due, pieces.start + 2..u64::MAX, host()).unwrap()).unwrap();
         assert!(matches!(shared.take(&later), Err(RunError::NothingDue)));
         train(&mut *shared, 1);
@@ -145,10 +145,10 @@ fn pieces_that_are_not_due_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn who_plays_otherwise_is_refused() {
+fn worker_with_other_arithmetic_is_rejected() {
     let portable = Host::new(Isa::Portable);
     if Isa::Portable.fused() == Isa::best().fused() {
-        return testkit::skip("this machine's best arithmetic is the plain one");
+        return testkit::skip("this machine's best arithmetic is the portable one");
     }
     for [mut shared, _] in sharing() {
         let (pieces, due) = wait(&mut *shared);

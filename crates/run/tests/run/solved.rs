@@ -1,5 +1,5 @@
-//! When a run is solved: a test that reaches the goal is confirmed on draws of its own, an attempt that fails is told and kept, and
-//! none of it leaves a trace in what is learned.
+//! Solved runs. A test that reaches the goal is confirmed on separate draws, a failed attempt is reported and saved, and neither changes
+//! the training.
 
 use crate::bandit::Bandit;
 use crate::common::*;
@@ -18,7 +18,7 @@ use run::{AnyRun, Run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// What a room finds in a test, or in a confirmation of this seed. Nothing is learned meanwhile.
+/// Result of a test, or of a confirmation with this seed. The learner does not advance meanwhile.
 fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     match confirmation {
         None => room.begin_test(),
@@ -31,45 +31,45 @@ fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     }
 }
 
-/// Whatever its tests say, luck among them, a run is solved by a confirmation alone.
+/// Only a confirmation solves a run; a test may reach the goal by luck.
 #[test]
-fn an_attempt_that_fails_is_told_kept_and_no_solution() {
+fn failed_confirmation_is_reported_and_saved_as_an_attempt() {
     let mut failed = false;
     for seed in 1..=60 {
         let mut run = start(&small("control", "CartPole-v1", seed));
-        let told = until(&mut *run, |told| !told.confirmations().is_empty());
-        let all = told.confirmations();
+        let events = until(&mut *run, |events| !events.confirmations().is_empty());
+        let all = events.confirmations();
         assert_eq!(all.len(), 1, "seed {seed}");
         let Confirmation { progress, value, goal, confirmed } = all[0];
-        let test = told.tests().pop().unwrap();
+        let test = events.tests().pop().unwrap();
         assert_eq!((test.progress.iteration, *goal), (progress.iteration, 475.0));
         assert!(test.values[0] >= Some(475.0), "{test:?}");
         assert_eq!(*confirmed, *value >= Some(475.0));
-        assert_eq!((told.is_solved(), run.solved().is_some()), (*confirmed, *confirmed), "seed {seed}");
+        assert_eq!((events.is_solved(), run.solved().is_some()), (*confirmed, *confirmed), "seed {seed}");
         assert_eq!(run.attempts(), u32::from(!confirmed));
         if *confirmed {
             continue;
         }
         failed = true;
-        let mut again = go_on(&run.save().unwrap());
+        let mut again = resume(&run.save().unwrap());
         assert_eq!((again.attempts(), again.solved()), (1, None));
-        assert_eq!(Told::by(&mut *again).began().attempts, 1);
-        // It goes on until it is confirmed; and what was learned by then is what it would have been.
-        until(&mut *again, Told::is_solved);
+        assert_eq!(Events::drain(&mut *again).began().attempts, 1);
+        // Training continues until a confirmation succeeds.
+        until(&mut *again, Events::is_solved);
         let attempts = again.attempts();
         assert!(attempts >= 1 && again.solved().unwrap().iteration > progress.iteration);
         let again = run::restore(&again.save().unwrap(), host()).unwrap();
         assert_eq!(again.attempts(), attempts);
         break;
     }
-    assert!(failed, "no test of sixty runs was one of luck");
+    assert!(failed, "no confirmation of sixty runs failed");
 }
 
 #[test]
-fn tests_and_confirmations_leave_no_trace_in_what_is_learned() {
+fn tests_and_confirmations_do_not_change_the_weights() {
     let config = small("control", "CartPole-v1", 1);
     let mut tested = start(&config);
-    until(&mut *tested, |told| !told.confirmations().is_empty());
+    until(&mut *tested, |events| !events.confirmations().is_empty());
     let iterations = tested.progress().iteration;
     let mut untested = Run::<Control>::new(config, host()).unwrap();
     while untested.progress().iteration < iterations {
@@ -78,10 +78,10 @@ fn tests_and_confirmations_leave_no_trace_in_what_is_learned() {
     assert_eq!(untested.digest().weights, tested.digest().weights);
 }
 
-/// Episodes differ from test to test, and those of a confirmation from those of all tests.
+/// Each test uses new episodes, and a confirmation uses episodes of no test.
 #[test]
-fn every_test_has_episodes_of_its_own() {
-    // So little is learned that returns differ by the episodes alone.
+fn each_test_and_confirmation_uses_different_episodes() {
+    // The learning rate is so low that returns differ only through the episodes.
     let config = with(small("control", "Pendulum-v1", 3), "lr=0.00001 epochs=1");
     let mut run = Run::<Control>::new(config, host()).unwrap();
     run.command(Command::Start).unwrap();
@@ -99,15 +99,15 @@ fn every_test_has_episodes_of_its_own() {
     assert!(confirmed[0] != confirmed[1] && confirmed[0] != means[5], "{confirmed:?}, {means:?}");
 }
 
-/// Whether a test of this run is confirmed on other draws.
+/// Returns true if a test of this run is confirmed on other draws.
 fn is_confirmed<R: Room>(config: &Config) -> bool {
     let mut run = Run::<R>::new(config.clone(), host()).unwrap();
-    // A room that has a text to prepare does so before its first test.
+    // The words room prepares its text before the first test.
     run.room().begin_test();
     run.room().begin_confirmation(1)
 }
 
-/// A test covers all states, or all neighbourhoods, or the only grid that there is.
+/// Returns true if a test is exhaustive: all states, all neighbourhoods or the only grid.
 fn leaves_nothing_to_chance(room: &str, variant: &str) -> bool {
     match room {
         "cube" => variant.starts_with("2x2x2"),
@@ -118,7 +118,7 @@ fn leaves_nothing_to_chance(room: &str, variant: &str) -> bool {
 }
 
 #[test]
-fn every_goal_is_confirmed_on_other_draws_or_its_test_leaves_nothing_to_chance() {
+fn every_goal_is_confirmed_unless_its_test_is_exhaustive() {
     for (room, config) in every(1) {
         let id = room.schema().id;
         let variant = room.variants().into_iter().find(|variant| variant.id == config.variant).unwrap();
@@ -132,16 +132,16 @@ fn every_goal_is_confirmed_on_other_draws_or_its_test_leaves_nothing_to_chance()
             "logic" => is_confirmed::<Logic>,
             "words" => is_confirmed::<Words>,
             "bandit" => is_confirmed::<Bandit>,
-            _ => panic!("this test does not know the room {id}"),
+            _ => panic!("this test has no case for the room {id}"),
         };
         assert_eq!(is_confirmed(&config), !leaves_nothing_to_chance(id, variant.id), "{id} {}", variant.id);
     }
 }
 
-/// A confirmation writes a text of its own, which follows from its seed; the test after it is on the learner's text again.
+/// A confirmation generates its own text from its seed. The next test uses the learner's text again.
 #[test]
-fn a_confirmation_of_words_has_a_text_of_its_own() {
-    // Every text is made of bytes, and so none has a token that the learner's text lacks.
+fn words_confirmation_uses_a_separate_text() {
+    // With bytes as tokens, no text has a token that the learner's text lacks.
     let config = with(small("words", "char", 5), "tokenizer=bytes");
     let mut run = Run::<Words>::new(config, host()).unwrap();
     let test = found(run.room(), None);
@@ -155,13 +155,13 @@ fn a_confirmation_of_words_has_a_text_of_its_own() {
     assert_eq!(found(run.room(), None), test);
 }
 
-/// A machine that keeps the first states that it is asked to judge, and then refuses.
+/// A machine that records the first states to evaluate, and then fails.
 #[derive(Clone, Default)]
-struct Witness(Arc<Mutex<Vec<f32>>>);
+struct Recorder(Arc<Mutex<Vec<f32>>>);
 
-impl Machine for Witness {
+impl Machine for Recorder {
     fn name(&self) -> String {
-        "a witness".into()
+        "a recorder".into()
     }
 
     fn is_software(&self) -> bool {
@@ -172,19 +172,19 @@ impl Machine for Witness {
         Ok(Box::new(self.clone()))
     }
 
-    fn trainer(&self, plan: &Arc<Plan>, standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
-        Local.trainer(plan, standing)
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Local.trainer(plan, state)
     }
 }
 
-impl PlanEvaluator for Witness {
+impl PlanEvaluator for Recorder {
     fn set_weights(&mut self, _: &[f32]) -> Result<(), Fault> {
         Ok(())
     }
 
     fn set_input(&mut self, _: &str, values: &[f32]) -> Result<(), Fault> {
         *self.0.lock().unwrap() = values.to_vec();
-        Err(Fault::Refused { why: "it has seen enough".into() })
+        Err(Fault::Refused { why: "the states are recorded".into() })
     }
 
     fn run(&mut self) -> Result<(), Fault> {
@@ -196,94 +196,94 @@ impl PlanEvaluator for Witness {
     }
 }
 
-/// Without long training no scramble of the 3x3x3 is solved, and scores tell no two scrambles apart: so another machine says what
-/// it is asked to judge on the way to the first solution.
+/// Without long training no scramble of the 3x3x3 is solved, so scores cannot distinguish scrambles. The test compares the first states
+/// that are sent to a machine for evaluation.
 #[test]
-fn a_confirmation_of_the_cube_has_scrambles_of_its_own() {
+fn cube_confirmation_uses_separate_scrambles() {
     let mut run = Run::<Cube>::new(small("cube", "3x3x3", 5), host()).unwrap();
     let mut first = |confirmation: Option<u32>| {
-        let (room, witness) = (run.room(), Witness::default());
+        let (room, recorder) = (run.room(), Recorder::default());
         match confirmation {
             None => room.begin_test(),
             Some(seed) => assert!(room.begin_confirmation(seed)),
         }
-        room.offload().unwrap().begin_offload(&witness, 0).unwrap();
-        while witness.0.lock().unwrap().is_empty() {
-            assert_eq!(room.advance_test().unwrap(), None, "it judges many states before it ends");
+        room.offload().unwrap().begin_offload(&recorder, 0).unwrap();
+        while recorder.0.lock().unwrap().is_empty() {
+            assert_eq!(room.advance_test().unwrap(), None, "the test ended before an evaluation");
         }
-        std::mem::take(&mut *witness.0.lock().unwrap())
+        std::mem::take(&mut *recorder.0.lock().unwrap())
     };
-    // The scrambles of all tests have the seed 0 too, on another stream.
+    // All tests use seed 0 too, on another random stream.
     let [test, again] = [None, None].map(&mut first);
     let [zero, one, same] = [Some(0), Some(1), Some(0)].map(&mut first);
-    assert!(test == again && zero == same, "the same draws lead to the same states");
-    assert!(test != zero && test != one && zero != one, "other draws lead to other states");
+    assert!(test == again && zero == same, "equal draws gave different states");
+    assert!(test != zero && test != one && zero != one, "different draws gave equal states");
 }
 
-/// It has more games than a test, and dice that no test has: those of seed 0 are also of the test before the first round.
+/// A confirmation has more games than a test, and different dice, also with seed 0, the seed of the test before the first round.
 #[test]
-fn a_confirmation_of_backgammon_has_dice_of_its_own() {
+fn backgammon_confirmation_uses_separate_dice() {
     let mut run = Run::<Backgammon>::new(small("backgammon", "strong", 3), host()).unwrap();
     let mut player = player_from_checkpoint(&run.save().unwrap(), 1, host()).unwrap();
     let column = |name: &str| Backgammon::SCHEMA.test(name).unwrap();
     let [points, error, games] = ["linear_points", "linear_error", "linear_games"].map(column);
-    let told = |values: &[Option<f64>]| [values[points], values[error]];
-    // As many games with the dice of the test before the first round.
+    let result = |values: &[Option<f64>]| [values[points], values[error]];
+    // The same number of games with the dice of the test before the first round.
     let mut of_that_test = |values: &[Option<f64>]| {
         let pairs = values[games].unwrap() as u64 / 2;
         let tally = arena::duel(&mut *player, &mut Linear::new(), 0, pairs, 64).unwrap();
         [Some(tally.mean()), tally.standard_error()]
     };
     let test = found(run.room(), None);
-    assert_eq!(told(&test), of_that_test(&test));
+    assert_eq!(result(&test), of_that_test(&test));
     let [one, other] = [0, 1].map(|seed| found(run.room(), Some(seed)));
     assert!(one[games] > test[games] && one[games] == other[games], "{one:?} {other:?}");
-    assert_ne!(told(&one), of_that_test(&one));
-    assert_ne!(told(&one), told(&other));
+    assert_ne!(result(&one), of_that_test(&one));
+    assert_ne!(result(&one), result(&other));
 }
 
-/// Its slices are short, so that a page stays quick and a save comes at once; a file that was written meanwhile goes on with it.
+/// A confirmation has many short slices. A file that is saved during a confirmation repeats it after restore.
 #[test]
-fn a_confirmation_in_slices_goes_on_from_a_file() {
+fn confirmation_in_slices_continues_after_restore() {
     let config = Config { variant: "checkerboard".into(), ..run::config_of(room("logic")) };
     let mut run = start(&config);
     let reaches = |test: &&Row| test.values[0] == Some(1.0);
-    until(&mut *run, |told| told.tests().iter().any(reaches));
-    assert!(run.solved().is_none(), "a test alone solves nothing");
+    until(&mut *run, |events| events.tests().iter().any(reaches));
+    assert!(run.solved().is_none(), "a test without confirmation solved the run");
     (0..3).for_each(|_| assert!(run.advance(0.0)));
     let mut again = run::restore(&run.save().unwrap(), host()).unwrap();
     assert_eq!(again.solved(), None);
-    // Also where it pauses.
+    // A paused run completes the confirmation.
     let ends = |run: &mut dyn AnyRun| {
         let mut slices = 0;
         run.command(Command::Pause).unwrap();
         while run.advance(0.0) {
             slices += 1;
         }
-        let told = Told::by(run);
-        assert!(told.tests().is_empty(), "the test itself is not made again");
-        (slices, told.confirmations()[0].clone())
+        let events = Events::drain(run);
+        assert!(events.tests().is_empty(), "the test was repeated");
+        (slices, events.confirmations()[0].clone())
     };
     let ((slices, one), (_, other)) = (ends(&mut *run), ends(&mut *again));
     assert!(slices > 20, "{slices}");
     assert_eq!((one.value, one.confirmed), (other.value, other.confirmed));
     assert_eq!(one.progress.counts, other.progress.counts);
-    // And a reset gives it up.
+    // A reset cancels the confirmation.
     let mut other = start(&config);
-    until(&mut *other, |told| told.tests().iter().any(reaches));
+    until(&mut *other, |events| events.tests().iter().any(reaches));
     other.command(Command::Reset { config: None }).unwrap();
     assert_eq!((other.solved(), other.progress().iteration), (None, 0));
 }
 
-/// A circuit that passed the test of sixteen grids and is wrong now and then is not solved, is tried once, and gives way to another.
+/// A circuit that passes the test of sixteen grids but fails on others is tried once and does not count as a solution.
 #[test]
-fn circuits_that_were_called_solved_are_right_on_other_grids() {
-    // Among these are seeds whose first circuit that passed 64 grids was wrong on some of 20,000.
+fn confirmed_circuits_are_right_on_other_grids() {
+    // For some of these seeds, the first circuit that passes 64 grids is wrong on some of 20,000.
     for seed in [26, 30, 36, 40] {
         let config = Config { variant: "checkerboard".into(), seed, ..run::config_of(room("logic")) };
         let mut run = start(&config);
-        let told = until(&mut *run, Told::is_solved);
-        let all = told.confirmations();
+        let events = until(&mut *run, Events::is_solved);
+        let all = events.confirmations();
         assert_eq!(all.iter().filter(|one| !one.confirmed).count(), run.attempts() as usize);
         assert_eq!(all.last().unwrap().value, Some(1.0));
         let best: serde_json::Value = ask(&mut *run, json!({ "ask": "population" })).unwrap();

@@ -1,8 +1,6 @@
-//! The protocol as the page sees it: `www/run/protocol.ts`, rendered from `src/protocol.rs`, and beside each room's pictures
-//! in `www/rooms` what is its own.
+//! The protocol in TypeScript: `www/run/protocol.ts` from `src/protocol.rs`, and one file per room in `www/rooms`.
 //!
-//! The committed files must equal what the types say now; `UPDATE=1 cargo test -p run --features
-//! typescript` writes them anew.
+//! The committed files must match the Rust types. `UPDATE=1 cargo test -p run --features typescript` regenerates them.
 
 use run::monitor::{Cursor, Layout, TrackLayout};
 use run::protocol::*;
@@ -33,14 +31,14 @@ fn head(what: &str, source: &str) -> String {
     )
 }
 
-/// What each question of a room is answered with.
+/// The interface that maps each question of a room to its answer type.
 fn answers(all: &[(&str, TypeName)]) -> String {
     let style = Style::default();
     let lines: String = all.iter().map(|(name, answer)| format!("  {}: {};\n", snake_case(name), answer(&style))).collect();
     format!("export interface Answers {{\n{lines}}}\n\n")
 }
 
-/// No line ends in blanks, and a comment of one line stands on one.
+/// Removes trailing blanks, and puts each one-line comment on one line.
 fn tidy(out: &str) -> String {
     let lines: Vec<&str> = out.trim_end().lines().map(str::trim_end).collect();
     let mut tidied = String::new();
@@ -58,7 +56,7 @@ fn tidy(out: &str) -> String {
 }
 
 fn of_every_room() -> String {
-    let mut out = head("Everything that crosses the boundary between the page and a run of any room.", "{protocol,monitor}.rs");
+    let mut out = head("Types that the page and a run of any room exchange.", "{protocol,monitor}.rs");
     declare_all!(
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal
@@ -70,7 +68,7 @@ fn of_every_room() -> String {
 
 fn of_control() -> String {
     use run::control::protocol::*;
-    let mut out = head("What is asked of the room of control, and answered.", "control/protocol.rs");
+    let mut out = head("Questions and answers of the control room.", "control/protocol.rs");
     declare_all!(out: Question Environment Axis Frame Touch Stage Body Round Picture PlanView PlanNode);
     out += &answers(ANSWERS);
     tidy(&out)
@@ -78,7 +76,7 @@ fn of_control() -> String {
 
 fn of_backgammon() -> String {
     use run::backgammon::protocol::*;
-    let mut out = head("What is asked of the room of backgammon, and answered; and what it tells.", "backgammon/protocol.rs");
+    let mut out = head("Questions, answers and events of the backgammon room.", "backgammon/protocol.rs");
     out += "import type { Progress } from \"../../run/protocol\";\n\n";
     declare_all!(
         out:
@@ -87,16 +85,16 @@ fn of_backgammon() -> String {
         Moment Judged
     );
     out += &answers(ANSWERS);
-    writeln!(out, "/** Evaluations a decision that may be asked for at most. */").unwrap();
+    writeln!(out, "/** Maximum number of evaluations per decision. */").unwrap();
     writeln!(out, "export const MOST_EVALS = {MOST_EVALS};\n").unwrap();
-    writeln!(out, "/** Minutes of training after which the agent is kept as it is. */").unwrap();
+    writeln!(out, "/** Minutes of training after which a frozen copy of the agent is kept. */").unwrap();
     writeln!(out, "export const FREEZE_MINUTES = {FREEZE_MINUTES:?} as const;").unwrap();
     tidy(&out)
 }
 
 fn of_cube() -> String {
     use run::cube::protocol::*;
-    let mut out = head("What is asked of the room of the cube, and answered; and what it tells.", "cube/protocol.rs");
+    let mut out = head("Questions, answers and events of the cube room.", "cube/protocol.rs");
     declare_all!(
         out:
         Question RoomEvent Puzzle Gives StateView ActionView Scrambled SolveMethod SearchKind SolveView Failure Solution Inside
@@ -108,7 +106,7 @@ fn of_cube() -> String {
 
 fn of_logic() -> String {
     use run::logic::protocol::*;
-    let mut out = head("What is asked of the room of logic, and answered.", "logic/protocol.rs");
+    let mut out = head("Questions and answers of the logic room.", "logic/protocol.rs");
     declare_all!(
         out:
         Question Experiment Shows Picture AutomatonView PopulationView MemberView MemberState GatesView Start Damage GridView
@@ -120,7 +118,7 @@ fn of_logic() -> String {
 
 fn of_words() -> String {
     use run::words::protocol::*;
-    let mut out = head("What is asked of the room of words, and answered; and what it tells.", "words/protocol.rs");
+    let mut out = head("Questions, answers and events of the words room.", "words/protocol.rs");
     declare_all!(
         out:
         Question RoomEvent Preset TokenizerKind Preparing PreparingPart AboutView ModelView TensorView CorpusView Sample TokenView ReadView
@@ -136,11 +134,11 @@ fn committed(name: &str, fresh: &str, source: &str) {
         std::fs::write(&path, fresh).unwrap();
     }
     let committed = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(committed == fresh, "www/{name} is not what {source} says; next: UPDATE=1 cargo test -p run --features typescript");
+    assert!(committed == fresh, "www/{name} does not match {source}; next: UPDATE=1 cargo test -p run --features typescript");
 }
 
 #[test]
-fn the_page_has_these_types() {
+fn typescript_protocol_matches_the_rust_types() {
     committed("run/protocol.ts", &of_every_room(), "src/protocol.rs");
     committed("rooms/control/protocol.ts", &of_control(), "src/control/protocol.rs");
     committed("rooms/backgammon/protocol.ts", &of_backgammon(), "src/backgammon/protocol.rs");

@@ -1,4 +1,4 @@
-//! Words: what is told of a text and of the model, what the model is asked, and what a seeded run learns.
+//! Words: descriptions of the text and the model, questions about the model, user data, devices, and the result of a seeded run.
 
 use crate::common::*;
 use graph::{Adam, Plan};
@@ -21,49 +21,49 @@ fn number(of: &Value) -> f64 {
     of.as_f64().unwrap()
 }
 
-/// A small run of characters with other knobs.
+/// Config of a small character run with these knobs set.
 fn char_with(knobs: &str) -> Config {
     with(small("words", "char", 1), knobs)
 }
 
-/// What a test of it finds now.
+/// Runs a test; returns the value of one column.
 fn tested(run: &mut dyn AnyRun, column: &str) -> Option<f64> {
     let at = run.schema().test(column).unwrap();
     run.test().unwrap().values[at]
 }
 
-/// From a save it goes on as if it had not stopped.
+/// Asserts that a run restored from a save equals the original after further training.
 #[track_caller]
-fn goes_on(mut run: Box<dyn AnyRun>, iterations: u32) {
-    let mut again = go_on(&run.save().unwrap());
+fn assert_resumes_equal(mut run: Box<dyn AnyRun>, iterations: u32) {
+    let mut again = resume(&run.save().unwrap());
     settle(&mut *run, iterations);
     settle(&mut *again, iterations);
     assert_eq!(run.digest(), again.digest());
 }
 
-/// Floats that crossed as bytes.
+/// Floats that were sent as bytes.
 fn floats(of: &Value) -> Vec<f32> {
     let bytes: Vec<u8> = list(of).iter().map(|byte| byte.as_u64().unwrap() as u8).collect();
     bytes.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
 }
 
 #[test]
-fn a_text_is_prepared_and_told_of() {
+fn text_is_prepared_and_described() {
     for variant in variants("words") {
         let mut run = start(&small("words", variant, 1));
         let before = value(&mut *run, json!({ "ask": "about" }));
         assert!(before["model"].is_null() && before["preparing"]["done"] == 0.0, "{before}");
         for question in ["tokens", "read"] {
             let early = json!({ "ask": question, "text": "a", "next": 1 });
-            assert!(unanswered(&mut *run, early).contains("being prepared"));
+            assert!(ask_error(&mut *run, early).contains("being prepared"));
         }
         train(&mut *run, 5);
         run.command(Command::Pause).unwrap();
         while run.advance(0.0) {}
         run.command(Command::Start).unwrap();
         run.advance(0.0);
-        let told = room_events(&mut *run);
-        let ready = told.iter().find(|event| event["kind"] == "ready").unwrap();
+        let events = room_events(&mut *run);
+        let ready = events.iter().find(|event| event["kind"] == "ready").unwrap();
         let about = value(&mut *run, json!({ "ask": "about" }));
         assert_eq!(ready["model"], about["model"], "{variant}");
         let (model, corpus) = (&about["model"], &about["corpus"]);
@@ -74,14 +74,14 @@ fn a_text_is_prepared_and_told_of() {
         assert_eq!(model["vocabulary"] == 300, is_bpe);
         assert!((number(&corpus["characters_per_token"]) > 1.3) == is_bpe);
         assert_eq!(number(&corpus["training_tokens"]) + number(&corpus["validation_tokens"]), number(&corpus["tokens"]));
-        // The floor is above what one needs who remembers all.
+        // A window has less context than the whole text, so the floor is above the entropy.
         let floor = number(&corpus["floor"]) / number(&corpus["characters_per_token"]);
         assert!(floor > number(&corpus["entropy"]) && floor < 2.0, "{floor}");
         let names: Vec<&str> = list(&model["tensors"]).iter().map(|tensor| tensor["name"].as_str().unwrap()).collect();
         for name in ["transformer.wte.weight", "transformer.h.1.attn.c_attn.weight", "transformer.ln_f.weight"] {
             assert!(names.contains(&name), "{name}");
         }
-        // Where positions are rotary there is no table of them.
+        // Only learned positions have a table.
         assert_eq!(names.contains(&"transformer.wpe.weight"), variant.starts_with('d'));
         let parameters: f64 = list(&model["tensors"]).iter().map(|tensor| list(&tensor["shape"]).iter().map(number).product::<f64>()).sum();
         assert_eq!(parameters, number(&model["parameters"]));
@@ -89,11 +89,11 @@ fn a_text_is_prepared_and_told_of() {
         let samples = value(&mut *run, json!({ "ask": "samples" }));
         let tests = list(&samples).iter().map(|sample| sample["iteration"].as_u64().unwrap());
         assert!(tests.eq([2, 4]), "{samples}");
-        let said: Vec<&Value> = told.iter().filter(|event| event["kind"] == "sample").collect();
+        let said: Vec<&Value> = events.iter().filter(|event| event["kind"] == "sample").collect();
         assert_eq!(said.len(), 2);
         assert_eq!(said[1]["text"], samples[1]["text"]);
         assert!(!variant.starts_with('d') || samples[0]["prompt"] == "Once upon a time, a ");
-        // They are saved with the run.
+        // Samples are saved with the run.
         let mut again = run::restore(&run.save().unwrap(), host()).unwrap();
         assert_eq!(value(&mut *again, json!({ "ask": "samples" })), samples);
         assert_eq!(value(&mut *again, json!({ "ask": "about" }))["model"], *model);
@@ -101,7 +101,7 @@ fn a_text_is_prepared_and_told_of() {
 }
 
 #[test]
-fn the_model_is_asked_what_it_makes_of_a_text() {
+fn model_answers_questions_about_a_text() {
     for variant in variants("words") {
         let mut run = trained(&with(small("words", variant, 1), "context=64"), 3);
         let run = &mut *run;
@@ -121,7 +121,7 @@ fn the_model_is_asked_what_it_makes_of_a_text() {
         for (i, next) in list(&read["next"]).iter().enumerate() {
             let odds: Vec<f64> = list(next).iter().map(|next| number(&next["probability"])).collect();
             assert!(odds.len() == 10 && odds.is_sorted_by(|a, b| a >= b) && odds.iter().sum::<f64>() <= 1.0001);
-            // What comes is as surprising as it was unlikely.
+            // Surprise is the negative log probability of the token that follows.
             if let Some(token) = tokens.get(i + 1)
                 && let Some(found) = list(next).iter().find(|next| next["id"] == token["id"])
             {
@@ -147,11 +147,11 @@ fn the_model_is_asked_what_it_makes_of_a_text() {
             (json!({ "ask": "attention", "text": "fox", "layer": 2, "head": 0 }), "a layer of 0 to 1"),
             (json!({ "ask": "attention", "text": "fox", "layer": 0, "head": 2 }), "a head of 0 to 1"),
         ] {
-            assert!(unanswered(run, question.clone()).contains(says), "{question}");
+            assert!(ask_error(run, question.clone()).contains(says), "{question}");
         }
         if variant == "char" {
             for question in ["tokens", "read"] {
-                let text = unanswered(run, json!({ "ask": question, "text": "a fôx ✓", "next": 1 }));
+                let text = ask_error(run, json!({ "ask": question, "text": "a fôx ✓", "next": 1 }));
                 assert!(text.contains("'ô'") && text.contains("'✓'"), "{text}");
             }
         }
@@ -164,14 +164,14 @@ fn generate(prompt: &str, temperature: f64, most: u32, stop: &str) -> Value {
 }
 
 #[test]
-fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
+fn generation_keeps_the_weights_of_its_start() {
     for variant in variants("words") {
         let mut run = start(&small("words", variant, 2));
-        let early = unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
+        let early = ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
         assert!(early.contains("being prepared"));
         train(&mut *run, 2);
-        assert!(unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
-        assert!(unanswered(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
+        assert!(ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
+        assert!(ask_error(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
         let begun = value(&mut *run, generate("a fox", 1.0, 40, ""));
         assert_eq!((&begun["tokens"], &begun["text"], &begun["ended"]), (&json!(0), &json!(""), &Value::Null));
         let at_once = value(&mut *run, json!({ "ask": "continue", "tokens": 1000 }));
@@ -186,13 +186,13 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
                 text += token["text"].as_str().unwrap();
             }
             assert_eq!(view["iteration"], 2);
-            // Training goes on, and changes nothing here.
+            // Training continues without affecting the generation.
             train(&mut *run, 3 + i / 4);
         }
         let last = value(&mut *run, json!({ "ask": "continue", "tokens": 3 }));
         assert_eq!((&last["text"], &last["tokens"]), (&at_once["text"], &json!(40)));
         assert!(list(&last["added"]).is_empty());
-        // Bytes that are no text have names of their own.
+        // Invalid UTF-8 is shown as names of bytes.
         assert!(variant != "char" || last["text"] == text);
 
         if variant == "char" {
@@ -216,13 +216,13 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
             (generate(&"fox ".repeat(50), 1.0, 40, ""), "the model sees 16 at once"),
             (generate("a fox", -1.0, 40, ""), "Choose 0 to 100"),
         ] {
-            assert!(unanswered(&mut *run, question.clone()).contains(says), "{question}");
+            assert!(ask_error(&mut *run, question.clone()).contains(says), "{question}");
         }
     }
 }
 
 #[test]
-fn questions_leave_no_trace() {
+fn questions_do_not_change_training() {
     for variant in variants("words") {
         let config = small("words", variant, 4);
         let (mut plain, mut asked) = (start(&config), start(&config));
@@ -243,7 +243,7 @@ fn questions_leave_no_trace() {
 }
 
 #[test]
-fn all_kinds_of_models_are_trained_and_saved() {
+fn all_model_kinds_are_trained_and_saved() {
     for knobs in [
         "norm=rms positions=rotary mlp=swiglu tied=0 bias=0 dropout=0.1",
         "norm=layer positions=rotary mlp=gelu tied=1 bias=0 dropout=0",
@@ -251,16 +251,16 @@ fn all_kinds_of_models_are_trained_and_saved() {
     ] {
         for tokenizer in ["bytes", "bpe"] {
             let config = char_with(&format!("{knobs} tokenizer={tokenizer}"));
-            goes_on(trained(&config, 2), 4);
+            assert_resumes_equal(trained(&config, 2), 4);
         }
     }
 }
 
 #[test]
-fn what_cannot_be_trained_or_loaded_is_refused() {
+fn invalid_settings_and_checkpoints_are_rejected() {
     for (knobs, says) in [
         ("heads=5", "a multiple of 10"),
-        ("micro=3", "a micro that divides it"),
+        ("micro=3", "a micro that divides the batch"),
         ("width=1024 heads=2", "choose 4 heads or more"),
         ("width=40 heads=4", ""),
     ] {
@@ -270,33 +270,33 @@ fn what_cannot_be_trained_or_loaded_is_refused() {
     }
     let mut run = trained(&small("words", "char", 1), 1);
     let file = run.save().unwrap();
-    let refused = |file: &[u8], says: &str, change: fn(&mut Apart)| {
+    let assert_rejected = |file: &[u8], says: &str, change: fn(&mut Apart)| {
         let mut damaged = apart(file);
         change(&mut damaged);
         let error = run::restore(&damaged.together(), host()).err().unwrap();
         assert!(clear(&error).contains(says), "{error}");
     };
-    refused(&file, "adam.v.transformer.ln_f.weight", |file| {
+    assert_rejected(&file, "adam.v.transformer.ln_f.weight", |file| {
         let renamed = file.tensors.iter_mut().find(|tensor| tensor.0 == "adam.v.transformer.ln_f.weight");
         renamed.unwrap().0 = "adam.v.transformer.ln_f.weighs".into();
     });
-    refused(&file, "transformer.h.9.ln_1.weight", |file| {
+    assert_rejected(&file, "transformer.h.9.ln_1.weight", |file| {
         let last = file.tensors.len() - 1;
         file.tensors.insert(last, ("transformer.h.9.ln_1.weight".into(), Dtype::F32, vec![1], vec![0; 4]));
         file.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
     });
-    refused(&file, "tokenizer", |file| file.header["room"] = Value::Null);
-    // A vocabulary that no memory was reckoned for, and one that is not the model's.
-    refused(&file, "knows 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
+    assert_rejected(&file, "tokenizer", |file| file.header["room"] = Value::Null);
+    // A vocabulary larger than the estimate allows, and one of another size than the model's.
+    assert_rejected(&file, "knows 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
     let mut pairs = trained(&small("words", "d256", 1), 1);
-    refused(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
+    assert_rejected(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
         file.header["room"]["tokenizer"]["merges"].as_array_mut().unwrap().pop().unwrap();
     });
 }
 
-/// With what the processor lacks a run is refused, and told what would do.
+/// A precision that the processor lacks is rejected with an alternative.
 #[test]
-fn a_precision_needs_its_processor() {
+fn precision_needs_a_processor_with_it() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
         let config = char_with(&format!("precision={precision}"));
         let error = run::validate(&config, Host::new(Isa::Portable)).unwrap_err();
@@ -311,7 +311,7 @@ fn has(isa: Isa) -> bool {
 }
 
 #[test]
-fn digests_of_a_precision_are_its_own() {
+fn digest_names_its_precision() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
         if !has(isa) {
             testkit::skip(format_args!("{precision}: this processor has none"));
@@ -322,17 +322,17 @@ fn digests_of_a_precision_are_its_own() {
     }
 }
 
-/// How far above the floor the preset comes in so many steps, its rate's cosine over within them.
-fn above_after(steps: f64) -> f64 {
+/// Relative distance from the floor after `steps` steps of the preset, with the learning-rate decay over these steps.
+fn excess_after(steps: f64) -> f64 {
     let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
     work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
     tested(&mut *run, "above").unwrap()
 }
 
-/// What the test says against what the grammar's own predictor loses on the same windows, byte by byte: it reads all of a window's
-/// first token, and only then counts.
+/// Compares the test's floor with the loss of the grammar's own predictor on the same windows, byte by byte. The first token of a window
+/// is given and does not count.
 #[test]
-fn the_floor_is_what_the_best_predictor_of_such_windows_loses() {
+fn floor_equals_the_loss_of_the_best_predictor() {
     let grammar = Grammar::new();
     let anywhere = grammar.from_anywhere();
     for tokenizer in ["chars", "bytes", "bpe"] {
@@ -368,31 +368,31 @@ fn the_floor_is_what_the_best_predictor_of_such_windows_loses() {
     }
 }
 
-/// Within a million tokens seeds 1 to 3 came to 12%, 14% and 13%, and to 37% to 42% halfway. What is below the floor has seen what it
-/// was to tell.
+/// After a million tokens, seeds 1 to 3 reached 12%, 14% and 13% above the floor; halfway 37% to 42%. A loss below the floor would mean
+/// that the model sees the tokens it predicts.
 #[test]
-fn a_seeded_run_learns_the_stories() {
-    let above = above_after(2000.0);
+fn seeded_run_learns_the_stories() {
+    let above = excess_after(2000.0);
     assert!(0.0 < above && above < 0.2, "{above}");
 }
 
 /// The room's goal, within 8.2 million tokens.
 #[test]
 #[ignore = "takes ten minutes: cargo test --release -p run --test run -- --ignored five_percent"]
-fn a_seeded_run_comes_within_five_percent_of_the_floor() {
-    let above = above_after(16_000.0);
+fn seeded_run_comes_within_five_percent_of_the_floor() {
+    let above = excess_after(16_000.0);
     assert!(0.0 < above && above < 0.05, "{above}");
 }
 
-/// A run on a text that somebody brought.
+/// Config of a run on user data.
 fn on(name: &str, text: &[u8], tokenizer: &str) -> Config {
     let config = char_with(&format!("tokenizer={tokenizer}"));
     Config { data: Some(Dataset::new(name, text.to_vec())), ..config }
 }
 
 #[test]
-fn a_text_that_was_brought_is_learned() {
-    // It has neither capitals nor letters: samples go on from how its own last part begins.
+fn user_text_is_learned() {
+    // The text has no letters. With characters as tokens, the prompt comes from the text itself.
     let numbers: String = (0..3000).map(|i| format!("{} ", i * i % 97)).collect();
     for tokenizer in ["chars", "bytes", "bpe"] {
         let mut run = trained(&on("squares.txt", numbers.as_bytes(), tokenizer), 3);
@@ -404,7 +404,7 @@ fn a_text_that_was_brought_is_learned() {
         let test = run.test().unwrap().values;
         let column = |name: &str| test[run.schema().test(name).unwrap()];
         assert!(column("val_loss").unwrap() > 0.0 && column("val_bits_per_char").unwrap() > 0.0);
-        // Every character of it is a byte.
+        // Every character is one byte.
         assert_eq!(column("val_bits_per_char"), column("val_bits_per_byte"));
         if tokenizer != "bpe" {
             let bits = column("val_loss").unwrap() / std::f64::consts::LN_2;
@@ -415,18 +415,18 @@ fn a_text_that_was_brought_is_learned() {
         let prompt = sample["prompt"].as_str().unwrap();
         let story = "Once upon a time, a ".ends_with(prompt);
         assert!(if tokenizer == "chars" { numbers.contains(prompt) } else { story }, "{prompt}");
-        goes_on(run, 5);
+        assert_resumes_equal(run, 5);
     }
-    // What is longer is prepared in slices.
+    // A longer text is prepared in slices.
     let long = numbers.repeat(40);
     let mut run = trained(&on("squares.txt", long.as_bytes(), "bpe"), 1);
     let parts: Vec<Value> = room_events(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
     assert!(parts.iter().any(|part| part["part"] == "tokens"), "{parts:?}");
 }
 
-/// Two bytes a character, in which a byte has half of the bits.
+/// With two bytes per character, a byte has half of the character's bits.
 #[test]
-fn bits_a_byte_are_of_the_bytes() {
+fn bits_per_byte_account_for_multibyte_characters() {
     let text: String = (0..3000).map(|i| char::from_u32(0x3b1 + i * i % 24).unwrap()).collect();
     for tokenizer in ["chars", "bytes"] {
         let mut run = trained(&on("greek.txt", text.as_bytes(), tokenizer), 1);
@@ -439,14 +439,14 @@ fn bits_a_byte_are_of_the_bytes() {
 }
 
 #[test]
-fn a_text_may_be_read_in_the_tokens_of_another_run() {
+fn text_can_use_the_vocabulary_of_another_run() {
     let squares: String = (0..3000).map(|i| format!("{} ", i * i % 97)).collect();
     let cubes: String = (0..3000u64).map(|i| format!("{} ", i * i * i % 89)).collect();
     for tokenizer in ["chars", "bytes", "bpe"] {
         let mut first = trained(&on("squares.txt", squares.as_bytes(), tokenizer), 1);
         let tokenizer_of = |run: &mut dyn AnyRun| -> Value {
             let mut run = run::restore(&run.save().unwrap(), host()).unwrap();
-            Told::by(&mut *run).began().room["tokenizer"].clone()
+            Events::drain(&mut *run).began().room["tokenizer"].clone()
         };
         let known = tokenizer_of(&mut *first);
         let line = run::words::vocabulary_line(&known);
@@ -455,12 +455,12 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         let mut run = trained(&with(&cubes), 2);
         assert_eq!(tokenizer_of(&mut *run), known, "{tokenizer}");
         let corpus = &value(&mut *run, json!({ "ask": "about" }))["corpus"];
-        assert!(cubes.starts_with(corpus["excerpt"].as_str().unwrap()), "the line is no part of the text");
+        assert!(cubes.starts_with(corpus["excerpt"].as_str().unwrap()), "the vocabulary line is part of the text");
         assert_eq!(number(&corpus["characters"]), cubes.len() as f64);
-        goes_on(run, 4);
-        // Of another kind it is refused, and so is a text with characters that it lacks.
+        assert_resumes_equal(run, 4);
+        // A vocabulary of another kind is rejected, and so is a text with unknown characters.
         let other = if tokenizer == "bytes" { "chars" } else { "bytes" };
-        let error = not_begun(&with_text(with(&cubes), "tokenizer", other));
+        let error = begin_error(&with_text(with(&cubes), "tokenizer", other));
         assert!(error.next_step().contains(&format!("Set tokenizer to {tokenizer}")), "{error}");
         let strange = run::begin(with(&cubes.replace('1', "x")), host());
         match tokenizer {
@@ -469,12 +469,12 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         }
     }
     let damaged = format!("{}\n{squares}", r#"{"hothouse_vocabulary":{"kind":"bpe","merges":[[1,999]]}}"#);
-    let error = not_begun(&on("damaged.txt", damaged.as_bytes(), "bpe"));
+    let error = begin_error(&on("damaged.txt", damaged.as_bytes(), "bpe"));
     assert!(error.next_step().contains("export words"), "{error}");
 }
 
 #[test]
-fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
+fn unusable_text_is_rejected_with_a_next_step() {
     for (text, tokenizer, says) in [
         (&b""[..], "chars", "empty"),
         (b"", "bytes", "empty"),
@@ -489,7 +489,7 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
         let mut run = trained(&small("words", "char", 1), 1);
         let digest = run.digest();
         let config = on("text", text, tokenizer);
-        for error in [not_begun(&config), run.command(Command::Reset { config: Some(config) }).unwrap_err()] {
+        for error in [begin_error(&config), run.command(Command::Reset { config: Some(config) }).unwrap_err()] {
             assert!(clear(&error).contains(says), "{says}: {error}");
         }
         assert_eq!(run.digest(), digest);
@@ -497,11 +497,11 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
     }
     let binary: Vec<u8> = (0..5000u32).map(|i| (i * i / 7) as u8).collect();
     let mut run = trained(&on("program", &binary, "bytes"), 2);
-    // Of a letter that begins before what is predicted, the rest is one that is none.
+    // The first byte of "ü" is given; the remaining byte counts as one character.
     let read = value(&mut *run, json!({ "ask": "read", "text": "über", "next": 1 }));
     let (loss, bits) = (number(&read["loss"]), number(&read["bits_per_char"]));
     assert!((bits - loss / std::f64::consts::LN_2).abs() < 1e-5, "{loss} nats a byte of 4, {bits}");
-    // A gigabyte in a tab.
+    // A gigabyte of data on a host with 2 GiB.
     let mut claimed = Dataset::new("all.txt", Vec::new());
     claimed.bytes = 1 << 30;
     claimed.content = None;
@@ -511,15 +511,15 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
     assert!(clear(&error).contains("all.txt has 1024 MB"), "{error}");
 }
 
-/// What makes a device's trainer of a plan.
+/// Function that creates a device's trainer for a plan.
 type MakeTrainer = fn(&Arc<Plan>, &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault>;
 
-/// A device that trains as this function does.
+/// A device whose trainers this function creates.
 struct Device(MakeTrainer);
 
 impl Machine for Device {
     fn name(&self) -> String {
-        "a stand-in".into()
+        "test device".into()
     }
 
     fn is_software(&self) -> bool {
@@ -531,7 +531,7 @@ impl Machine for Device {
     }
 }
 
-/// A run that was offered such a device.
+/// A started run with this device.
 fn offered(config: &Config, wish: DeviceWish, device: Device) -> Box<dyn AnyRun> {
     let mut run = start(config);
     run.command(Command::Device { wish }).unwrap();
@@ -540,11 +540,11 @@ fn offered(config: &Config, wish: DeviceWish, device: Device) -> Box<dyn AnyRun>
 }
 
 #[test]
-fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
+fn too_small_device_is_reported_and_the_run_continues() {
     let config = small("words", "char", 1);
     let small = Device(|plan, _| Err(Fault::TooSmall { needs: plan.arena_bytes(), has: 1 << 16 }));
     let (mut home, mut away) = (start(&config), offered(&config, DeviceWish::Gpu, small));
-    let told = go(&mut *away, 3);
+    let events = train_for_events(&mut *away, 3);
     settle(&mut *home, 3);
     settle(&mut *away, 3);
     assert_eq!(home.digest(), away.digest());
@@ -552,10 +552,10 @@ fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
         matches!(event, Event::Notice { text, next_step, .. }
             if text.contains("buffers hold 65536 bytes") && next_step.contains("sequences a step"))
     };
-    assert!(told.iter().any(says), "{told:?}");
+    assert!(events.iter().any(says), "{events:?}");
 }
 
-/// As a GPU does, it refuses betas that change while it trains.
+/// Trainer that rejects a change of betas during training, as the GPU does.
 struct SteadyTrainer(Box<dyn PlanTrainer>, Option<[f32; 2]>);
 
 impl PlanTrainer for SteadyTrainer {
@@ -583,8 +583,8 @@ impl PlanTrainer for SteadyTrainer {
         self.0.ask()
     }
 
-    fn ask_outputs(&mut self) -> Result<(), Fault> {
-        self.0.ask_outputs()
+    fn request_outputs(&mut self) -> Result<(), Fault> {
+        self.0.request_outputs()
     }
 
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
@@ -592,71 +592,70 @@ impl PlanTrainer for SteadyTrainer {
     }
 }
 
-/// Trains until so many iterations are done; what was told.
-fn go(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
-    let (mut told, mut now_s) = (Vec::new(), 0.0);
+/// Trains until `iterations` iterations are complete; returns the events.
+fn train_for_events(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
+    let (mut events, mut now_s) = (Vec::new(), 0.0);
     while run.progress().iteration < iterations || !run.at_boundary() {
         now_s += 0.001;
         run.advance(now_s);
-        told.extend(run.events());
+        events.extend(run.events());
     }
-    told
+    events
 }
 
-/// Where a knob changes, training goes on where it was; and a sample is told with what its weights were learned from, also where the
-/// device has gone on since.
+/// A change of betas keeps the training on the device. A sample names the iteration of its weights, even if the device has continued since.
 #[test]
-fn betas_change_on_a_device_and_samples_tell_their_own_time() {
+fn betas_change_on_a_device_and_samples_name_their_iteration() {
     // A device computes a batch at once.
     let config = char_with("micro=4");
     let steady = Device(|plan, state| Ok(Box::new(SteadyTrainer(Local.trainer(plan, state)?, None))));
     let (mut home, mut away) = (start(&config), offered(&config, DeviceWish::Gpu, steady));
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     for run in [&mut home, &mut away] {
-        told = go(&mut **run, 4);
+        events = train_for_events(&mut **run, 4);
         run.command(set("beta2", 0.9)).unwrap();
-        told.extend(go(&mut **run, 12));
+        events.extend(train_for_events(&mut **run, 12));
     }
     assert_eq!(home.digest().weights, away.digest().weights);
-    let devices = told.iter().filter_map(|event| match event {
+    let devices = events.iter().filter_map(|event| match event {
         Event::Device(device) => Some(device.on_gpu),
         _ => None,
     });
-    assert_eq!(devices.collect::<Vec<_>>(), [true], "{told:?}");
-    let [at_home, elsewhere] = [&mut home, &mut away].map(|run| value(&mut **run, json!({ "ask": "samples" })));
-    assert!(list(&at_home).len() > 1);
-    assert_eq!(at_home, elsewhere);
+    assert_eq!(devices.collect::<Vec<_>>(), [true], "{events:?}");
+    let [on_cpu, on_device] = [&mut home, &mut away].map(|run| value(&mut **run, json!({ "ask": "samples" })));
+    assert!(list(&on_cpu).len() > 1);
+    assert_eq!(on_cpu, on_device);
 }
 
-/// The processor computes in f32 whatever the GPU would do; a GPU without f16 is never trained on in f32 instead.
+/// The processor always computes in f32. With f16 requested, a GPU without f16 is not used, not even in f32.
 #[test]
-fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
+fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
     // A device computes a batch at once.
     let config = |precision: &str| char_with(&format!("micro=4 precision={precision}"));
     let mut home = start(&config("f32"));
     settle(&mut *home, 12);
     for (precision, wish) in [("f32", DeviceWish::Gpu), ("f16", DeviceWish::Gpu), ("f16", DeviceWish::Auto), ("f16", DeviceWish::Cpu)] {
-        let without_half = Device(|plan, state| if plan.half() { Err(Fault::NoHalf) } else { Local.trainer(plan, state) });
+        let without_half = Device(|plan, state| if plan.half() { Err(Fault::NoF16) } else { Local.trainer(plan, state) });
         let mut away = offered(&config(precision), wish, without_half);
-        let told = go(&mut *away, 12);
+        let events = train_for_events(&mut *away, 12);
         settle(&mut *away, 12);
         assert_eq!(home.digest().weights, away.digest().weights, "{precision} {wish:?}");
         let device = |event: &Event| if let Event::Device(device) = event { Some(device.clone()) } else { None };
-        let device = told.iter().find_map(device).unwrap();
+        let device = events.iter().find_map(device).unwrap();
         assert_eq!(device.on_gpu, precision == "f32", "{wish:?}");
         let asked = wish != DeviceWish::Cpu && precision == "f16";
-        assert_eq!(device.why.contains("no f16, which is the precision"), asked, "{device:?}");
+        assert_eq!(device.why.contains("does not support f16, the selected precision"), asked, "{device:?}");
         let says = |event: &Event| {
             matches!(event, Event::Notice { text, next_step, .. }
-                if text.contains("has no f16") && next_step.contains("Set precision to f32"))
+                if text.contains("does not support f16") && next_step.contains("Set precision to f32"))
         };
-        assert_eq!(told.iter().any(says), asked && wish == DeviceWish::Gpu, "{told:?}");
+        assert_eq!(events.iter().any(says), asked && wish == DeviceWish::Gpu, "{events:?}");
     }
 }
 
-/// Also what was asked while another machine had the steps of an iteration under way.
+/// Also covers questions during an iteration on another machine.
 #[test]
-fn answers_are_of_the_newest_weights() {
+fn answers_use_the_newest_weights() {
     let local = Device(|plan, state| Local.trainer(plan, state));
     let mut run = offered(&char_with("layers=1 micro=4 steps=3 warmup=0 sample=0"), DeviceWish::Gpu, local);
     let read = |run: &mut dyn AnyRun| value(run, json!({ "ask": "read", "text": "a fox", "next": 1 }))["loss"].clone();
@@ -676,12 +675,12 @@ fn answers_are_of_the_newest_weights() {
 }
 
 #[test]
-fn a_knob_set_while_the_text_is_read_is_in_the_file() {
+fn knob_changed_during_preparation_is_in_the_file() {
     let mut run = start(&small("words", "char", 1));
-    assert!(!run.at_boundary(), "it has not read its text");
+    assert!(!run.at_boundary(), "the text is prepared too early");
     run.command(set("clip", 3.5)).unwrap();
     let file = run.save().unwrap();
-    for run in [run, go_on(&file)] {
+    for run in [run, resume(&file)] {
         let changes = run.config_now().changes;
         assert!(changes.iter().any(|made| made.knob == "clip" && made.value == 3.5.into()), "{changes:?}");
     }

@@ -1,4 +1,4 @@
-// Acrobot: two links with a motor only between them. All from one bar as a fan, one by one in a grid, and a single one.
+// Acrobot: two links with a motor between them. Drawn as a fan from one bar, in a grid, and as a single one.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -6,7 +6,7 @@ import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
-/** Heights of the tip over the bar, in links, from which it takes the next colour. */
+/** Heights of the tip over the bar, in links, at which the colour changes. */
 const HEIGHTS = [-1, 0, 0.8] as const;
 
 const rods: Rods = {
@@ -22,7 +22,7 @@ const rods: Rods = {
   cell: { link: 0.235, width: 0.07, least: 1.1 },
 };
 
-/** The line that the tip has to pass. */
+/** Draws the goal line of the tip. */
 function drawLine(c: CanvasRenderingContext2D, from: number, to: number, y: number): void {
   pen(c, palette.accent, 1);
   c.setLineDash(DASH);
@@ -83,22 +83,21 @@ export const acrobot: World = {
   lead: (environments) => `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["tip far below", "below the bar", "above it", "at the line"],
-  returns: "here, minus one for each step until the tip is above the line, so −500 is one that never got there",
+  returns: "here, −1 for each step until the tip is above the line, so −500 is an attempt that never reached it",
   returnsShort: "minus the steps to the line; circles: tests",
-  invite: "The agent bends it. Take the controls, and try to be above the line first.",
+  invite: "The agent acts. Take the controls and reach the line first.",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "At left all acrobots hang from one bar, so that their spread shows; at right each has its own place. Two links of the same " +
-      "length, and the only motor sits between them: the network turns it one way, the other way, or lets it rest, five times in a " +
-      "simulated second. Each step costs 1 until the tip is a link's length above the bar. Like a child on a swing, it has to bend in " +
-      "time with its own swinging.",
+      "On the left all acrobots hang from one bar; on the right each is drawn alone. An acrobot has two links of equal length and one " +
+      "motor between them. Five times in a simulated second the network turns the motor one way, the other way, or leaves it idle. Each " +
+      "step costs 1 until the tip is one link above the bar. Like a child on a swing, the acrobot has to bend in time with its swinging.",
     summary: "The goal and the physics",
     equation:
       equation("the goal", "− cos θ_1 − cos (θ_1 + θ_2) > 1") +
-      "<p>Each link is 1 m long and weighs 1 kg, its mass in the middle; the torque is −1, 0 or 1 N·m, and a step of 0.2 s is one " +
-      "step of Runge and Kutta's fourth order. As in Sutton, <cite>Generalization in reinforcement learning: successful examples " +
-      "using sparse coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
+      "<p>Each link is 1 m long and weighs 1 kg, with its mass in the middle. The torque is −1, 0 or 1 N·m. A step of 0.2 s is one " +
+      "fourth-order Runge–Kutta step. As in Sutton, <cite>Generalization in reinforcement learning: successful examples using sparse " +
+      "coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
   },
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],

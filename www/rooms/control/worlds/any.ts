@@ -1,4 +1,4 @@
-// An environment without a drawing of its own: what it shows, as bars.
+// Default drawing for an environment without its own world: its observation as bars.
 
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
@@ -9,7 +9,7 @@ import { classBy, tint, type EnvironmentsPainter, type LargePainter, type Size, 
 
 const AGES = [10, 50, 200] as const;
 
-/** All of them as lines across the numbers of an observation, each number on its own scale. */
+/** Draws each environment as a line across the features of its observation, each feature on its own scale. */
 class Lines implements EnvironmentsPainter {
   private readonly low: number[] = [];
   private readonly high: number[] = [];
@@ -68,12 +68,12 @@ export function any(environment: Environment): World {
   const last = environment.choices.length - 1;
   return {
     name,
-    title: `${name}: many that learn`,
+    title: `${name}: many copies learn`,
     many: "environments",
     one: "environment",
     lead: (environments) => `${environments} environments share one network, which learns to ${environment.summary}.`,
-    soFar: (mean) => `So far the mean return is ${mean}; ${minus(String(environment.solved_at))} is solved.`,
-    legend: ["just begun", "10 steps", "50 steps", "200 steps and more"],
+    soFar: (mean) => `Mean return so far: ${mean}; ${minus(String(environment.solved_at))} is solved.`,
+    legend: ["just begun", "10 steps", "50 steps", "200 steps or more"],
     returns: `here, from about ${minus(environment.returns.join(" to "))}`,
     returnsShort: "rewards of an episode; circles: tests",
     invite: "The agent acts. Take the controls with the arrow keys.",
@@ -81,7 +81,7 @@ export function any(environment: Environment): World {
     explanation: {
       heading: "What am I seeing?",
       words:
-        `Each line is one environment, and each place across it is one number of what the network sees: ` +
+        `Each line is one environment. Its points from left to right are the numbers that the network sees: ` +
         `${environment.observation.join(", ")}.`,
     },
     controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},

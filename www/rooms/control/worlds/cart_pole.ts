@@ -22,15 +22,15 @@ import {
 const LIMIT_M = 2.4;
 const LIMIT_RAD = (12 * Math.PI) / 180;
 const POLE_M = 1;
-/** Steps upright from which a pole takes the next colour. */
+/** Steps upright at which the colour changes. */
 const AGES = [25, 100, 250] as const;
-/** A pole that fell stays in sight this long. */
+/** Time that a fallen pole stays in sight. */
 const FALL_MS = 320;
-/** One step before the limits of 12 degrees and 2.4 m. */
+/** Lean (radians) and position (m) of the observation before a fall; the limits are 12 degrees and 2.4 m. */
 const FALLING_RAD = 0.1;
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
-/** The policy itself pushes with 10 N, which holds about 0.4 N at the tip: a fair fight, that one can win. */
+/** Forces of the keys. The policy pushes with 10 N, which resists about 0.4 N at the tip, so the visitor can win. */
 const KEY_CART_N = 6;
 const KEY_TIP_N = 0.25;
 const CART_SPRING = { newtonPerM: 20, newtonPerMps: 4, mostN: 16 };
@@ -38,7 +38,7 @@ const TIP_SPRING = { newtonPerM: 1.2, newtonPerMps: 0.1, mostN: 0.7 };
 
 type Row = { y: number; scale: number; first: number; columns: number; cell: number; pole: number };
 
-/** Rows of environments, larger to the front; every environment has its place. */
+/** Rows of environments, larger towards the front. Each environment has a fixed position. */
 function rowsOf({ width, height }: Size, shown: number): Row[] {
   if (shown === 0 || width === 0) return [];
   const rows = Math.max(3, Math.round(Math.sqrt((shown * height * 0.62) / width)));
@@ -67,7 +67,7 @@ class Forest implements EnvironmentsPainter {
   private fallMs = new Float64Array(0);
   private fallX = new Float32Array(0);
   private fallTheta = new Float32Array(0);
-  /** Of the row being drawn, in pixels and radians. */
+  /** Cart positions in pixels and pole angles in radians of the current row. */
   private readonly x = new Float32Array(1024);
   private readonly theta = new Float32Array(1024);
 
@@ -82,7 +82,7 @@ class Forest implements EnvironmentsPainter {
       this.fallTheta = new Float32Array(player.shown);
     }
     const [x, theta] = [player.seen(env, 0), player.seen(env, 2)];
-    // What is seen is from before the step, so a fall shows by a lean; the others reached their 500 steps.
+    // The observation is from before the last step: a lean or a cart near the edge means a fall, else 500 steps were reached.
     const fell = Math.abs(theta) > FALLING_RAD || Math.abs(x) > EDGE_M;
     if (!fell || player.age[env]! >= MOST_STEPS) return;
     this.fallMs[env] = nowMs;
@@ -102,7 +102,7 @@ class Forest implements EnvironmentsPainter {
 
   private drawRow(c: CanvasRenderingContext2D, player: Player, row: Row, nowMs: number, smooth: boolean): void {
     const reach = row.cell * 0.4;
-    // Thinner where thousands share the picture.
+    // Thinner lines with thousands of poles.
     const fine = Math.min(1, Math.max(0.55, row.pole / 24));
     const halfCart = Math.min(4.2 * row.scale, row.cell * 0.19);
     const centre = (column: number): number => (column + 0.5) * row.cell;
@@ -148,14 +148,14 @@ class Forest implements EnvironmentsPainter {
   }
 }
 
-// ---- the single one
+// ---- the single environment
 
 function frame({ width, height }: Size): { scale: number; floor: number; px: (metres: number) => number } {
   const scale = Math.max(1, Math.min(width / (2 * LIMIT_M + 0.7), (height - 34) / 1.22));
   return { scale, floor: height - 30, px: (metres) => width / 2 + metres * scale };
 }
 
-/** Where cart and tip stand, in pixels. */
+/** Positions of cart and tip, in pixels. */
 function places(size: Size, { state }: Pose): { cart: Point; tip: Point } {
   const { scale, floor, px } = frame(size);
   const [x = 0, , theta = 0] = state;
@@ -167,7 +167,7 @@ const large: LargePainter = {
   scene(c, size, pose) {
     const { scale, floor, px } = frame(size);
     const { cart } = places(size, pose);
-    // How far the pole may lean before the episode ends.
+    // Lean of the pole at which the episode ends.
     c.beginPath();
     c.moveTo(cart.x, floor);
     c.arc(cart.x, floor, POLE_M * scale * 1.06, -Math.PI / 2 - LIMIT_RAD, -Math.PI / 2 + LIMIT_RAD);
@@ -176,7 +176,7 @@ const large: LargePainter = {
     c.globalAlpha = 0.55;
     c.fill();
     c.globalAlpha = 1;
-    // Track, metre marks, and the ends it must not pass.
+    // Track, metre marks and end stops.
     pen(c, palette.ghost, 1);
     c.beginPath();
     const rail = Math.round(floor + 11) + 0.5;
@@ -256,23 +256,23 @@ const large: LargePainter = {
 
 export const cartPole: World = {
   name: "CartPole",
-  title: "Poles that learn to stand",
+  title: "Poles that learn to balance",
   many: "poles",
   one: "pole",
-  lead: (environments) => `${environments} poles share one network, which learns by trial and error to keep them upright.`,
+  lead: (environments) => `${environments} poles share one network, which learns to keep them upright by trial and error.`,
   soFar: (mean, { step_limit }) => `So far they stay up for ${mean} steps of ${step_limit}.`,
-  legend: ["just begun", "½ s", "2 s", "5 s and more upright"],
-  returns: "here, simply the number of steps the pole stayed up, 500 at most",
+  legend: ["just begun", "½ s", "2 s", "5 s or more upright"],
+  returns: "here, the number of steps the pole stayed up, 500 at most",
   returnsShort: "steps upright; circles: tests",
-  invite: "Drag the cart or the pole, or use the arrow keys. Training goes on.",
-  inviteTouch: "Drag the cart or the pole. Training goes on.",
+  invite: "Drag the cart or the pole, or use the arrow keys. Training continues.",
+  inviteTouch: "Drag the cart or the pole. Training continues.",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a pole on a cart. Fifty times a second a small neural network pushes each cart left or right, always with the " +
-      "same force. A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 " +
-      "steps, ten seconds, it is done. At first the network pushes at random and all poles fall at once. Nobody shows it how: it only " +
-      "learns that each step upright is worth 1. All the poles share one network, so what any of them lives through teaches all.",
+      "Each stick is a pole on a cart; one network steers them all. Fifty times a second it pushes each cart left or right with the " +
+      "same force. An episode ends when the pole leans more than 12 degrees, when the cart leaves its track, or after 500 steps (ten " +
+      "seconds). At first the pushes are random and the poles fall at once. The only feedback is a reward of 1 for each step upright. " +
+      "Experience from every pole trains the same network.",
     summary: "The physics",
     equation:
       equation(
@@ -280,7 +280,7 @@ export const cartPole: World = {
         "ddot θ = frac{g ~ sin θ − cos θ ~ frac{F + m_p ℓ dot θ^2 sin θ}{m_c + m_p}}{ℓ (frac 4 3 − frac{m_p cos^2 θ}{m_c + m_p})}",
       ) +
       equation("acceleration of the cart", "ddot x = frac{F + m_p ℓ (dot θ^2 sin θ − ddot θ ~ cos θ)}{m_c + m_p}") +
-      "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step " +
+      "<p>The force <i>F</i> is 10 N to the left or right. The cart weighs 1 kg, the pole 0.1 kg; its half-length ℓ is 0.5 m. A step " +
       "lasts 0.02 s. As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
       "problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
   },

@@ -1,10 +1,10 @@
-// Rods of one or more links: all from one pivot as a fan at left, one by one in a grid at right.
+// Rods of one or more links: a fan from one pivot on the left, a grid of single rods on the right.
 
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, veil, type EnvironmentsPainter, type Size } from "./world";
 
-/** Lines drawn over each other at most: beyond some, more rods tell no more; their tips do. */
+/** Largest number of rods in the fan. More lines would add nothing; the tips of all rods are drawn. */
 const MOST_RODS = 768;
 
 export type Circle = { x: number; y: number; radius: number };
@@ -12,19 +12,19 @@ export type Circle = { x: number; y: number; radius: number };
 export interface Rods {
   links: number;
   classOf: EnvironmentsPainter["classOf"];
-  /** The angle from the link before, or of the first one from hanging. */
+  /** Angle of a link to the previous link; the first link's angle is from hanging. */
   angle(player: Player, env: number, link: number, smooth: boolean): number;
   behind(c: CanvasRenderingContext2D, fan: Circle): void;
-  /** Of rods of the fan, the least alpha, by how much it grows with each class, and how wide they are. */
+  /** Rods of the fan: alpha of class 0, its increase per class, and the line width. */
   fan: { alpha: number; grows: number; width: number };
   tip: { alpha: number; radius: number };
-  /** Of rods in the grid: the length of a link and how wide they are, as shares of a cell, and how wide at least. */
+  /** Rods in the grid: link length and line width as shares of a cell, and the least width in pixels. */
   cell: { link: number; width: number; least: number };
 }
 
 export class Fan implements EnvironmentsPainter {
   readonly classOf: EnvironmentsPainter["classOf"];
-  /** Of each environment and link, from hanging. */
+  /** Angle from hanging, per environment and link. */
   private angles = new Float32Array(0);
 
   constructor(private readonly rods: Rods) {
@@ -92,7 +92,7 @@ export class Fan implements EnvironmentsPainter {
     }
   }
 
-  /** How far the tip is from the pivot, in links, across or down. */
+  /** Distance of the tip from the pivot along one axis, in links. */
   private reach(env: number, way: (angle: number) => number): number {
     const { links } = this.rods;
     let sum = 0;

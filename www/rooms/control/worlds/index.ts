@@ -1,4 +1,4 @@
-// Which drawing belongs to which environment. One that has none yet gets bars of what it shows.
+// The world of each environment; `any` draws the others.
 
 import type { Environment } from "../protocol";
 import { acrobot } from "./acrobot";

@@ -1,4 +1,4 @@
-// LunarLander: the swarm above its pads with short trails, and a single one on its own ground.
+// LunarLander: the swarm over one pad with short trails, and a single one on its own ground.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -6,20 +6,20 @@ import { fill, pen, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
-/** Half the view's width and its height over the pad, in units of the observation, and of the world. */
+/** Half the view's width and its height over the pad, in units of the observation. */
 const [ACROSS, UP] = [1, 1.5];
-/** A unit of the observation's x is ten metres, of its y six and two thirds. */
+/** One unit of the observation is 10 m in x and 6⅔ m in y. */
 const Y_OVER_X = 2 / 3;
 const NEAR = 0.25;
 const SLOW = 0.35;
 const ENDED_MS = 900;
-/** How much of a trail is left after a tenth of a second. */
+/** Share of a trail that remains after 0.1 s. */
 const TRAIL = 0.72;
 
-/** Pixels of the observation's place. */
+/** Maps observations to pixels. */
 function sky({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
   const unit = Math.min(width / (2 * ACROSS + 0.1), (height - 34) / ((UP + 0.05) * Y_OVER_X));
-  // A wide canvas shows more to both sides than there is to fly in; valleys reach below the pad.
+  // A wide canvas shows more than the flight area. Valleys reach below the pad.
   const ground = height - 32;
   return { px: (x) => width / 2 + x * unit, py: (y) => ground - y * Y_OVER_X * unit, unit };
 }
@@ -36,7 +36,7 @@ function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: numb
 }
 const FLAGS = [-0.2, 0.2];
 
-/** Hull and legs in their own frame, downwards, some 46 units across the feet; the legs begin at these places. */
+/** Corners of hull and legs, y downwards, about 46 units across the feet. `LEGS` holds the first index of each leg. */
 const CRAFT = [-14, -17, 14, -17, 17, 0, 17, 10, -17, 10, -17, 0, -14, -17, -14, 8, -23, 22, 14, 8, 23, 22];
 const LEGS = [14, 18];
 
@@ -66,7 +66,7 @@ class Swarm implements EnvironmentsPainter {
     this.endedMs[env] = nowMs;
     this.endedX[env] = player.seen(env, 0);
     this.endedY[env] = player.seen(env, 1);
-    // What is seen is from before the last step: at rest on both legs is a landing.
+    // The observation is from before the last step; at rest on both legs is a landing.
     const calm = Math.hypot(player.seen(env, 2), player.seen(env, 3)) < 0.1;
     this.landed[env] = calm && player.seen(env, 6) > 0.5 && player.seen(env, 7) > 0.5 ? 1 : 0;
   }
@@ -118,7 +118,7 @@ class Swarm implements EnvironmentsPainter {
     if (smooth && this.endedMs.length === player.shown) this.drawEnds(c, player, px, py, nowMs);
   }
 
-  /** Hull and legs, turned by hand: thousands of transforms would take longer than the strokes. */
+  /** Adds hull and legs to the path. It rotates points itself, because thousands of canvas transforms are slow. */
   private outline(c: CanvasRenderingContext2D, x: number, y: number, angle: number, scale: number): void {
     const [cos, sin] = [Math.cos(angle) * scale, Math.sin(angle) * scale];
     for (let k = 0; k < CRAFT.length; k += 2) {
@@ -149,14 +149,14 @@ class Swarm implements EnvironmentsPainter {
   }
 }
 
-// ---- the single one, in metres as its state has it
+// ---- the single environment, in metres like its state
 
-/** Where in a state the bodies (place, angle and their speeds), the legs' touches and the ground stand. */
+/** Indices in the state: bodies (position, angle and their speeds), leg contacts, and ground heights. */
 const STATE = { bodies: [0, 6, 12], touches: 26, ground: 32, bends: 11 };
 const WIDTH_M = 20;
 const PAD_M = 10 / 3;
 const PIECE_M = 2;
-/** Metres of height in sight, from a little below the pad: as many as it takes to see the craft and the pad, between these. */
+/** Least and greatest visible height in metres, from just below the pad. Within them, the view fits craft and pad. */
 const SEEN_M = [8.5, 20] as const;
 const BASE_M = PAD_M - 1.2;
 /** Outlines of the hull and a leg about their middles, in metres. */
@@ -164,7 +164,7 @@ const HULL_CENTRE_M = 0.101;
 const HULL = [17, -10, 17, 0, 14, 17, -14, 17, -17, 0, -17, -10].map((part, k) => part / 30 - (k % 2 ? HULL_CENTRE_M : 0));
 const LEG = [-2, -8, 2, -8, 2, 8, -2, 8].map((part) => part / 30);
 
-/** Where the view begins, and how high it is, as the scene was drawn last. */
+/** Lower edge and height of the last drawn view, in metres. */
 let floorM = BASE_M;
 let seenM: number = SEEN_M[0];
 
@@ -229,7 +229,7 @@ const large: LargePainter = {
 
   describe({ body }) {
     const [x = 0, y = 0, , speed = 0, , , left = 0, right = 0] = body.observation;
-    if (left > 0.5 && right > 0.5) return "The single lander stands on both legs";
+    if (left > 0.5 && right > 0.5) return "The single lander is on both legs";
     return (
       `The single lander is ${Math.abs(x * 10).toFixed(0)} metres ${x < 0 ? "left" : "right"} of the pad and ` +
       `${Math.max(0, (y * 20) / 3).toFixed(0)} metres up, ${speed < -0.05 ? "falling" : speed > 0.05 ? "rising" : "level"}`
@@ -237,7 +237,7 @@ const large: LargePainter = {
   },
 };
 
-/** In metres about the hull's middle, upwards. The left engine's push goes to the left, so its flame stands at right. */
+/** Draws a flame in metres about the hull's middle, y upwards. The left engine pushes left, so its flame is on the right. */
 function drawFlame(c: CanvasRenderingContext2D, action: number): void {
   c.beginPath();
   if (action === 2) {
@@ -260,25 +260,25 @@ export const lunarLander: World = {
   title: "Landers that learn to touch down",
   many: "landers",
   one: "lander",
-  lead: (environments) => `${environments} landers share one network, which learns to bring them down gently between two flags.`,
+  lead: (environments) => `${environments} landers share one network, which learns to land them gently between two flags.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
-  legend: ["flying fast or aslant", "in hand", "near the pad", "on both legs"],
+  legend: ["tumbling", "under control", "near the pad", "on both legs"],
   returns:
-    "here, what coming closer, slower and upright to the pad is worth, 10 for each leg on the ground, less the fuel, and in the end " +
-    "100 for coming to rest or −100 for a crash",
+    "here, points for approaching the pad slowly and upright, 10 for each leg on the ground, minus the fuel, and at the end 100 for " +
+    "coming to rest or −100 for a crash",
   returnsShort: "landing points; circles: tests",
   invite: "The agent flies it. Take the controls: left, right, and up for the main engine.",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross " +
-      "where one crashed, a ring where one came to rest. Fifty times a second the network fires the left, the main or the right engine, " +
-      "or none. At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays " +
-      "to come down. Each has hills of its own around the pad; the single one shows them.",
+      "Each small craft is a lander in training, all drawn over one pad with a faint trail. A cross marks a crash, a ring a landing. " +
+      "Fifty times a second the network fires the left, main or right engine, or none. At first most landers tumble. Then they learn to " +
+      "hover, because a crash costs more than fuel. Only later do they learn to land. Each has its own hills around the pad; the single " +
+      "one shows them.",
     summary: "The reward",
     equation:
       equation("the shaping of a step", "Φ = − 100 (x^2 + y^2)^½ − 100 ({v^2}_x + {v^2}_y)^½ − 100 {|θ|} + 10 {l + r}") +
-      "<p>A step is worth what Φ grows by, less 0.3 for the main engine and 0.03 for a side engine. As in Gymnasium's " +
+      "<p>The reward of a step is the increase of Φ, minus 0.3 for the main engine or 0.03 for a side engine. As in Gymnasium's " +
       "LunarLander-v3.</p>",
   },
   controls: { left: 1, right: 3, up: 2, rest: 0 },

@@ -10,19 +10,19 @@ import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type Larg
 const [LEFT, RIGHT] = [-1.2, 0.6];
 const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
 const slope = (x: number): number => 1.35 * Math.cos(3 * x);
-/** Gravity along the road, in road a step²; what a car has of energy is counted with it. */
+/** Gravity along the road, in road units per step². The energy of a car uses it. */
 const GRAVITY = 0.0025;
 const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAVITY / 3) * Math.sin(3 * x);
 const LEAST = -GRAVITY / 3;
-/** Shares of the energy that the flag asks for, from which a car takes the next colour. */
+/** Shares of the energy required at the flag at which the colour changes. */
 const SHARES = [0.3, 0.6, 0.98] as const;
-/** Cars are drawn in so many lanes one above the other, so that a throng shows. */
+/** Lanes above the road that keep cars from hiding each other: cars per lane, least and most lanes. */
 const LANES = { each: 24, least: 6, most: 40 };
 const BINS = 90;
 const DEPTH_PX = 38;
 const ARRIVED_MS = 700;
 
-/** The hill in pixels: uniform scale where there is room, flatter where there is not. */
+/** Maps the hill to pixels, with uniform scale if there is room and flatter otherwise. */
 function road(
   { width, height }: Size,
   above: number,
@@ -72,7 +72,7 @@ class Hill implements EnvironmentsPainter {
 
   ended(env: number, player: Player, nowMs: number): void {
     if (this.arrivedMs.length !== player.shown) this.arrivedMs = new Float64Array(player.shown).fill(-Infinity);
-    // What is seen is from before the step that reached the flag.
+    // The observation is from before the step that reached the flag.
     if (player.seen(env, 0) > this.flag - 0.08) this.arrivedMs[env] = nowMs;
   }
 
@@ -102,7 +102,7 @@ class Hill implements EnvironmentsPainter {
     if (smooth && this.arrivedMs.length === player.shown) this.drawArrivals(c, player, view, lanes, apart, nowMs);
   }
 
-  /** How many stand where, hanging below the road. */
+  /** Draws the density of cars as a band below the road. */
   private drawDensity(c: CanvasRenderingContext2D, player: Player, { px, py }: ReturnType<typeof road>, smooth: boolean): void {
     const { density } = this;
     const keep = smooth ? 0.94 : 0.6;
@@ -111,7 +111,7 @@ class Hill implements EnvironmentsPainter {
       const bin = Math.floor(((player.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
       if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / player.shown;
     }
-    // A throng reaches as deep as there is room; what is sparse stays thin.
+    // The densest bin uses the full depth; a floor of 5 keeps sparse ones thin.
     let most = 5;
     for (let bin = 0; bin < BINS; bin++) most = Math.max(most, density[bin]!);
     c.beginPath();
@@ -198,36 +198,35 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
   describe({ state, body }) {
     const [x = 0, speed = 0] = state;
     if (body.over && body.terminated) return "The single car is at the flag";
-    const going = Math.abs(speed) < 0.002 ? "stands" : speed < 0 ? "rolls left" : "rolls right";
+    const going = Math.abs(speed) < 0.002 ? "is at rest" : speed < 0 ? "rolls left" : "rolls right";
     return `The single car ${going} at ${minus(x.toFixed(2))}; the flag is at ${flag}`;
   },
 });
 
 const physics = (throttle: string, power: string, about: string): string =>
   equation("the speed grows by the throttle and shrinks or grows with the slope", `v_{t + 1} = v_t + ${power} ~ a − 0.0025 ~ cos 3 x_t`) +
-  `<p>${throttle} Speeds are held to ±0.07 of road a step, and the left end of the road stops the car. ${about}</p>`;
+  `<p>${throttle} Speed is limited to ±0.07 per step, and the left end of the road stops the car. ${about}</p>`;
 const SOURCE = "As in Moore, <cite>Efficient memory-based learning for robot control</cite> (1990), and Gymnasium's";
-const LEGEND: World["legend"] = ["little swing", "half the swing it takes", "most of it", "enough for the flag"];
+const LEGEND: World["legend"] = ["little energy", "half the energy", "most of it", "enough for the flag"];
 
 export const mountainCar: World = {
   name: "MountainCar",
   title: "Cars that learn to swing",
   many: "cars",
   one: "car",
-  lead: (environments) => `${environments} cars share one network. None is strong enough for the hill, so it must learn to swing.`,
+  lead: (environments) => `${environments} cars share one network. Their motor is weaker than the hill, so they must learn to swing.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: LEGEND,
-  returns: "here, minus one for each step until the flag, so −200 is a car that never arrived",
+  returns: "here, −1 for each step until the flag, so −200 is a car that never arrived",
   returnsShort: "minus the steps to the flag; circles: tests",
-  invite: "The agent drives. Take the controls, and try to be at the flag before it.",
+  invite: "The agent drives. Take the controls and reach the flag first.",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where " +
-      "most of them are. A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 " +
-      "until the flag is reached, and 200 steps end the episode. At first hardly any car ever sees the flag, so there is nothing to tell " +
-      "a good deed from a bad one: that is what makes this small task hard. A car's colour tells how much of the swing that the flag " +
-      "asks for it has gathered.",
+      "Each stroke is a car in the same valley, drawn in lanes; the band below the road shows their density. A car drives back, coasts, " +
+      "or drives forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached; 200 steps end the " +
+      "episode. The task is hard because at first hardly any car reaches the flag, so good and bad actions get the same reward. Colour " +
+      "shows the car's energy relative to the energy that the flag requires.",
     summary: "The physics",
     equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
   },
@@ -241,18 +240,17 @@ export const mountainCar: World = {
 export const mountainCarContinuous: World = {
   ...mountainCar,
   name: "MountainCar, continuous",
-  title: "Cars that learn to spare the throttle",
-  lead: (environments) => `${environments} cars share one network. They must swing up to the flag, and the throttle costs.`,
-  returns: "here, 100 for the flag, less a tenth of the throttle squared at each step",
-  returnsShort: "100, less the throttle used; circles: tests",
+  title: "Cars that learn to save throttle",
+  lead: (environments) => `${environments} cars share one network. They must swing up to the flag with little throttle.`,
+  returns: "here, 100 for the flag, minus a tenth of the throttle squared at each step",
+  returnsShort: "100 minus the throttle used; circles: tests",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where " +
-      "most of them are. The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at " +
-      "each step; 999 steps end the episode. A network that has not yet seen the flag learns above all that the throttle costs, and may " +
-      "stop using it: it has to meet the flag by chance before that. A car's colour tells how much of the swing that the flag asks for " +
-      "it has gathered.",
+      "Each stroke is a car in the same valley, drawn in lanes; the band below the road shows their density. The throttle is a number " +
+      "from −1 to 1. The flag is worth 100, and each step costs a tenth of the throttle squared; 999 steps end the episode. Before a car " +
+      "reaches the flag by chance, the network learns only that throttle costs, and may stop using it. Colour shows the car's energy " +
+      "relative to the energy that the flag requires.",
     summary: "The physics",
     equation: physics("The throttle a is a number from −1 to 1.", "0.0015", `${SOURCE} MountainCarContinuous-v0.`),
   },

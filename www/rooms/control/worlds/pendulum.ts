@@ -1,4 +1,4 @@
-// Pendulum: all rods from one pivot as a fan, the same one by one in a grid, and a single one.
+// Pendulum: a fan of all rods from one pivot, a grid of single rods, and a single one.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -7,13 +7,13 @@ import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
-/** Angles below upright from which a rod takes the next colour. */
+/** Negated angles from upright at which the colour changes. */
 const ANGLES = [(-3 / 4) * Math.PI, -Math.PI / 2, -0.25] as const;
 
 const rods: Rods = {
   links: 1,
   classOf: (env, player) => classBy(-Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0))), ANGLES),
-  // Its own angle is from upright.
+  // The observed angle is from upright.
   angle: (player, env, _, smooth) => Math.PI - player.angle(env, 0, 1, smooth),
   behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.line),
   fan: { alpha: 0.16, grows: 0.03, width: 2 },
@@ -36,7 +36,7 @@ const large: LargePainter = {
   scene(c, size) {
     const { x, y, rod } = frame(size);
     circle(c, x, y, rod, palette.hair);
-    // Upright: where it should stay.
+    // Mark at upright, the goal.
     pen(c, palette.accent, 2);
     stroke(c, x, y - rod - 9, x, y - rod - 3);
   },
@@ -74,22 +74,21 @@ export const pendulum: World = {
   lead: (environments) => `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["hanging", "lower half", "upper half", "upright"],
-  returns:
-    "here, minus what being off upright, turning and using the motor cost at each of 200 steps; a rod that only hangs gets about −1,200",
+  returns: "here, minus the cost of the angle, the speed and the torque over 200 steps; a rod that only hangs gets about −1,200",
   returnsShort: "minus the cost; circles: tests",
-  invite: "The agent turns it. Take the controls, and try to hold it upright.",
+  invite: "The agent acts. Take the controls and hold the rod upright.",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "At left all rods share one pivot, so that their spread shows; at right each has its own place. Twenty times a second the network " +
-      "sets a torque from −2 to 2 N·m, which is too little to lift a hanging rod: it has to swing to and fro first, and brake in time. " +
-      "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins anywhere " +
-      "on the circle. Early on the fan is full; as the network learns, it folds into one line.",
+      "On the left all rods share one pivot; on the right each is drawn alone. Twenty times a second the network sets a torque from −2 " +
+      "to 2 N·m. This is too little to lift a hanging rod, so it has to swing first and brake in time. Each step costs by the angle from " +
+      "upright, the speed and the torque. An episode has 200 steps and begins anywhere on the circle. At first the fan is full; as the " +
+      "network learns, it folds into one line.",
     summary: "The physics",
     equation:
       equation("angular acceleration of the rod", "ddot θ = frac{3 g}{2 ℓ} sin θ + frac 3 {m ℓ^2} u") +
       equation("cost of a step", "r = − {θ^2 + 0.1 ~ dot θ^2 + 0.001 ~ u^2}") +
-      "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is held to 8 rad/s. As " +
+      "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is limited to 8 rad/s. As " +
       "in Gymnasium's Pendulum-v1.</p>",
   },
   controls: {},

@@ -1,4 +1,4 @@
-//! A table of comma-separated values, a row an iteration.
+//! A table of comma-separated values, one row per iteration.
 
 use super::row::{Row, cells};
 use anyhow::{Context, Result, anyhow};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 const TABLE: Kind = Kind {
     name: "table of metrics",
-    is_one: |file| files::begins(file, b"iteration,"),
+    is_kind: |file| files::begins(file, b"iteration,"),
     next: "Name another file with --csv",
     is_stream: false,
 };
@@ -29,17 +29,17 @@ impl Csv {
         files::check(path, TABLE)?;
         let file = files::open_lines(path, TABLE)?;
         let mut csv = Csv { path: path.to_path_buf(), file, schema, last: 0 };
-        csv.take_up(progress)?;
+        csv.truncate_to(progress)?;
         Ok(csv)
     }
 
-    /// A new run begins the table anew; a resumed one keeps the rows up to where it is.
-    fn take_up(&mut self, progress: &Progress) -> Result<()> {
+    /// Prepares the table for a run at `progress`: a new run empties the table, a resumed one keeps the rows up to `progress`.
+    fn truncate_to(&mut self, progress: &Progress) -> Result<()> {
         let shown = self.path.display();
         self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
-        let bytes = files::read_at_most(&self.file, files::LARGEST_BYTES, &shown.to_string())?;
+        let bytes = files::read_at_most(&self.file, files::MAX_FILE_BYTES, &shown.to_string())?;
         let (kept, last) =
-            keep(&bytes, self.schema, progress).map_err(|why| anyhow!("{shown} {why}. Move it away, or name another file with --csv"))?;
+            keep(&bytes, self.schema, progress).map_err(|why| anyhow!("{shown} {why}. Move it, or name another file with --csv"))?;
         let cut = self.file.set_len(kept as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
         cut.with_context(|| format!("cannot write to {shown}"))?;
         self.last = last;
@@ -50,13 +50,13 @@ impl Csv {
     }
 
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
-        self.take_up(progress)?;
-        // What the checkpoint remembers and the file does not.
+        self.truncate_to(progress)?;
+        // Adds the rows of the checkpoint that the file lacks.
         history.iter().try_for_each(|row| self.row(row))
     }
 
     pub fn row(&mut self, row: &Row) -> Result<()> {
-        // A row that waited for its test may stand here already.
+        // The table may already have a row that was pending at the save.
         if row.metrics.progress.iteration <= self.last {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Csv {
         self.line(&line)
     }
 
-    /// In one write, so that whoever reads along sees whole rows.
+    /// Writes a line in one call, so that other readers see whole rows.
     fn line(&mut self, line: &str) -> Result<()> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("cannot write to {}", self.path.display()))
@@ -81,37 +81,37 @@ fn header(schema: &Schema) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// The shortest decimal of a number that was a 32-bit float, or of what it is.
+/// Formats a number as the shortest decimal that identifies it; an exact f32 is formatted as f32.
 fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }
 
-/// How many bytes of a table hold the run up to `progress`, and its last iteration there.
+/// Returns the number of bytes of a table that belong to the run up to `progress`, and the last iteration in them.
 fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u32), &'static str> {
     let header = header(schema) + "\n";
     if bytes.is_empty() {
         return Ok((0, 0));
     }
     if !bytes.starts_with(header.as_bytes()) {
-        return Err("is no table of this room's metrics");
+        return Err("is not a metrics table of this room");
     }
     if progress.iteration == 0 {
         return Ok((0, 0));
     }
     let (mut kept, mut last) = (header.len(), 0);
     let counts: Vec<String> = progress.counts.iter().map(|&count| number(count)).collect();
-    // The last line may be cut short.
+    // The last line may be incomplete.
     for line in bytes[kept..].split_inclusive(|&b| b == b'\n').filter(|line| line.ends_with(b"\n")) {
         let text = std::str::from_utf8(line).unwrap_or_default();
-        let mut place = text.trim_end().split(',');
-        let Some(iteration) = place.next().and_then(|cell| cell.parse::<u32>().ok()) else {
-            return Err("has a row that is none of this program's metrics");
+        let mut cells = text.trim_end().split(',');
+        let Some(iteration) = cells.next().and_then(|cell| cell.parse::<u32>().ok()) else {
+            return Err("has a row without an iteration number");
         };
         if iteration > progress.iteration {
             break;
         }
-        if iteration == progress.iteration && !counts.iter().eq(place.take(counts.len())) {
-            return Err("holds the metrics of another run");
+        if iteration == progress.iteration && !counts.iter().eq(cells.take(counts.len())) {
+            return Err("contains the metrics of another run");
         }
         (kept, last) = (kept + line.len(), iteration);
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_kept_up_to_where_the_run_is() {
+    fn table_is_kept_up_to_the_progress_of_the_run() {
         let schema = run::room("control").unwrap().schema();
         let at = |iteration, env_steps: f64, episodes: f64| Progress { iteration, counts: vec![env_steps, episodes], train_s: 0.0 };
         let keep = |bytes: &[u8], progress: Progress| super::keep(bytes, schema, &progress);
@@ -131,19 +131,19 @@ mod tests {
         let rows = |text: &str| (head.clone() + text).into_bytes();
         let table = rows("1,10,3,x\n2,20,6,x\n3,30,9,x\n4,4");
         assert_eq!(keep(b"", at(2, 20.0, 6.0)), Ok((0, 0)));
-        assert_eq!(keep(&table, at(2, 20.0, 6.0)), Ok((head.len() + 18, 2)), "rows past the save go");
-        assert_eq!(keep(&table, at(7, 70.0, 21.0)), Ok((head.len() + 27, 3)), "what was cut short goes");
-        assert_eq!(keep(&table, at(0, 0.0, 0.0)), Ok((0, 0)), "a new run begins anew");
+        assert_eq!(keep(&table, at(2, 20.0, 6.0)), Ok((head.len() + 18, 2)), "rows after the save are removed");
+        assert_eq!(keep(&table, at(7, 70.0, 21.0)), Ok((head.len() + 27, 3)), "an incomplete row is removed");
+        assert_eq!(keep(&table, at(0, 0.0, 0.0)), Ok((0, 0)), "a new run empties the table");
         assert!(keep(&table, at(2, 20.0, 7.0)).unwrap_err().contains("another run"));
         for iteration in [0, 2] {
             let refused = keep(b"a,b\n1,2\n", at(iteration, 20.0, 6.0)).unwrap_err();
-            assert!(refused.contains("no table"), "others' files are safe");
+            assert!(refused.contains("is not a metrics table"), "other files are not overwritten");
         }
         assert!(keep(&rows("one,2,3\n"), at(2, 20.0, 6.0)).is_err());
     }
 
     #[test]
-    fn every_room_has_columns_of_its_own() {
+    fn column_names_of_a_room_are_unique() {
         for room in run::rooms() {
             let header = header(room.schema());
             let mut names: Vec<&str> = header.split(',').collect();

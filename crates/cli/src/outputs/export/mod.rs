@@ -1,6 +1,5 @@
-//! The metrics of a run for other people's programs: a table of comma-separated values, and event files that TensorBoard
-//! reads. Both have the room's columns, follow the records that the screen is drawn from, and go on rightly where a run is
-//! resumed. They refuse to stop a run: what cannot be written is told once.
+//! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the room's columns, use the same
+//! records as the screen, and continue correctly when a run is resumed. A write error is reported once and never stops a run.
 
 mod csv;
 mod row;
@@ -17,15 +16,16 @@ use std::io::Write;
 use std::path::Path;
 use tensorboard::TensorBoard;
 
-/// What was asked for, and the newest row, which waits for its test.
+/// The requested exports.
 pub struct Exports {
     csv: Option<Csv>,
     tensorboard: Option<TensorBoard>,
+    /// Newest row, written when its test has arrived or the next row begins.
     waiting: Option<Row>,
 }
 
 impl Exports {
-    /// Fails here, before training, where a file cannot take up a run that is at `progress`.
+    /// Opens the files for a run at `progress`. Fails before training if a file cannot continue that run.
     pub fn open(csv: Option<&Path>, tensorboard: Option<&Path>, schema: &'static Schema, progress: &Progress) -> Result<Exports> {
         Ok(Exports {
             csv: csv.map(|path| Csv::open(path, schema, progress)).transpose()?,
@@ -37,7 +37,7 @@ impl Exports {
     pub fn record(&mut self, record: &Record) {
         match record {
             Record::Event(Event::Began(began)) => {
-                self.settle();
+                self.write_waiting();
                 let (now_s, progress) = (unix_s(), &began.progress);
                 let tests: BTreeMap<u32, &Numbers> = began.tests.iter().map(|test| (test.progress.iteration, test)).collect();
                 let row = |metrics: &Numbers| Row {
@@ -46,13 +46,13 @@ impl Exports {
                     wall_s: now_s - (progress.train_s - metrics.progress.train_s),
                 };
                 let mut history: Vec<Row> = began.history.iter().map(row).collect();
-                // The test after the newest row may have been under way when the run was saved.
+                // The save may have preceded the test of the newest row.
                 self.waiting = history.pop_if(|newest| newest.test.is_none());
                 write_to(&mut self.csv, |csv| csv.begin(&history, progress));
                 write_to(&mut self.tensorboard, |board| board.begin(&history, progress));
             }
             Record::Event(Event::Metrics(metrics)) => {
-                self.settle();
+                self.write_waiting();
                 self.waiting = Some(Row { metrics: metrics.clone(), test: None, wall_s: unix_s() });
             }
             Record::Event(Event::Test(test)) => {
@@ -61,13 +61,13 @@ impl Exports {
                     row.test = Some(test.clone());
                 }
             }
-            // What a save has and the table has not comes from the save where the run is taken up again.
-            Record::Summary(_) => self.settle(),
+            // Rows missing from the table are restored from the checkpoint on resume.
+            Record::Summary(_) => self.write_waiting(),
             _ => {}
         }
     }
 
-    fn settle(&mut self) {
+    fn write_waiting(&mut self) {
         if let Some(row) = self.waiting.take() {
             write_to(&mut self.csv, |csv| csv.row(&row));
             write_to(&mut self.tensorboard, |board| board.row(&row));
@@ -75,10 +75,10 @@ impl Exports {
     }
 }
 
-/// Writes, or says why not and lets the sink go.
+/// Writes to the sink; on an error, prints a warning and drops the sink.
 fn write_to<S>(sink: &mut Option<S>, write: impl FnOnce(&mut S) -> Result<()>) {
     if let Some(error) = sink.as_mut().and_then(|open| write(open).err()) {
-        let _ = writeln!(std::io::stderr(), "warning: {error:#}; training goes on without it");
+        let _ = writeln!(std::io::stderr(), "warning: {error:#}; training continues without this file");
         *sink = None;
     }
 }

@@ -1,10 +1,10 @@
-//! What a table of metrics and TensorBoard have of an iteration.
+//! Values of one iteration, for the CSV table and TensorBoard.
 
 use run::protocol::{Column, Row as Numbers};
 use run::room::Schema;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// An iteration and, where there was one, the test after it.
+/// Metrics of an iteration, and the test after it, if any.
 pub struct Row {
     pub metrics: Numbers,
     pub test: Option<Numbers>,
@@ -12,16 +12,16 @@ pub struct Row {
     pub wall_s: f64,
 }
 
-/// A number of a row, with its names in a table and in TensorBoard.
+/// A value of a row, with its names in the table and in TensorBoard.
 pub struct Cell<'a> {
     pub name: String,
     pub unit: &'a str,
-    /// TensorBoard's heading; empty where the table alone has the column.
+    /// Heading in TensorBoard; empty for a column that only the table has.
     pub group: &'a str,
     pub value: Option<f64>,
 }
 
-/// The cells of a row, of which the first tell its place in its run; of no row, their names.
+/// Cells of a row. The first cells are the iteration, counters and training time. Without a row, the cells have no values.
 pub fn cells<'a>(schema: &'a Schema, row: Option<&'a Row>) -> impl Iterator<Item = Cell<'a>> {
     let progress = row.map(|row| &row.metrics.progress);
     let cell = |name: &str, unit, group, value| Cell { name: name.into(), unit, group, value };

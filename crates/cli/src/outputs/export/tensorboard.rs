@@ -1,8 +1,8 @@
 //! Event files for TensorBoard.
 //!
-//! An event file is a row of frames: length (u64), its masked CRC-32C, the bytes, their masked
-//! CRC-32C, all little-endian. The bytes are a protocol buffer `Event`; the few fields needed are
-//! written here by hand.
+//! An event file is a sequence of frames: length (u64), its masked CRC-32C, the bytes, their masked
+//! CRC-32C, all little-endian. The bytes are a protocol buffer `Event`; this module encodes the
+//! required fields directly.
 
 use super::row::{Row, cells, unix_s};
 use anyhow::{Context, Result, bail};
@@ -18,25 +18,25 @@ pub struct TensorBoard {
     path: PathBuf,
     file: File,
     schema: &'static Schema,
-    /// The folder has the run up to its newest save already.
+    /// The folder already contains the run up to its newest save.
     continued: bool,
-    /// The iteration up to which it has the run.
+    /// Last iteration that the folder contains.
     last: u32,
 }
 
 impl TensorBoard {
-    /// Every process writes a file of its own; TensorBoard reads those of a folder as one run.
+    /// Creates a new file for this process; TensorBoard reads all files of a folder as one run.
     pub fn open(folder: &Path, schema: &'static Schema) -> Result<TensorBoard> {
         let shown = folder.display();
         if folder.exists() && !folder.is_dir() {
             bail!("{shown} is a file. Name a folder with --tensorboard");
         }
-        let next = "Name a folder that can be written with --tensorboard";
+        let next = "Name a writable folder with --tensorboard";
         fs::create_dir_all(folder).with_context(|| format!("cannot create {shown}. {next}"))?;
         let is_events = |e: fs::DirEntry| e.file_name().to_string_lossy().contains("tfevents");
         let continued =
             fs::read_dir(folder).with_context(|| format!("cannot read {shown}. {next}"))?.any(|entry| entry.is_ok_and(is_events));
-        // The files are read in the order of their names.
+        // TensorBoard reads the files in the order of their names.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let name = format!("events.out.tfevents.{:010}.{:09}.hothouse", now.as_secs(), now.subsec_nanos());
         let path = folder.join(name);
@@ -46,7 +46,7 @@ impl TensorBoard {
         Ok(board)
     }
 
-    /// Whatever the folder has of later steps is not part of this run any more.
+    /// Starts a session, which makes TensorBoard discard events of later steps in the folder.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));
@@ -99,7 +99,7 @@ const VALUE_SIMPLE: u64 = 2;
 const SESSION_STATUS: u64 = 1;
 const SESSION_START: u64 = 1;
 
-// How a field is written.
+// Wire types of fields.
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const BYTES: u64 = 2;
@@ -123,13 +123,13 @@ fn put_bytes(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-fn event(wall_s: f64, step: u64, field: u64, what: &[u8]) -> Vec<u8> {
+fn event(wall_s: f64, step: u64, field: u64, content: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     put_varint(&mut out, key(WALL_TIME, FIXED64));
     out.extend(wall_s.to_le_bytes());
     put_varint(&mut out, key(STEP, VARINT));
     put_varint(&mut out, step);
-    put_bytes(&mut out, field, what);
+    put_bytes(&mut out, field, content);
     out
 }
 
@@ -138,7 +138,7 @@ fn frame(bytes: &[u8]) -> Vec<u8> {
     [&length[..], &masked(crc32c(&length)).to_le_bytes(), bytes, &masked(crc32c(bytes)).to_le_bytes()].concat()
 }
 
-/// So that a check value of bytes which hold check values is still a good one.
+/// Masks a CRC, as the format requires: a CRC of data that contains CRCs is weak.
 fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
@@ -148,8 +148,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_frame_has_the_published_check_value() {
-        // The first frame of every event file: 24 bytes, their length's masked check value.
+    fn first_frame_has_the_published_crc() {
+        // First 12 bytes of every event file: the length 24 and its masked CRC.
         assert_eq!(frame(&[0; 24])[..12], [24, 0, 0, 0, 0, 0, 0, 0, 0xa3, 0x7f, 0x4b, 0x22]);
     }
 }

@@ -1,71 +1,71 @@
-//! Standard error while a full screen is up: drivers write to it, and what they write would stand in the middle of the screen. It is
-//! kept line by line instead, for the screen to show as a notice.
+//! Captures standard error during a full-screen display. Drivers write to standard error, which would corrupt the screen; the screen
+//! shows the captured lines as notices instead.
 
 use std::sync::mpsc::Receiver;
 
-/// Characters of a line that are kept.
+/// Longest line in bytes; longer lines are split.
 #[cfg(unix)]
 const MOST: u64 = 4096;
 
-/// Given back where it is dropped.
-#[cfg_attr(not(unix), allow(dead_code))] // where it cannot be moved, none is made
-pub struct Aside {
+/// A capture of standard error; dropping it restores standard error.
+#[cfg_attr(not(unix), allow(dead_code))] // never constructed on other systems
+pub struct StderrCapture {
     #[cfg(unix)]
     terminal: std::sync::Arc<std::os::fd::OwnedFd>,
     pub lines: Receiver<String>,
 }
 
 #[cfg(unix)]
-impl Aside {
-    /// None where standard error cannot be moved; then it stays as it is.
-    pub fn take() -> Option<Aside> {
+impl StderrCapture {
+    /// Redirects standard error into the capture; returns None if that fails.
+    pub fn start() -> Option<StderrCapture> {
         use std::io::{BufRead, BufReader, Read};
         use std::os::fd::AsFd;
         let terminal = std::io::stderr().as_fd().try_clone_to_owned().ok()?;
         let (reader, writer) = std::io::pipe().ok()?;
         rustix::stdio::dup2_stderr(&writer).ok()?;
-        let (give, lines) = std::sync::mpsc::channel();
-        // It ends when standard error is given back, for then nothing writes to the pipe any more.
+        let (sender, lines) = std::sync::mpsc::channel();
+        // The thread ends when standard error is restored, because that closes the pipe's last writer.
         std::thread::spawn(move || {
             let mut reader = BufReader::new(reader);
             let mut line = Vec::new();
             while reader.by_ref().take(MOST).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
                 let text = crate::plain::text(String::from_utf8_lossy(&line).trim());
                 line.clear();
-                if !text.is_empty() && give.send(text).is_err() {
-                    // Nobody looks, and whoever writes must not wait.
+                if !text.is_empty() && sender.send(text).is_err() {
+                    // Without a receiver, the pipe must still be drained so that writers do not block.
                     let _ = std::io::copy(&mut reader, &mut std::io::sink());
                     return;
                 }
             }
         });
-        Some(Aside { terminal: terminal.into(), lines })
+        Some(StderrCapture { terminal: terminal.into(), lines })
     }
 
-    /// Gives it back from wherever a panic is.
-    pub fn way_back(&self) -> impl Fn() + Send + Sync + 'static {
+    /// Returns a function that restores standard error, for the panic hook.
+    pub fn restorer(&self) -> impl Fn() + Send + Sync + 'static {
         let terminal = self.terminal.clone();
         move || {
-            // Where it cannot be given back there is nobody to tell.
+            // A failure cannot be reported without standard error.
             let _ = rustix::stdio::dup2_stderr(&*terminal);
         }
     }
 }
 
 #[cfg(not(unix))]
-impl Aside {
-    pub fn take() -> Option<Aside> {
+impl StderrCapture {
+    pub fn start() -> Option<StderrCapture> {
         None
     }
 
-    pub fn way_back(&self) -> impl Fn() + Send + Sync + 'static {
+    pub fn restorer(&self) -> impl Fn() + Send + Sync + 'static {
         || {}
     }
 }
 
-impl Drop for Aside {
+impl Drop for StderrCapture {
     fn drop(&mut self) {
-        self.way_back()();
+        self.restorer()();
     }
 }
 
@@ -76,21 +76,21 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_a_driver_says_is_kept_and_standard_error_comes_back() {
+    fn stderr_lines_are_captured_and_stderr_is_restored() {
         use rustix::fs::fstat;
-        let which = || fstat(std::io::stderr()).map(|found| (found.st_dev, found.st_ino)).unwrap();
-        let before = which();
-        let aside = Aside::take().unwrap();
-        assert_ne!(which(), before);
-        // As C does: not through anything of Rust's that a test may catch.
+        let inode = || fstat(std::io::stderr()).map(|found| (found.st_dev, found.st_ino)).unwrap();
+        let before = inode();
+        let capture = StderrCapture::start().unwrap();
+        assert_ne!(inode(), before);
+        // A direct write, as C code does: the test harness captures Rust's own output.
         rustix::io::write(std::io::stderr(), b"error: XDG_RUNTIME_DIR is invalid\x1b[2J\n\n").unwrap();
         writeln!(std::io::stderr(), "{}", "x".repeat(5000)).unwrap();
-        let mut heard = Vec::new();
-        while heard.len() < 3 {
-            heard.push(aside.lines.recv_timeout(Duration::from_secs(10)).unwrap());
+        let mut lines = Vec::new();
+        while lines.len() < 3 {
+            lines.push(capture.lines.recv_timeout(Duration::from_secs(10)).unwrap());
         }
-        assert!(heard.contains(&"error: XDG_RUNTIME_DIR is invalid[2J".to_string()), "{heard:?}");
-        drop(aside);
-        assert_eq!(which(), before);
+        assert!(lines.contains(&"error: XDG_RUNTIME_DIR is invalid[2J".to_string()), "{lines:?}");
+        drop(capture);
+        assert_eq!(inode(), before);
     }
 }

@@ -1,4 +1,4 @@
-//! A small canvas of braille dots: two across and four down in each cell of the terminal.
+//! A canvas of braille dots, two by four in each terminal cell.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,17 +17,17 @@ impl Braille {
         Braille { area, cells: vec![(0, Color::Reset); usize::from(area.width) * usize::from(area.height)] }
     }
 
-    /// Dots across.
+    /// Width in dots.
     pub fn width(&self) -> f64 {
         f64::from(self.area.width) * 2.0
     }
 
-    /// Dots down.
+    /// Height in dots.
     pub fn height(&self) -> f64 {
         f64::from(self.area.height) * 4.0
     }
 
-    /// One dot; (0, 0) is the one at the top left. Outside, it draws nothing.
+    /// Draws a dot; (0, 0) is the top left. A dot outside the canvas is ignored.
     pub fn dot(&mut self, x: f64, y: f64, color: Color) {
         if !(x >= 0.0 && y >= 0.0 && x < self.width() && y < self.height()) {
             return;
@@ -39,7 +39,7 @@ impl Braille {
 
     pub fn line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), color: Color) {
         let (dx, dy) = (x1 - x0, y1 - y0);
-        // Never more steps than twice the canvas, whatever the numbers.
+        // Limits the work for lines far outside the canvas.
         let steps = dx.abs().max(dy.abs()).ceil().clamp(1.0, 2.0 * (self.width() + self.height()) + 1.0);
         for i in 0..=steps as u32 {
             let t = f64::from(i) / steps;
@@ -51,8 +51,8 @@ impl Braille {
         let columns = usize::from(self.area.width);
         for (i, &(bits, color)) in self.cells.iter().enumerate() {
             if bits != 0 {
-                let place = (self.area.x + (i % columns) as u16, self.area.y + (i / columns) as u16);
-                if let Some(cell) = buffer.cell_mut(place) {
+                let position = (self.area.x + (i % columns) as u16, self.area.y + (i / columns) as u16);
+                if let Some(cell) = buffer.cell_mut(position) {
                     let glyph = char::from_u32(0x2800 + u32::from(bits)).unwrap_or(' ');
                     cell.set_char(glyph).set_fg(color);
                 }

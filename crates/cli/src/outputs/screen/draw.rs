@@ -1,10 +1,9 @@
-//! One screen of a run, drawn from its view: type and thin rules, no boxes. It refuses to keep
-//! state; the same screen gives the same cells, which is how it is tested.
+//! Draws the full screen of a run with text and thin rules. It has no state: equal screens give equal cells, as the tests require.
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
 use crate::format::{self, briefs, clock, fitted, short, wrapped};
-use crate::outputs::view::{Points, Told, View};
+use crate::outputs::view::{Points, RunView, View};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -18,7 +17,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
         return;
     }
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
-    // The lower part gives way first; the curve is what people came for.
+    // On a small terminal the lower part is omitted first; the curve has priority.
     let lower = if area.height >= 20 { 7 } else { 0 };
     let keys = footer(screen, area.width.into());
     let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
@@ -46,8 +45,8 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     frame.render_widget(faint("─".repeat(rule.width.into())), rule);
     frame.render_widget(Text::from(keys), foot);
     self::note(frame, note, screen);
-    let Some(told) = &screen.view.told else { return };
-    headline(frame, figures, &screen.view, told);
+    let Some(run) = &screen.view.run else { return };
+    headline(frame, figures, &screen.view, run);
     if screen.keys {
         let below = Rect { height: note.y.saturating_sub(upper.y), ..upper };
         frame.render_widget(key_words(screen, below.width.into()), below);
@@ -56,26 +55,26 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     match &screen.picture {
         Some(picture) => {
             let [chart_area, _, beside] = sides(upper);
-            chart(frame, chart_area, told, screen.chart_name());
-            picture.draw(frame, beside, &told.values);
+            chart(frame, chart_area, run, screen.chart_name());
+            picture.draw(frame, beside, &run.values);
         }
-        // Without a picture there is the whole width for the curve.
-        None => chart(frame, upper, told, screen.chart_name()),
+        // Without a picture the curve has the full width.
+        None => chart(frame, upper, run, screen.chart_name()),
     }
-    breakdown(frame, time, told);
+    breakdown(frame, time, run);
     let [metrics_area, _, knobs_area] = sides(lower);
     if right > 0 {
-        metrics(frame, metrics_area, told);
+        metrics(frame, metrics_area, run);
         knobs(frame, knobs_area, screen);
     } else {
         knobs(frame, metrics_area, screen);
     }
 }
 
-/// All that there is room for on a very small terminal.
+/// Name and value of the first metric, for a very small terminal.
 fn first_words(view: &View) -> String {
-    let told = view.told.as_ref();
-    let pairs = told.and_then(|told| Some(briefs(told.schema.metrics, &told.metrics.as_ref()?.values)));
+    let run = view.run.as_ref();
+    let pairs = run.and_then(|run| Some(briefs(run.schema.metrics, &run.metrics.as_ref()?.values)));
     let first = pairs.and_then(|pairs| pairs.into_iter().next());
     first.map_or("-".into(), |(name, value)| format!("{name} {value}"))
 }
@@ -91,8 +90,8 @@ pub fn bold(text: impl Into<String>) -> Span<'static> {
 fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
     let view = &screen.view;
     let mut left = vec![bold("hothouse")];
-    if let Some(told) = &view.told {
-        let config = &told.config;
+    if let Some(run) = &view.run {
+        let config = &run.config;
         left.push(Span::raw(format!("  {}  {}  seed {}", config.room, config.variant, config.seed)));
     }
     let o = &view.machine;
@@ -110,14 +109,14 @@ fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
     }
 }
 
-/// The few numbers that matter most.
-fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
-    let left = view.left.as_ref().map(format::left).unwrap_or_default();
+/// Draws the headline: the main metrics, tests, time and counters.
+fn headline(frame: &mut Frame, area: Rect, view: &View, run: &RunView) {
+    let remaining = view.remaining.as_ref().map(format::remaining).unwrap_or_default();
     let (state, color) = match (&view.summary, view.running) {
         (Some(_), _) => ("ended", MARKED),
         (None, false) => ("paused", MARKED),
-        // Where there is little room, the numbers come first.
-        (None, true) if 2 * left.len() <= usize::from(area.width) => (left.as_str(), FAINT),
+        // On a narrow terminal the metrics have priority.
+        (None, true) if 2 * remaining.len() <= usize::from(area.width) => (remaining.as_str(), FAINT),
         (None, true) => ("", FAINT),
     };
     let mut spans = Vec::new();
@@ -125,7 +124,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
     let mut pair = |label: &str, value: &str, style: Style| {
         let gap = if spans.is_empty() { "" } else { "   " };
         let wanted = gap.len() + label.len() + 1 + value.chars().count();
-        // What does not fit whole is left out, and so is all that comes after it.
+        // After the first pair that does not fit, all others are omitted.
         let fits = wanted <= room;
         room = room.saturating_sub(wanted);
         if fits {
@@ -134,25 +133,25 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
         }
     };
     let strong = Style::new().add_modifier(Modifier::BOLD);
-    let schema = told.schema;
-    let of = |columns: &'static [Column], row: &Option<run::protocol::Row>| {
+    let schema = run.schema;
+    let cells = |columns: &'static [Column], row: &Option<run::protocol::Row>| {
         let columns = columns.iter().enumerate().filter(|(_, column)| !column.brief.is_empty());
         let value = |i: usize| row.as_ref().and_then(|row| row.values.get(i).copied().flatten());
         let all = columns.map(|(i, column)| (column, format::value(column, value(i))));
         all.collect::<Vec<_>>()
     };
-    let (rates, metrics): (Vec<_>, Vec<_>) = of(schema.metrics, &told.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
+    let (rates, metrics): (Vec<_>, Vec<_>) = cells(schema.metrics, &run.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
     if let Some((column, value)) = metrics.first() {
         pair(column.brief, value, strong.fg(ACCENT));
     }
-    for (column, value) in of(schema.tests, &told.test).iter().filter(|_| told.test.is_some()) {
+    for (column, value) in cells(schema.tests, &run.test).iter().filter(|_| run.test.is_some()) {
         pair(column.brief, value, strong);
     }
-    if let Some(at) = &told.solved {
+    if let Some(at) = &run.solved {
         pair("solved at", &clock(at.train_s), strong);
     }
-    pair("time", &clock(told.progress.train_s), Style::new());
-    let counters = schema.counters.iter().zip(&told.progress.counts);
+    pair("time", &clock(run.progress.train_s), Style::new());
+    let counters = schema.counters.iter().zip(&run.progress.counts);
     for (column, &count) in counters.filter(|(column, _)| !column.brief.is_empty()) {
         pair(column.brief, &short(count), Style::new());
     }
@@ -161,21 +160,22 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
     frame.render_widget(Line::styled(state, Style::new().fg(color)).right_aligned(), area);
 }
 
-/// Colours of the metrics of a chart, and of its tests.
+/// Colours of a chart's metrics.
 const CURVES: [Color; 3] = [ACCENT, Color::Cyan, Color::Magenta];
+/// Colours of a chart's tests.
 const TESTS: [Color; 3] = [Color::Reset, Color::Cyan, Color::Magenta];
 
-/// A chart against the first counter, with the goal, tests, and what was changed on the way.
-fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
-    let [metrics, tests] = told.chart(name);
+/// Draws a chart over the first counter, with metrics, tests, the goal and knob changes.
+fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
+    let [metrics, tests] = run.chart(name);
     let log = metrics.iter().chain(&tests).any(|(column, _)| column.log);
     let scaled = |y: f64| if log { y.max(1e-12).log10() } else { y };
     let points = |curves: &[(&Column, Points)]| -> Vec<Points> {
         curves.iter().map(|(_, points)| points.iter().map(|&(x, y)| (x, scaled(y))).collect()).collect()
     };
     let (lines, dots) = (points(&metrics), points(&tests));
-    let goal = told.goal_column().filter(|column| column.chart == name);
-    let goal = goal.and_then(|_| told.variant.as_ref()?.goal).map(|goal| goal.at);
+    let goal = run.goal_column().filter(|column| column.chart == name);
+    let goal = goal.and_then(|_| run.variant.as_ref()?.goal).map(|goal| goal.at);
     let all = || lines.iter().chain(&dots).flatten();
     let right = all().map(|p| p.0).fold(1.0, f64::max);
     let heights = || all().map(|p| p.1).chain(goal);
@@ -185,8 +185,8 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     if area.height < 3 || area.width < gutter + 8 {
         return;
     }
-    // What was changed is named above the curve, once there is something to name.
-    let names = u16::from(!told.marks.is_empty() && area.height >= 6);
+    // Names of changed knobs are in a row above the curve.
+    let names = u16::from(!run.marks.is_empty() && area.height >= 6);
     let plot = Rect { x: area.x + gutter, y: area.y + names, width: area.width - gutter, height: area.height - 1 - names };
     let mut canvas = Braille::new(plot);
     let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
@@ -196,7 +196,7 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
         let level = at((0.0, scaled(goal))).1;
         (0..=w as u32).step_by(6).for_each(|x| canvas.dot(x.into(), level, FAINT));
     }
-    for mark in &told.marks {
+    for mark in &run.marks {
         let x = at((mark.progress.counts[0], 0.0)).0;
         (0..=h as u32).step_by(3).for_each(|y| canvas.dot(x, y.into(), MARKED));
     }
@@ -206,7 +206,7 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
             canvas.dot(x, y, *color);
             canvas.dot(x, y - 1.0, *color);
         }
-        // Where tests are all there is, they are the curve.
+        // Without metrics, lines connect the tests.
         if lines.iter().all(Vec::is_empty) {
             points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), *color));
         }
@@ -220,9 +220,9 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     let buffer = frame.buffer_mut();
     canvas.render(buffer);
 
-    // The newest marks keep their names where names would collide.
+    // If names overlap, the newest is drawn.
     let mut free_until = plot.right();
-    for mark in told.marks.iter().rev() {
+    for mark in run.marks.iter().rev() {
         let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;
         let name = fitted(&mark.knob, 10);
         let width = name.chars().count() as u16;
@@ -234,7 +234,7 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     }
 
     for (row, label) in [0, plot.height / 2, plot.height - 1].into_iter().zip(&labels) {
-        // Three labels need room; the ends come first.
+        // The middle label needs a height of at least five rows.
         if row == 0 || row == plot.height - 1 || plot.height >= 5 {
             let width = usize::from(gutter) - 1;
             buffer.set_string(area.x, plot.y + row, format!("{label:>width$}"), Style::new().fg(FAINT));
@@ -242,9 +242,9 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     }
     let below = area.bottom() - 1;
     buffer.set_string(plot.x, below, "0", Style::new().fg(FAINT));
-    let end = format!("{} {}", short(right), told.schema.counters[0].unit);
+    let end = format!("{} {}", short(right), run.schema.counters[0].unit);
     buffer.set_string(plot.right().saturating_sub(end.len() as u16), below, &end, Style::new().fg(FAINT));
-    // What each colour is.
+    // Legend of the colours.
     let mut x = plot.x + 3;
     let room = plot.right().saturating_sub(end.len() as u16 + 3);
     let colours = CURVES.iter().cycle().take(metrics.len()).chain(TESTS.iter().cycle().take(tests.len()));
@@ -259,8 +259,8 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     }
 }
 
-/// The top, the middle and the bottom of an axis, with as few digits as tell how far they are apart. On a logarithmic one the middle
-/// is told where it is a whole power.
+/// Labels of the top, middle and bottom of an axis, with the fewest digits that show their distance to 1%. On a logarithmic axis the
+/// middle has a label only if it is a whole power of ten.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
         return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
@@ -272,7 +272,7 @@ fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     };
     let largest = top.abs().max(bottom.abs());
     if largest >= 9995.0 {
-        // With a prefix of thousands, where that leaves enough of them.
+        // A metric prefix is used if the digits suffice.
         let short = values.map(|value| if value == 0.0 { "0".into() } else { short(value) });
         let digits = short.clone().map(|label| in_full(&label));
         if are_right(&digits) {
@@ -285,14 +285,14 @@ fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     all.find(are_right).unwrap_or_else(|| values.map(|value| format!("{value:.2e}")))
 }
 
-/// `2.62 M` as a number that can be read.
+/// Converts `2.62 M` to the parseable `2.62e6`.
 fn in_full(label: &str) -> String {
     let (number, prefix) = label.split_once(' ').unwrap_or((label, ""));
     let power = ["", "k", "M", "G", "T"].iter().position(|known| *known == prefix).unwrap_or(0);
     format!("{number}e{}", 3 * power)
 }
 
-/// Round ends of an axis that holds `low` and `high`; those of a logarithmic one are whole powers.
+/// Round ends of an axis that contains `low` and `high`. On a logarithmic axis they are whole powers of ten.
 fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];
@@ -300,7 +300,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if log {
         return [low.floor(), high.ceil().max(low.floor() + 1.0)];
     }
-    // 0 is an end wherever it is not far off.
+    // The axis is extended to 0 if 0 is near.
     let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
     let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
     let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 5.0);
@@ -308,7 +308,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
 }
 
-/// The next of 1, 2, 2.5, 5, 10 times a power of ten.
+/// Smallest of 1, 2, 2.5, 5 or 10 times a power of ten that is at least `x`.
 fn nice_above(x: f64) -> f64 {
     if !(x.is_finite() && x > 0.0) {
         return 1.0;
@@ -317,17 +317,17 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// What the learner says about itself, in two columns.
-fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
-    let Some(row) = &told.metrics else { return };
-    // What stands above the curve already is left out.
-    let all = told.schema.metrics.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
+/// Draws the other metrics in two columns, and the digest.
+fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
+    let Some(row) = &run.metrics else { return };
+    // The headline already shows the rates and the first metric.
+    let all = run.schema.metrics.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
     let first = all.clone().position(|(column, _)| !column.brief.is_empty());
     let all = all.enumerate().filter(|(i, _)| Some(*i) != first).map(|(_, cell)| cell);
     let mut cells: Vec<(String, String)> =
         all.map(|(column, &value)| (column.label.to_lowercase(), format::value(column, value))).collect();
-    cells.push((told.schema.iteration_word.into(), format::grouped(row.progress.iteration.into())));
-    let rest = told.schema.counters.iter().zip(&row.progress.counts).skip(1);
+    cells.push((run.schema.iteration_word.into(), format::grouped(row.progress.iteration.into())));
+    let rest = run.schema.counters.iter().zip(&row.progress.counts).skip(1);
     cells.extend(rest.map(|(column, &count)| (column.label.to_lowercase(), short(count))));
     let rows = usize::from(area.height).saturating_sub(1);
     let wide = usize::from(area.width) / 2;
@@ -343,22 +343,22 @@ fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
             Line::from(spans)
         })
         .collect();
-    if let Some(d) = &told.digest {
-        let unit = told.schema.iteration_word;
+    if let Some(d) = &run.digest {
+        let unit = run.schema.iteration_word;
         lines.push(Line::from(faint(format!("digest  {} at {unit} {}", d.weights, d.iteration))));
     }
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
-fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
+/// Draws the time breakdown: a bar of labelled parts and, if there is space, a legend below it.
+fn breakdown(frame: &mut Frame, area: Rect, run: &RunView) {
     const LABEL: &str = "time  ";
     const COLORS: [Color; 7] = [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
     if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
         return;
     }
-    let whole: f64 = told.shares.iter().sum();
-    // Before the first iteration nothing has taken any time.
+    let whole: f64 = run.shares.iter().sum();
+    // The shares are 0 before the first iteration.
     if !(whole.is_finite() && whole > 0.0) {
         return;
     }
@@ -366,8 +366,8 @@ fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
     let mut bar = vec![faint(LABEL)];
     let mut legend = vec![faint(" ".repeat(LABEL.len()))];
     let (mut passed, mut column) = (0.0, 0);
-    let parts = told.schema.all_parts().map(|part| part.name);
-    for ((name, &share), color) in parts.zip(&told.shares).zip(COLORS.into_iter().cycle()) {
+    let parts = run.schema.all_parts().map(|part| part.name);
+    for ((name, &share), color) in parts.zip(&run.shares).zip(COLORS.into_iter().cycle()) {
         passed += share;
         let end = (passed / whole * width).round() as usize;
         let room = end.saturating_sub(column);
@@ -392,7 +392,7 @@ fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
 }
 
-/// The knobs that can be turned now, the chosen one always in sight.
+/// Draws the live knobs; the chosen one is always visible.
 fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     let live: Vec<&Knob> = screen.live_knobs().collect();
     if area.height == 0 || live.is_empty() {
@@ -405,7 +405,7 @@ fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     for (i, knob) in live.iter().enumerate().skip(first).take(height) {
         let value = screen.value(knob);
         let chosen = i == screen.chosen && screen.mode != Mode::Watching;
-        // The field's own term, whatever the width; the plain words are in the note.
+        // Only the technical term before the colon; the note shows the full label.
         let term = knob.label.split(':').next().unwrap_or(knob.label);
         let width = if wide { 20 } else { 13 };
         let name = fitted(term, width);
@@ -441,10 +441,10 @@ fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'stati
     Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
 }
 
-/// A question, else news, else what the chosen knob means.
+/// Draws the note: a prompt, else a notice, else the help of the chosen knob.
 fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
-        (Mode::AskReset, _) => ("Start a new run? What is not saved is lost. y / n".to_string(), MARKED),
+        (Mode::AskReset, _) => ("Start a new run? Unsaved training is lost. y / n".to_string(), MARKED),
         (Mode::Typing(typed), _) => {
             let name = screen.live_knobs().nth(screen.chosen).map_or("", |knob| knob.name);
             (format!("{name} = {typed}▏"), ACCENT)
@@ -470,11 +470,11 @@ fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
 fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let keys: &[(&'static str, &'static str)] = match &screen.mode {
         Mode::Watching => &[("q", "quit"), ("c", "chart"), ("?", "keys")],
-        Mode::Typing(_) => &[("enter", "set"), ("esc", "leave it")],
-        Mode::AskReset => &[("y", "new run"), ("n", "go on")],
+        Mode::Typing(_) => &[("enter", "set"), ("esc", "cancel")],
+        Mode::AskReset => &[("y", "new run"), ("n", "cancel")],
         Mode::Stopping => &[("ctrl-c", "quit at once, without saving")],
         Mode::Training => &[
-            ("space", if screen.view.running { "pause" } else { "go on" }),
+            ("space", if screen.view.running { "pause" } else { "resume" }),
             ("q", "save, quit"),
             ("↑↓", "knob"),
             ("←→", "change"),
@@ -490,23 +490,23 @@ fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     key_lines(keys, width)
 }
 
-/// What each key does, in a sentence.
+/// The list of keys, with a sentence each.
 fn key_words(screen: &Screen, width: usize) -> Text<'static> {
     const TRAINING: [(&str, &str); 11] = [
-        ("space", "Pause the training, or go on with it."),
-        ("s", "Train one iteration, and pause."),
-        ("↑ ↓", "Choose one of the knobs that can change while the run goes on."),
-        ("← →", "Change the chosen knob, from the next iteration on."),
+        ("space", "Pause or resume training."),
+        ("s", "Train one iteration, then pause."),
+        ("↑ ↓", "Choose a live knob."),
+        ("← →", "Change the chosen knob from the next iteration on."),
         ("enter", "Type a value for the chosen knob."),
         ("c", "Show the next chart."),
-        ("d", "Train on the GPU, or on the processor again."),
+        ("d", "Switch between GPU and CPU."),
         ("w", "Save the run to a file in this folder."),
-        ("r", "Begin the run anew. What is not saved is lost."),
-        ("q", "End the iteration, save, and quit. Ctrl-C does the same; a second Ctrl-C quits at once."),
+        ("r", "Start a new run. Unsaved training is lost."),
+        ("q", "Finish the iteration, save and quit, as Ctrl-C does. A second Ctrl-C quits at once."),
         ("?", "Close this list. Esc does the same."),
     ];
     const WATCHING: [(&str, &str); 3] =
-        [("c", "Show the next chart."), ("q", "Stop watching. The run goes on."), ("?", "Close this list. Esc does the same.")];
+        [("c", "Show the next chart."), ("q", "Stop watching. The run continues."), ("?", "Close this list. Esc does the same.")];
     let keys: &[(&'static str, &'static str)] = if screen.mode == Mode::Watching { &WATCHING } else { &TRAINING };
     let line = |(key, words): &(&'static str, &'static str)| {
         Line::from(vec![bold(format!("{key:<7}")), Span::raw(fitted(words, width.saturating_sub(7)))])
@@ -514,14 +514,14 @@ fn key_words(screen: &Screen, width: usize) -> Text<'static> {
     Text::from(keys.iter().map(line).collect::<Vec<_>>())
 }
 
-/// Keys and what they do, on as many lines as it takes.
+/// Formats keys and their actions, wrapped at `width`.
 pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::default()];
-    for (key, what) in keys {
-        let pair = [bold(*key), faint(format!(" {what}   "))];
+    for (key, action) in keys {
+        let pair = [bold(*key), faint(format!(" {action}   "))];
         let wanted = pair.iter().map(Span::width).sum::<usize>();
         let line = lines.last_mut().expect("there is one");
-        // The gap behind the last one may be cut off.
+        // The gap after the last pair may exceed the width.
         if line.width() > 0 && line.width() + wanted > width + 3 {
             lines.push(Line::from(pair.to_vec()));
         } else {
@@ -533,22 +533,22 @@ pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Lin
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::begun;
+    use super::super::tests::screen_of;
     use super::*;
-    use crate::session::budget::Left;
+    use crate::session::budget::Remaining;
     use crate::session::record::Record;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use run::protocol::{Backend, Digest, Event, Mark, Progress, Row};
 
-    /// A run half-way to solving its task, with one change on the way.
+    /// Screen of a partly trained run with one knob change.
     fn screen(mode: Mode, room: &str) -> Screen {
         let schema = run::room(room).unwrap().schema();
-        let mut screen = begun(mode, room);
+        let mut screen = screen_of(mode, room);
         let (isa, arithmetic) = ("avx2".to_string(), "fused".to_string());
         screen.apply(Record::Opened(Backend { isa, threads: 2, arithmetic, version: "1".into() }));
-        let mut tell = |event| screen.apply(Record::Event(event));
-        tell(Event::Running { running: true });
+        let mut apply = |event| screen.apply(Record::Event(event));
+        apply(Event::Running { running: true });
         for i in 1..=40u32 {
             let progress = Progress {
                 iteration: i,
@@ -561,18 +561,18 @@ mod tests {
             for (value, share) in values[schema.metrics.len()..].iter_mut().zip(shares) {
                 *value = Some(share);
             }
-            tell(Event::Metrics(Row { progress: progress.clone(), values }));
+            apply(Event::Metrics(Row { progress: progress.clone(), values }));
             if i % 10 == 0 {
                 let values = vec![Some(f64::from(i) * 8.0); schema.tests.len()];
-                tell(Event::Test(Row { progress: progress.clone(), values }));
+                apply(Event::Test(Row { progress: progress.clone(), values }));
             }
             if i == 20 {
                 let (knob, from, to) = ("lr".into(), 0.0025.into(), 0.0032.into());
-                tell(Event::Mark(Mark { progress, knob, from, to }));
+                apply(Event::Mark(Mark { progress, knob, from, to }));
             }
         }
         let (weights, arithmetic) = ("0123456789abcdef".into(), "fused".into());
-        tell(Event::Digest(Digest { iteration: 32, weights, arithmetic }));
+        apply(Event::Digest(Digest { iteration: 32, weights, arithmetic }));
         screen
     }
 
@@ -589,11 +589,11 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_terminal_shows_control_whole() {
+    fn an_80x24_terminal_shows_all_of_control() {
         let rows = rows(&screen(Mode::Training, "control"), 80, 24);
         assert_eq!(rows[0], " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads");
         assert!(rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"), "{}", rows[2]);
-        assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
+        assert!(rows[4].contains("lr"), "the name is above the mark: {}", rows[4]);
         assert!(rows[5].starts_with("   500 ") && rows[10].starts_with("     0 "), "{rows:#?}");
         assert!(rows[11].contains("2.62 M steps") && rows[11].contains("training return"), "{}", rows[11]);
         assert!(rows[12].starts_with(" time   policy 25%        world      gradient 50%"), "{}", rows[12]);
@@ -605,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_terminal_shows_every_room_whole() {
+    fn a_100x30_terminal_shows_all_of_every_room() {
         for room in run::rooms() {
             let (schema, variant) = (room.schema(), room.variants().remove(0));
             let screen = screen(Mode::Training, schema.id);
@@ -617,7 +617,7 @@ mod tests {
             let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
             assert!(tests.iter().all(|column| rows[2].contains(column.brief)), "{}", rows[2]);
             assert!(whole.contains(schema.counters[0].unit) && whole.contains("digest"), "{whole}");
-            // Of shares that are meant for seven parts: 25%, and more where there are fewer.
+            // The test shares assume seven parts: 25%, or more in a room with fewer parts.
             let part = format!("{} ", schema.parts[0].name);
             let after = whole.split(&part).skip(1).find_map(|text| text.get(..3)?.strip_suffix('%'));
             assert!(after.is_some_and(|share| share.parse::<u32>().unwrap() >= 25), "{whole}");
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn at_any_width_a_knob_has_one_name_and_every_key_is_told() {
+    fn knob_names_and_all_keys_are_shown_at_any_width() {
         for room in run::rooms().iter().map(|room| room.schema().id) {
             let screen = screen(Mode::Training, room);
             let chosen = screen.live_knobs().nth(screen.chosen).unwrap();
@@ -644,14 +644,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_of_time_is_cut_as_the_shares_are() {
+    fn time_bar_is_proportional_to_the_shares() {
         let screen = screen(Mode::Training, "control");
         let mut terminal = Terminal::new(TestBackend::new(107, 30)).unwrap();
         terminal.draw(|frame| draw(frame, &screen)).unwrap();
         let buffer = terminal.backend().buffer();
         let at = |row: u16, column: u16| buffer.cell((column, row)).unwrap();
         let row = (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
-        // A column is a hundredth: a space, the label's six columns, then the parts.
+        // A column is one percent: a space, the label's six columns, then the parts.
         let mut widths: Vec<(Color, u32)> = Vec::new();
         for x in 7..106 {
             match widths.last_mut() {
@@ -668,15 +668,15 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_rises_as_the_returns_do() {
+    fn curve_rises_with_the_returns() {
         let mut only_curve = screen(Mode::Training, "control");
-        let told = only_curve.view.told.as_mut().unwrap();
-        told.marks.clear();
-        (told.tests, told.test) = Default::default();
-        told.variant.as_mut().unwrap().goal = None;
+        let run = only_curve.view.run.as_mut().unwrap();
+        run.marks.clear();
+        (run.tests, run.test) = Default::default();
+        run.variant.as_mut().unwrap().goal = None;
         only_curve.picture = None;
         let rows = rows(&only_curve, 80, 24);
-        // The lowest part of the plot on the left, the upper part on the right.
+        // Dots are in the lowest rows on the left and in the upper rows on the right.
         assert!(dots(&rows[9..12], 7..14) > 3, "{rows:#?}");
         assert_eq!(dots(&rows[8..12], 66..79), 0, "{rows:#?}");
         assert!(dots(&rows[4..7], 66..79) > 3, "{rows:#?}");
@@ -693,7 +693,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_tell_how_far_the_ends_are_apart() {
+    fn labels_distinguish_the_ends_of_an_axis() {
         let of = |bottom: f64, top: f64| labels([top, (top + bottom) / 2.0, bottom], false);
         assert_eq!(of(0.0, 500.0), ["500", "250", "0"]);
         assert_eq!(of(0.0, 1.0), ["1.0", "0.5", "0.0"]);
@@ -705,7 +705,7 @@ mod tests {
         assert_eq!(of(0.0, 2e-9), ["2e-9", "1e-9", "0e0"]);
         assert_eq!(labels([-2.0, -3.0, -4.0], true), ["1e-2", "1e-3", "1e-4"]);
         assert_eq!(labels([-2.0, -2.5, -3.0], true), ["1e-2", "", "1e-3"]);
-        // Whatever the axis, no two of them are the same.
+        // All labels of an axis differ.
         for scale in -12..12 {
             for (low, high) in [(0.0, 1.0), (0.99, 1.0), (-3.0, -2.9), (7.25, 7.26)] {
                 let [bottom, top] = bounds(low * 10f64.powi(scale), high * 10f64.powi(scale), false);
@@ -716,7 +716,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_tells_every_key() {
+    fn question_mark_lists_every_key() {
         for (mode, words) in [(Mode::Training, "Train one iteration"), (Mode::Watching, "Stop watching")] {
             let mut screen = screen(mode, "control");
             assert!(!rows(&screen, 80, 24).join("\n").contains(words));
@@ -733,24 +733,24 @@ mod tests {
     }
 
     #[test]
-    fn the_first_chart_is_what_the_lines_begin_with() {
-        let first = |room| begun(Mode::Training, room).chart_name();
+    fn first_chart_is_that_of_the_first_printed_column() {
+        let first = |room| screen_of(Mode::Training, room).chart_name();
         let all = run::rooms().iter().map(|room| (room.schema().id, first(room.schema().id))).collect::<Vec<_>>();
         let expected = [("control", "return"), ("backgammon", "strength"), ("cube", "solved"), ("logic", "perfect"), ("words", "loss")];
         assert_eq!(all, expected);
     }
 
     #[test]
-    fn no_size_and_no_number_breaks_the_drawing() {
+    fn drawing_survives_any_size_and_number() {
         for room in run::rooms().iter().map(|room| room.schema().id) {
             let mut wild = screen(Mode::Training, room);
-            let told = wild.view.told.as_mut().unwrap();
-            let mut row = told.metrics.clone().unwrap();
+            let run = wild.view.run.as_mut().unwrap();
+            let mut row = run.metrics.clone().unwrap();
             row.progress.counts[0] *= 2.0;
             let strange = [f64::NAN, f64::NEG_INFINITY, -1e300].map(Some).into_iter().cycle();
             row.values.iter_mut().zip(strange).for_each(|(value, strange)| *value = strange);
             row.values[0] = Some(-1e300);
-            told.values.insert("lr".into(), f64::NAN.into());
+            run.values.insert("lr".into(), f64::NAN.into());
             wild.apply(Record::Event(Event::Metrics(row)));
             let modes = [Mode::AskReset, Mode::Watching, Mode::Stopping, Mode::Typing("0.1".into())];
             for screen in [wild].into_iter().chain(modes.map(|mode| screen(mode, room))) {
@@ -764,9 +764,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_budget_stands_beside_the_numbers() {
+    fn remaining_budget_is_shown_beside_the_metrics() {
         let mut screen = screen(Mode::Training, "control");
-        screen.apply(Record::Left(Left { done: 0.42, seconds: 187.0 }));
+        screen.apply(Record::Remaining(Remaining { done: 0.42, seconds: 187.0 }));
         let line = |screen: &Screen, width| rows(screen, width, 24).swap_remove(2);
         for width in [80, 120] {
             let line = line(&screen, width);
@@ -779,15 +779,15 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_says_which_keys_it_takes() {
+    fn footer_lists_the_keys_of_each_mode() {
         let last = |mode| rows(&screen(mode, "control"), 80, 24).pop().unwrap();
         assert_eq!(last(Mode::Watching), " q quit   c chart   ? keys");
-        assert_eq!(last(Mode::AskReset), " y new run   n go on");
+        assert_eq!(last(Mode::AskReset), " y new run   n cancel");
         assert_eq!(last(Mode::Stopping), " ctrl-c quit at once, without saving");
-        assert_eq!(last(Mode::Typing("1".into())), " enter set   esc leave it");
+        assert_eq!(last(Mode::Typing("1".into())), " enter set   esc cancel");
         let mut paused = screen(Mode::Training, "control");
         paused.apply(Record::Event(Event::Running { running: false }));
         let rows = rows(&paused, 80, 24);
-        assert!(rows[2].ends_with("paused") && rows[22].starts_with(" space go on"), "{rows:#?}");
+        assert!(rows[2].ends_with("paused") && rows[22].starts_with(" space resume"), "{rows:#?}");
     }
 }

@@ -1,5 +1,5 @@
-//! What a person sees and has chosen, and what their keys ask for. It refuses to touch the
-//! terminal or the training: keys come in, wishes go out.
+//! State of the full screen: the displayed run, the user's selection, and the meaning of keys. It accesses neither the terminal nor
+//! the training: it receives keys and returns requests.
 
 mod aside;
 pub mod braille;
@@ -9,7 +9,7 @@ pub mod terminal;
 use crate::args::values::set_one;
 use crate::outputs::view::View;
 use crate::session::record::Record;
-use crate::session::training::Wish;
+use crate::session::training::Request;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -21,60 +21,60 @@ pub const ACCENT: Color = Color::Green;
 pub const MARKED: Color = Color::Yellow;
 pub const FAINT: Color = Color::DarkGray;
 
-/// How long a notice stays.
+/// Display time of a notice.
 const NOTICE: Duration = Duration::from_secs(6);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     Training,
-    /// A value for the chosen knob is typed.
+    /// The user is typing a value for the chosen knob.
     Typing(String),
     AskReset,
-    /// The end was asked for; the iteration in progress is on its way to it.
+    /// The run is stopping at the end of the current iteration.
     Stopping,
     Watching,
 }
 
-/// A picture of what is learned, beside the curve: it asks the run and draws the answer.
+/// A picture beside the curve. It sends questions to the run and draws the answers.
 pub trait Picture {
-    /// What to ask of the run now, if anything; asked again once it was answered.
+    /// Next question for the run, if any. It is sent once the previous question is answered.
     fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
     fn answer(&mut self, json: &[u8], now: Instant);
     fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);
 }
 
-/// The picture of a run of that room, where it has one.
-pub type PictureOf = fn(&str, &Variant) -> Option<Box<dyn Picture>>;
+/// Creates the picture for a room id and variant, if the room has one.
+pub type PictureFactory = fn(&str, &Variant) -> Option<Box<dyn Picture>>;
 
 pub struct Screen {
     pub view: View,
     pub mode: Mode,
-    /// Which of the live knobs is chosen.
+    /// Index of the chosen live knob.
     pub chosen: usize,
-    /// Which chart was chosen; none where it is the first that has a point.
+    /// Index of the chosen chart; None selects the first chart that has points.
     pub chart: Option<usize>,
-    /// What the room draws beside the curve.
+    /// The room's picture beside the curve.
     pub picture: Option<Box<dyn Picture>>,
-    pictures: PictureOf,
-    /// All keys are told instead of the curves.
+    pictures: PictureFactory,
+    /// Shows the list of keys instead of the curves.
     pub keys: bool,
     notice_since: Instant,
 }
 
 pub enum Key {
-    Wish(Wish),
+    Request(Request),
     /// End the run, or stop watching.
     Quit,
     Nothing,
 }
 
 impl Screen {
-    /// Who watches another process cannot ask it for a picture.
+    /// A screen for a run of another process, without pictures: they need answers from the run.
     pub fn watching() -> Screen {
         Screen::new(Mode::Watching, |_, _| None)
     }
 
-    pub fn new(mode: Mode, pictures: PictureOf) -> Screen {
+    pub fn new(mode: Mode, pictures: PictureFactory) -> Screen {
         Screen { view: View::default(), mode, chosen: 0, chart: None, picture: None, pictures, keys: false, notice_since: Instant::now() }
     }
 
@@ -87,13 +87,13 @@ impl Screen {
             None => self.view.notice = before,
         }
         if began {
-            let told = self.view.told.as_ref();
-            self.picture = told.and_then(|told| (self.pictures)(&told.config.room, told.variant.as_ref()?));
+            let run = self.view.run.as_ref();
+            self.picture = run.and_then(|run| (self.pictures)(&run.config.room, run.variant.as_ref()?));
         }
     }
 
-    /// Something was written to standard error, by this program or by a driver.
-    pub fn heard(&mut self, line: String) {
+    /// Shows a line from standard error as a notice. This program or a driver may have written it.
+    pub fn show_stderr_line(&mut self, line: String) {
         self.view.notice = Some((Level::Warning, line));
         self.notice_since = Instant::now();
     }
@@ -103,19 +103,19 @@ impl Screen {
     }
 
     pub fn live_knobs(&self) -> impl Iterator<Item = &Knob> {
-        self.view.told.iter().flat_map(|told| &told.knobs).filter(|knob| knob.live)
+        self.view.run.iter().flat_map(|run| &run.knobs).filter(|knob| knob.live)
     }
 
     pub fn value<'a>(&'a self, knob: &'a Knob) -> &'a Value {
-        let told = self.view.told.as_ref();
-        told.and_then(|told| told.values.get(knob.name)).unwrap_or(&knob.default)
+        let run = self.view.run.as_ref();
+        run.and_then(|run| run.values.get(knob.name)).unwrap_or(&knob.default)
     }
 
-    /// The name of the chart that is drawn.
+    /// Name of the current chart.
     pub fn chart_name(&self) -> &'static str {
-        let Some(told) = &self.view.told else { return "" };
-        let charts = told.charts();
-        let has_points = |name: &&&str| told.chart(name).iter().flatten().any(|(_, points)| !points.is_empty());
+        let Some(run) = &self.view.run else { return "" };
+        let charts = run.charts();
+        let has_points = |name: &&&str| run.chart(name).iter().flatten().any(|(_, points)| !points.is_empty());
         match self.chart {
             Some(at) => charts.get(at % charts.len().max(1)).copied().unwrap_or_default(),
             None => charts.iter().find(has_points).or(charts.first()).copied().unwrap_or_default(),
@@ -132,7 +132,7 @@ impl Screen {
                 self.keys = !was_open;
                 Key::Nothing
             }
-            // It closes what is told of keys, and nothing more.
+            // Only closes the list of keys.
             (_, KeyCode::Esc) if was_open => Key::Nothing,
             (Mode::Watching | Mode::Training, KeyCode::Char('c')) => self.next_chart(),
             (Mode::Watching, KeyCode::Char('q') | KeyCode::Esc) => Key::Quit,
@@ -140,7 +140,7 @@ impl Screen {
             (Mode::AskReset, code) => {
                 self.mode = Mode::Training;
                 match code {
-                    KeyCode::Char('y' | 'Y') => Key::Wish(Wish::Command(Command::Reset { config: None })),
+                    KeyCode::Char('y' | 'Y') => Key::Request(Request::Command(Command::Reset { config: None })),
                     _ => Key::Nothing,
                 }
             }
@@ -161,7 +161,7 @@ impl Screen {
     fn training_key(&mut self, code: KeyCode) -> Key {
         let command = match code {
             KeyCode::Char('q') => return Key::Quit,
-            KeyCode::Char('w') => return Key::Wish(Wish::Save),
+            KeyCode::Char('w') => return Key::Request(Request::Save),
             KeyCode::Char('r') => {
                 self.mode = Mode::AskReset;
                 return Key::Nothing;
@@ -180,17 +180,17 @@ impl Screen {
             }
             _ => return Key::Nothing,
         };
-        Key::Wish(Wish::Command(command))
+        Key::Request(Request::Command(command))
     }
 
-    /// What does not train now.
+    /// The device that is not in use.
     fn other_device(&self) -> DeviceWish {
         if self.view.device.as_ref().is_some_and(|device| device.on_gpu) { DeviceWish::Cpu } else { DeviceWish::Gpu }
     }
 
     fn next_chart(&mut self) -> Key {
-        if let Some(told) = &self.view.told {
-            let (charts, now) = (told.charts(), self.chart_name());
+        if let Some(run) = &self.view.run {
+            let (charts, now) = (run.charts(), self.chart_name());
             let at = charts.iter().position(|&name| name == now).unwrap_or(0);
             self.chart = Some((at + 1) % charts.len().max(1));
         }
@@ -211,7 +211,7 @@ impl Screen {
         }
     }
 
-    /// What was typed is the chosen knob's new value, if it can be.
+    /// Sets the chosen knob to the typed value, or shows a notice if the value is invalid.
     fn typed(&mut self) -> Key {
         let Mode::Typing(text) = std::mem::replace(&mut self.mode, Mode::Training) else {
             return Key::Nothing;
@@ -229,14 +229,14 @@ impl Screen {
 
     fn set(&mut self, name: &'static str, value: Value) -> Key {
         // Shown at once; the run confirms it at the end of its iteration.
-        if let Some(told) = &mut self.view.told {
-            told.values.insert(name.into(), value.clone());
+        if let Some(run) = &mut self.view.run {
+            run.values.insert(name.into(), value.clone());
         }
-        Key::Wish(Wish::Command(Command::SetKnob { name: name.into(), value }))
+        Key::Request(Request::Command(Command::SetKnob { name: name.into(), value }))
     }
 }
 
-/// Where a value lies in its knob's range, from 0 to 1.
+/// Position of a value in its knob's range, from 0 to 1.
 pub fn share(knob: &Knob, value: f64) -> f64 {
     let share = match knob.kind {
         KnobKind::Float { min, max, log: true } | KnobKind::Int { min, max, log: true } if min > 0.0 => {
@@ -249,7 +249,7 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The next value up or down: a round one within the knob's range, or the next choice. None for a text.
+/// Next value up or down: a round number within the knob's range, or the next option. None for a text.
 fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
     match (knob.kind, value) {
         (KnobKind::Choice { options }, Value::Text(name)) => {
@@ -270,15 +270,15 @@ fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
             let step = if value < 20.0 { 1.0 } else { 10f64.powf(value.log10().floor() - 1.0).round() };
             (value + step * f64::from(by)).round().clamp(min, max)
         }
-        KnobKind::Float { min, max, log: true } => on_ladder(value, by).clamp(min, max),
-        // A range that spans many powers of ten from 0 is climbed as a ladder too.
+        KnobKind::Float { min, max, log: true } => log_step(value, by).clamp(min, max),
+        // A large range from 0 uses logarithmic steps too.
         KnobKind::Float { min, max, .. } if max - min > 1e4 => match (value <= 1e3, by > 0) {
             (true, true) if value < 1e3 => 1e3_f64.clamp(min, max),
             (true, false) => min,
-            _ => on_ladder(value, by).clamp(min, max),
+            _ => log_step(value, by).clamp(min, max),
         },
         KnobKind::Float { min, max, .. } => {
-            // A fiftieth of the range, rounded down to 1, 2 or 5 of some power of ten.
+            // A fiftieth of the range, rounded down to 1, 2 or 5 times a power of ten.
             let raw = (max - min) / 50.0;
             let power = 10f64.powf(raw.log10().floor());
             let step = [5.0, 2.0, 1.0].map(|m| m * power).into_iter().find(|s| *s <= raw).unwrap_or(power);
@@ -287,14 +287,14 @@ fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
     }
 }
 
-/// Ten even rungs to a power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
-fn on_ladder(value: f64, by: i32) -> f64 {
-    const RUNGS: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0];
-    let place = (value.log10() * 10.0).round() as i32 + by;
-    tidy(RUNGS[place.rem_euclid(10) as usize] * 10f64.powi(place.div_euclid(10)))
+/// Moves a value by logarithmic steps, ten per power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
+fn log_step(value: f64, by: i32) -> f64 {
+    const STEPS: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0];
+    let index = (value.log10() * 10.0).round() as i32 + by;
+    tidy(STEPS[index.rem_euclid(10) as usize] * 10f64.powi(index.div_euclid(10)))
 }
 
-/// Without the last digits that arithmetic leaves behind.
+/// Rounds to seven significant digits, which removes rounding errors.
 fn tidy(x: f64) -> f64 {
     format!("{x:.6e}").parse().unwrap_or(x)
 }
@@ -304,7 +304,7 @@ pub(crate) mod tests {
     use super::*;
     use run::protocol::{Began, Named, Progress, Row};
 
-    /// A run of the room has begun, with this history.
+    /// `Began` record of a run of this room, with this history.
     pub(crate) fn began(room: &dyn run::AnyRoom, history: Vec<Row>) -> Record {
         let config = run::config_of(room);
         let knobs = room.knobs(&config.variant);
@@ -321,7 +321,7 @@ pub(crate) mod tests {
         })))
     }
 
-    pub(crate) fn begun(mode: Mode, room: &str) -> Screen {
+    pub(crate) fn screen_of(mode: Mode, room: &str) -> Screen {
         let mut screen = match mode {
             Mode::Watching => Screen::watching(),
             mode => Screen::new(mode, crate::rooms::picture),
@@ -332,22 +332,22 @@ pub(crate) mod tests {
 
     fn press(screen: &mut Screen, code: KeyCode) -> Option<Command> {
         match screen.key(KeyEvent::new(code, KeyModifiers::NONE)) {
-            Key::Wish(Wish::Command(command)) => Some(command),
+            Key::Request(Request::Command(command)) => Some(command),
             _ => None,
         }
     }
 
     fn all_knobs() -> Vec<Knob> {
         let rooms = run::rooms();
-        let of = |room: &&dyn run::AnyRoom| {
+        let knobs = |room: &&dyn run::AnyRoom| {
             let variants = room.variants();
             variants.iter().flat_map(|variant| room.knobs(variant.id)).collect::<Vec<_>>()
         };
-        rooms.iter().flat_map(of).collect()
+        rooms.iter().flat_map(knobs).collect()
     }
 
     #[test]
-    fn knobs_turn_to_round_values_within_their_range() {
+    fn knobs_step_through_round_values_within_their_range() {
         let knob = |kind| Knob { kind, ..all_knobs().remove(0) };
         let lr = knob(KnobKind::Float { min: 1e-5, max: 0.1, log: true });
         let gamma = knob(KnobKind::Float { min: 0.9, max: 1.0, log: false });
@@ -370,7 +370,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_turn_of_every_knob_stays_in_range_and_gets_somewhere() {
+    fn every_step_of_every_knob_changes_the_value_and_stays_in_range() {
         for knob in all_knobs() {
             let (KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. }) = knob.kind else {
                 continue;
@@ -391,9 +391,9 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn keys_ask_for_what_the_footer_says() {
+    fn keys_send_the_commands_of_the_footer() {
         for room in run::rooms() {
-            let mut screen = begun(Mode::Training, room.schema().id);
+            let mut screen = screen_of(Mode::Training, room.schema().id);
             assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Start));
             screen.apply(Record::Event(Event::Running { running: true }));
             assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Pause));
@@ -407,8 +407,8 @@ pub(crate) mod tests {
             let live: Vec<Knob> = screen.live_knobs().cloned().collect();
             assert_eq!(press(&mut screen, KeyCode::Up), None);
             let up = turned(&live[0], &live[0].default, 1).unwrap();
-            let asked = Command::SetKnob { name: live[0].name.into(), value: up.clone() };
-            assert_eq!(press(&mut screen, KeyCode::Right), Some(asked));
+            let command = Command::SetKnob { name: live[0].name.into(), value: up.clone() };
+            assert_eq!(press(&mut screen, KeyCode::Right), Some(command));
             assert_eq!(screen.value(&live[0]), &up, "shown before the run confirms it");
             press(&mut screen, KeyCode::Down);
             assert!(matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == live[1].name));
@@ -419,14 +419,14 @@ pub(crate) mod tests {
             let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
             assert!(quit(&mut screen, ctrl_c) && quit(&mut screen, KeyCode::Char('q').into()));
             screen.mode = Mode::Stopping;
-            assert!(!quit(&mut screen, KeyCode::Char('q').into()), "a second q is no emergency; Ctrl-C is");
+            assert!(!quit(&mut screen, KeyCode::Char('q').into()), "only Ctrl-C quits at once");
             assert!(quit(&mut screen, ctrl_c));
             screen.mode = Mode::Watching;
-            assert_eq!(press(&mut screen, KeyCode::Right), None, "who watches changes nothing");
+            assert_eq!(press(&mut screen, KeyCode::Right), None, "a watched run cannot be changed");
             assert_eq!(press(&mut screen, KeyCode::Char('?')), None);
-            assert!(screen.keys, "the help stands");
+            assert!(screen.keys, "the list of keys is open");
             assert!(!quit(&mut screen, KeyCode::Esc.into()));
-            assert!(!screen.keys, "the help is gone");
+            assert!(!screen.keys, "the list of keys is closed");
             let first = screen.chart_name();
             press(&mut screen, KeyCode::Char('c'));
             assert_ne!(screen.chart_name(), first, "the next chart");
@@ -435,7 +435,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_value_can_be_typed() {
-        let mut screen = begun(Mode::Training, "control");
+        let mut screen = screen_of(Mode::Training, "control");
         let lr = screen.live_knobs().position(|knob| knob.name == "lr").unwrap();
         screen.chosen = lr;
         let type_in = |screen: &mut Screen, text: &str| {
@@ -443,10 +443,10 @@ pub(crate) mod tests {
             text.chars().for_each(|letter| drop(press(screen, KeyCode::Char(letter))));
             press(screen, KeyCode::Enter)
         };
-        let asked = Command::SetKnob { name: "lr".into(), value: 0.001.into() };
-        assert_eq!(type_in(&mut screen, "1e-3"), Some(asked));
+        let command = Command::SetKnob { name: "lr".into(), value: 0.001.into() };
+        assert_eq!(type_in(&mut screen, "1e-3"), Some(command));
         assert_eq!(type_in(&mut screen, "quick"), None, "q is a letter here");
-        assert!(screen.view.notice.as_ref().unwrap().1.contains("wrong kind"), "{:?}", screen.view.notice);
+        assert!(screen.view.notice.as_ref().unwrap().1.contains("wrong type"), "{:?}", screen.view.notice);
         assert_eq!(screen.mode, Mode::Training);
     }
 }

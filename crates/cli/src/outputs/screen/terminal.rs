@@ -1,10 +1,9 @@
-//! The terminal while a run is shown in it: drawn at most twenty times a second on a thread that
-//! does no training, and given back as it was however the run ends.
+//! The full-screen terminal. It is drawn at most twenty times a second, on a thread that does no training, and restored at the end.
 
-use super::aside::Aside;
+use super::aside::StderrCapture;
 use super::{Key, Mode, Screen, draw};
 use crate::session::record::Record;
-use crate::session::training::{Update, Wish};
+use crate::session::training::{Request, Update};
 use crate::signals::Signals;
 use anyhow::{Context, Result, bail};
 use ratatui::buffer::Buffer;
@@ -24,25 +23,24 @@ use std::time::{Duration, Instant};
 pub const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
 pub const DRAW_EVERY: Duration = Duration::from_millis(50);
 
-/// Shows updates until the run sums up or the person stops watching. Fails if there is no terminal
-/// to draw on; the run itself is then untouched.
+/// Shows updates until the summary arrives or the user quits. Fails without a terminal; the run is not affected.
 pub fn show(
     mut screen: Screen,
-    wishes: Option<&Sender<Wish>>,
+    requests: Option<&Sender<Request>>,
     signals: &'static Signals,
     updates: &Receiver<Update>,
     log: &mut dyn FnMut(&Record),
 ) -> Result<()> {
-    let mut terminal = Held::take(signals)?;
+    let mut terminal = FullScreen::start(signals)?;
     let keys = read_keys();
-    let mut last_words = String::new();
-    // A run that has just ended takes no more wishes, and needs none.
-    let wish = |wish: Wish| {
-        if let Some(wishes) = wishes {
-            let _ = wishes.send(wish);
+    let mut last_line = String::new();
+    // A failed send means that the run has just ended.
+    let send = |request: Request| {
+        if let Some(requests) = requests {
+            let _ = requests.send(request);
         }
     };
-    let mut asked = false;
+    let mut awaiting_answer = false;
     loop {
         loop {
             match updates.try_recv() {
@@ -50,8 +48,8 @@ pub fn show(
                     log(&record);
                     let last = matches!(*record, Record::Summary(_));
                     if matches!(*record, Record::Event(Event::Device(_))) {
-                        // While it was opened, a driver may have written over the screen. (`Terminal::clear` would
-                        // ask the terminal where its cursor is, and the answer goes to the thread that reads keys.)
+                        // The driver may have written over the screen, so everything is redrawn. (`Terminal::clear` queries the
+                        // cursor position, and the key-reading thread would receive the answer.)
                         execute!(std::io::stdout(), Clear(ClearType::All))?;
                         terminal.terminal.swap_buffers();
                     }
@@ -61,30 +59,30 @@ pub fn show(
                     }
                 }
                 Ok(Update::Answer(json)) => {
-                    asked = false;
+                    awaiting_answer = false;
                     if let Some(picture) = &mut screen.picture {
                         picture.answer(&json, Instant::now());
                     }
                 }
                 Err(TryRecvError::Empty) => break,
-                // A run that has told all it will stays in sight until the person leaves.
-                Err(TryRecvError::Disconnected) if screen.mode == Mode::Watching && screen.view.told.is_some() => {
+                // A watched run stays on the screen after its end, until the user quits.
+                Err(TryRecvError::Disconnected) if screen.mode == Mode::Watching && screen.view.run.is_some() => {
                     break;
                 }
                 Err(TryRecvError::Disconnected) => return Ok(()),
             }
         }
-        for line in terminal.heard() {
-            // A driver may say the same again and again.
-            if line != last_words {
-                last_words.clone_from(&line);
-                screen.heard(line);
+        for line in terminal.stderr_lines() {
+            // Drivers may repeat a line.
+            if line != last_line {
+                last_line.clone_from(&line);
+                screen.show_stderr_line(line);
             }
         }
         let question = screen.picture.as_mut().and_then(|picture| picture.question(Instant::now()));
-        if let Some(question) = question.filter(|_| !asked) {
-            asked = true;
-            wish(Wish::Ask(question));
+        if let Some(question) = question.filter(|_| !awaiting_answer) {
+            awaiting_answer = true;
+            send(Request::Ask(question));
         }
         if signals.stopping() && screen.mode != Mode::Watching {
             screen.mode = Mode::Stopping;
@@ -94,7 +92,7 @@ pub fn show(
         }
         terminal.draw(|frame| draw::draw(frame, &screen))?;
         let next = Instant::now() + DRAW_EVERY;
-        // Keys are answered in the next drawing; the wait for them is what paces the drawings.
+        // Handles keys until the next drawing is due.
         loop {
             let key = match keys.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(key) => key.context(NO_KEYS)?,
@@ -102,7 +100,7 @@ pub fn show(
                 Err(RecvTimeoutError::Disconnected) => bail!(NO_KEYS),
             };
             match screen.key(key) {
-                Key::Wish(wished) => wish(wished),
+                Key::Request(request) => send(request),
                 Key::Quit if screen.mode == Mode::Watching => return Ok(()),
                 Key::Quit => signals.interrupt(),
                 Key::Nothing => {}
@@ -114,10 +112,10 @@ pub fn show(
     }
 }
 
-/// Keys are read on a thread of their own: where the terminal has gone away, reading never returns,
-/// and the run must end all the same. The thread ends with the program.
+/// Starts a thread that reads keys. Reading from a closed terminal never returns, and the run must still be able to end. The thread
+/// ends with the program.
 pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
-    let (give, keys) = channel();
+    let (sender, keys) = channel();
     std::thread::spawn(move || {
         loop {
             let key = match event::read() {
@@ -126,7 +124,7 @@ pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
                 Err(error) => Err(error),
             };
             let last = key.is_err();
-            if give.send(key).is_err() || last {
+            if sender.send(key).is_err() || last {
                 return;
             }
         }
@@ -134,36 +132,36 @@ pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     keys
 }
 
-/// The terminal in the hands of a full screen; dropped, it is given back as it was.
-pub struct Held {
+/// The terminal in full-screen mode; dropping it restores the terminal.
+pub struct FullScreen {
     terminal: ManuallyDrop<DefaultTerminal>,
-    /// Standard error, where it is this terminal.
-    aside: Option<Aside>,
+    /// Capture of standard error, if that is a terminal.
+    stderr: Option<StderrCapture>,
     signals: &'static Signals,
     colourless: bool,
 }
 
-impl Held {
-    pub fn take(signals: &'static Signals) -> Result<Held> {
-        let aside = if std::io::stderr().is_terminal() { Aside::take() } else { None };
-        let back = aside.as_ref().map(Aside::way_back);
-        // A panic anywhere gives the terminal back before it speaks; nothing may be drawn over its words.
-        let speak = std::panic::take_hook();
+impl FullScreen {
+    pub fn start(signals: &'static Signals) -> Result<FullScreen> {
+        let stderr = if std::io::stderr().is_terminal() { StderrCapture::start() } else { None };
+        let restorer = stderr.as_ref().map(StderrCapture::restorer);
+        // A panic restores the terminal before it prints its message, and stops the drawing.
+        let print_panic = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             signals.screen.store(false, Relaxed);
-            back.iter().for_each(|back| back());
-            speak(panic);
+            restorer.iter().for_each(|restore| restore());
+            print_panic(panic);
         }));
         let terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
         signals.screen.store(true, Relaxed);
         let colourless = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        // Its own drop would speak of a cursor that it cannot show where the terminal has gone away.
-        Ok(Held { terminal: ManuallyDrop::new(terminal), aside, signals, colourless })
+        // `ManuallyDrop`: its own drop prints an error about the cursor if the terminal is closed.
+        Ok(FullScreen { terminal: ManuallyDrop::new(terminal), stderr, signals, colourless })
     }
 
-    /// What was written to standard error since this was last asked.
-    pub fn heard(&self) -> impl Iterator<Item = String> {
-        self.aside.iter().flat_map(|aside| aside.lines.try_iter())
+    /// Lines written to standard error since the last call.
+    pub fn stderr_lines(&self) -> impl Iterator<Item = String> {
+        self.stderr.iter().flat_map(|capture| capture.lines.try_iter())
     }
 
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> std::io::Result<()> {
@@ -178,16 +176,16 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for FullScreen {
     fn drop(&mut self) {
-        // A terminal that has gone away needs nothing given back.
+        // Errors are ignored: a closed terminal needs no restoring.
         let _ = ratatui::try_restore();
         let _ = execute!(std::io::stdout(), Show);
         self.signals.screen.store(false, Relaxed);
     }
 }
 
-/// Bold, faint and reversed stay. (Colours that are only left out on their way to the terminal take those with them.)
+/// Removes colours but keeps bold, dim and reversed. (If the terminal backend omitted colours, these would be lost too.)
 fn without_colours(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
@@ -201,7 +199,7 @@ mod tests {
     use ratatui::style::{Modifier, Style};
 
     #[test]
-    fn without_colours_what_is_bold_or_reversed_still_is() {
+    fn removing_colours_keeps_bold_and_reversed() {
         let strong = Modifier::BOLD | Modifier::REVERSED;
         let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 1));
         buffer.set_string(0, 0, "ab", Style::new().fg(Color::Green).bg(Color::Black).add_modifier(strong));

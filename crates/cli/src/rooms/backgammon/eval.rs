@@ -1,4 +1,4 @@
-//! `hothouse eval backgammon`: how well somebody plays, by games with duplicate dice against somebody else, or by decisions
+//! `hothouse eval backgammon`: measures a player's strength, in games with duplicate dice against another player, or on decisions
 //! that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
@@ -8,7 +8,7 @@ use crate::args::values::{count, up_to_a_million};
 use crate::error::Usage;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::progress::Live;
+use crate::progress::ProgressLine;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
@@ -22,37 +22,37 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-A player is a checkpoint of the room of backgammon, or one of
-  linear    Tesauro's public evaluation of 1993, linear in 122 inputs: the one judged where none is named
-  random    any legal move
+A player is a checkpoint of the backgammon room, or one of
+  linear    Tesauro's public evaluation of 1993, linear in 122 inputs (the default)
+  random    random legal moves
   gnubg     an installed GNU Backgammon, at --plies
-An evaluation of the strong agent's search is one roll of the other side, tried after one result with every reply to it.
+One evaluation of the strong agent's search covers one result, one roll of the opponent, and all replies to it.
 
-Games are for money without a cube: gammons count 2 and backgammons 3. Each sequence of dice is played twice with sides
+Games are money games without a cube: gammons count 2 and backgammons 3. Each dice sequence is played twice with sides
 exchanged, so that luck mostly cancels. The standard error is over such pairs.
 
-A file of judged decisions has one JSON object a line, with every result of the roll and what it is worth:
+A file of evaluated decisions has one JSON object per line, with all results of the roll and their equities:
   {\"id\":\"4HPwATDgc/ABMA\",\"dice\":[3,1],\"moves\":[[\"sGfwATDgc/ABMA\",0.159],…]}
-mEMG is what a decision loses against the best one on the average, in thousandths of a point a game.";
+mEMG is the average equity loss per decision against the best move, in thousandths of a point per game.";
 
 #[derive(Clone, Debug, Args)]
 pub struct JudgeArgs {
-    /// Who is evaluated: a checkpoint, linear, random or gnubg
+    /// Player to evaluate: a checkpoint, linear, random or gnubg
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
     /// Play games against gnubg, random, linear or a checkpoint
     #[arg(long, value_name = "PLAYER")]
     against: Option<String>,
-    /// Score the choices in this file of evaluated decisions
+    /// Score the player on this file of evaluated decisions
     #[arg(long, value_name = "FILE")]
     decisions: Option<PathBuf>,
-    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead
+    /// Evaluations per move of a checkpoint's agent; 1 means no look-ahead
     #[arg(long, default_value = "1", value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     evals: u32,
-    /// Games to play; an odd number is rounded up, since every sequence of dice is played twice
+    /// Number of games; an odd number is rounded up, since every dice sequence is played twice
     #[arg(long, default_value = "4000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     games: u64,
-    /// How many plies GNU Backgammon looks ahead
+    /// Search depth of GNU Backgammon in plies
     #[arg(
         long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=i64::from(MOST_PLIES)),
         allow_negative_numbers = true, value_name = "N",
@@ -70,21 +70,21 @@ pub struct JudgeArgs {
 
 impl VerbArgs for JudgeArgs {
     const PATH: &'static [&'static str] = &["eval", "backgammon"];
-    const ABOUT: &'static str = "Judge a player of backgammon by games against another, or by decisions that were judged";
+    const ABOUT: &'static str = "Evaluate a backgammon player in games against another, or on evaluated decisions";
 
     fn help() -> String {
         HELP.into()
     }
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine, &SIGNALS))
     }
 }
 
-/// Games at a time: enough that a network thinks about many boards at once.
-const ABREAST: usize = 64;
+/// Number of simultaneous games, so that a network evaluates many boards in one batch.
+const PARALLEL_GAMES: usize = 64;
 
-/// Somebody who plays. GNU Backgammon is asked for its troubles.
+/// A player; GNU Backgammon also reports errors of its programs.
 enum Contestant {
     Player(Box<dyn Player>),
     Gnubg(Gnubg),
@@ -100,7 +100,7 @@ impl Contestant {
 
     fn check(&mut self) -> Result<()> {
         match self {
-            Contestant::Gnubg(gnubg) => gnubg.trouble().map_or(Ok(()), Err),
+            Contestant::Gnubg(gnubg) => gnubg.take_error().map_or(Ok(()), Err),
             Contestant::Player(_) => Ok(()),
         }
     }
@@ -110,16 +110,16 @@ fn run(args: &JudgeArgs, machine: &Machine, signals: &Signals) -> Result<()> {
     let named = |name: &str, seed| contestant(name, args, seed, machine);
     match (&args.against, &args.decisions) {
         (None, None) => bail!(Usage(
-            "say against whom, as in `hothouse eval backgammon --against linear`: gnubg, random, linear or a checkpoint; \
-             or give judged decisions with --decisions FILE"
+            "name an opponent, as in `hothouse eval backgammon --against linear` (gnubg, random, linear or a checkpoint), \
+             or a file of evaluated decisions with --decisions FILE"
                 .into()
         )),
         (against, decisions) => {
-            // Read first, so that a file that cannot be used costs no time.
+            // Read first, so that an invalid file fails at once.
             let decisions = decisions.as_deref().map(read).transpose()?;
             let mut player = named(&args.player, args.seed)?;
             if let Some(decisions) = decisions {
-                judge(&mut player, &decisions, args.json)?;
+                score_decisions(&mut player, &decisions, args.json)?;
             }
             match against {
                 Some(other) => duel(&mut player, &mut named(other, args.seed.wrapping_add(1))?, args, signals),
@@ -129,7 +129,7 @@ fn run(args: &JudgeArgs, machine: &Machine, signals: &Signals) -> Result<()> {
     }
 }
 
-/// Who goes by this name: a baseline, GNU Backgammon, or the agent of a checkpoint.
+/// Creates the player with this name: a baseline, GNU Backgammon, or the agent of a checkpoint.
 fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Result<Contestant> {
     match name {
         "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, machine.threads().min(MOST_PROGRAMS))?)),
@@ -137,7 +137,7 @@ fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Res
     }
 }
 
-/// As many of GNU Backgammon's programs as there are threads, and no more than this.
+/// Largest number of GNU Backgammon processes. There is one per thread up to this limit.
 const MOST_PROGRAMS: usize = 16;
 
 #[derive(Serialize)]
@@ -151,7 +151,7 @@ enum Line<'a> {
         points_per_game: f64,
         standard_error: Option<f64>,
         win_share: f64,
-        /// Single games, gammons and backgammons.
+        /// Number of single games, gammons and backgammons.
         won: [u64; 3],
         lost: [u64; 3],
         endless: u64,
@@ -167,15 +167,15 @@ enum Line<'a> {
 }
 
 fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals: &Signals) -> Result<()> {
-    let mut live = Live::new(args.json);
+    let mut progress = ProgressLine::new(args.json);
     let names = [one.player().name(), other.player().name()];
-    let mut games = Duel::new(args.seed, args.games.div_ceil(2), ABREAST);
+    let mut games = Duel::new(args.seed, args.games.div_ceil(2), PARALLEL_GAMES);
     let began = Instant::now();
     while !games.is_over() && !signals.stopping() {
         let stepped = games.advance(one.player(), other.player());
-        // Trouble first: whoever is in it may have chosen anything.
+        // Checked first: after an error, a player's moves are arbitrary.
         if let Err(error) = one.check().and_then(|()| other.check()) {
-            // Ctrl-C reaches the programs that were started too.
+            // Ctrl-C also ends the GNU Backgammon processes, which looks like an error.
             std::thread::sleep(Duration::from_millis(50));
             if signals.stopping() {
                 break;
@@ -183,9 +183,9 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
             return Err(error);
         }
         stepped?;
-        live.tell(|| format!("{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64())));
+        progress.update(|| format!("{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64())));
     }
-    drop(live);
+    drop(progress);
     let (tally, seconds) = (games.tally(), began.elapsed().as_secs_f64());
     let mut out = crate::plain::stdout();
     if args.json {
@@ -214,25 +214,25 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
         writeln!(out, "  won   {:.1}%: {}", 100.0 * tally.win_share(), kinds(tally.won))?;
         writeln!(out, "  lost  {}", kinds(tally.lost))?;
         if tally.endless > 0 {
-            writeln!(out, "  {} had no end after 10,000 turns and count nothing", grouped(tally.endless))?;
+            writeln!(out, "  {} did not end within 10,000 turns and are not counted", grouped(tally.endless))?;
         }
         writeln!(out, "  seed {}, duplicate dice, {}", args.seed, clock(seconds))?;
     }
     if !games.is_over() {
-        bail!("stopped; what is told is of the games that had ended. Run the same command to play them all");
+        bail!("stopped early; results cover finished games only. Run the same command to play all games");
     }
     Ok(())
 }
 
-/// `+0.123 ± 0.020 points a game after 4,000 games`
+/// `+0.123 ± 0.020 points per game after 4,000 games`
 fn summary(tally: &Tally) -> String {
     let error = tally.standard_error().map_or(String::new(), |error| format!(" ± {error:.3}"));
-    format!("{:+.3}{error} points a game after {} games", tally.mean(), grouped(tally.games()))
+    format!("{:+.3}{error} points per game after {} games", tally.mean(), grouped(tally.games()))
 }
 
 fn read(file: &Path) -> Result<Vec<Decision>> {
     let shown = file.display();
-    let bytes = files::read_any(file).context("there are no judged decisions")?;
+    let bytes = files::read_any(file).context("cannot read the evaluated decisions")?;
     let (mut decisions, mut results) = (Vec::new(), Results::new());
     for (line, number) in bytes.lines().zip(1..) {
         let line = line.with_context(|| format!("cannot read line {number} of {shown}"))?;
@@ -245,13 +245,13 @@ fn read(file: &Path) -> Result<Vec<Decision>> {
     Ok(decisions)
 }
 
-fn judge(contestant: &mut Contestant, decisions: &[Decision], json: bool) -> Result<()> {
+fn score_decisions(contestant: &mut Contestant, decisions: &[Decision], json: bool) -> Result<()> {
     let began = Instant::now();
     let score = score(contestant.player(), decisions);
     contestant.check()?;
     let player = contestant.player().name();
     let Some(score) = score else {
-        bail!("{player} chose what a roll cannot lead to. Use another player");
+        bail!("{player} chose an illegal move. Use another player");
     };
     let seconds = began.elapsed().as_secs_f64();
     let mut out = crate::plain::stdout();
@@ -260,7 +260,7 @@ fn judge(contestant: &mut Contestant, decisions: &[Decision], json: bool) -> Res
     } else {
         writeln!(
             out,
-            "{player}: {:.1} ± {:.1} mEMG over {} decisions, {:.1}% without loss, {:.1}% lose 0.1 or more",
+            "{player}: {:.1} ± {:.1} mEMG over {} decisions, {:.1}% without loss, {:.1}% with a loss of 0.1 or more",
             score.memg,
             score.standard_error,
             grouped(score.decisions as u64),

@@ -1,4 +1,4 @@
-//! Backgammon's own verbs in the terminal.
+//! Terminal commands of the backgammon room.
 
 mod eval;
 mod gnubg;
@@ -26,13 +26,13 @@ impl RoomShell for Shell {
             "  \
   hothouse train backgammon --seconds 60 --save bg.safetensors
   hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
-  hothouse play backgammon run.safetensors   a game against what was learned, in the terminal
-  hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
-  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
+  hothouse play backgammon run.safetensors   play against the trained agent in the terminal
+  hothouse play backgammon run.safetensors --stdio   serve moves to another program
+  hothouse moves backgammon --stdio          serve the rules to another program
 ",
             "  \
   hothouse sweep backgammon --knob lr=0.001,0.003 --seeds 3 --games 20_000
-  hothouse sweep backgammon --knob variant=strong,published --seconds 60     learners side by side, each with its defaults
+  hothouse sweep backgammon --knob variant=strong,published --seconds 60     compare learners, each with its defaults
 ",
         ]
     }

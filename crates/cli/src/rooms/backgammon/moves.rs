@@ -1,5 +1,5 @@
-//! `hothouse moves`: the rules of a game for other programs, a line of text to each answer. A line that cannot be answered
-//! gets one that says why and what would do, and changes nothing.
+//! `hothouse moves`: serves the rules of a game to other programs, one line per answer. The answer to an invalid line is an error
+//! with the remedy; it changes nothing.
 
 use crate::error::Usage;
 use crate::shell::VerbArgs;
@@ -10,43 +10,42 @@ use run::backgammon::RulesLines;
 use std::io::{BufRead, Write};
 
 const HELP: &str = "\
-Each line read gets one line in answer. Positions are ids as GNU Backgammon writes them, seen by the player who
-makes the roll (as the player on roll), before and after it:
-  4HPwATDgc/ABMA 3 1        every distinct result of this roll, sorted, with spaces between; the id itself
-                            where no move is legal
-  points ID                 1, 2 or 3: what a finished game counts, seen by its winner, before any cube
-  quit                      ends the program, as the end of the input does
-A line that cannot be answered gets
-  error: what is wrong; what would do
-and changes nothing.";
+Each input line gets one answer line. Positions are GNU Backgammon ids from the point of view of the player who rolls,
+both before and after the move:
+  4HPwATDgc/ABMA 3 1        all distinct results of this roll, sorted, separated by spaces; the same id if no
+                            move is legal
+  points ID                 points of a finished game, 1 to 3, from the winner's view, without the cube
+  quit                      ends the program; so does the end of the input
+An invalid line changes nothing. Its answer is
+  error: the problem; the remedy";
 
 #[derive(Debug, Args)]
 pub struct MovesArgs {
-    /// The game whose rules to tell
+    /// Game: backgammon
     game: String,
-    /// Read positions and write answers, a line each
+    /// Read positions and write answers, one line each
     #[arg(long)]
     stdio: bool,
 }
 
 impl VerbArgs for MovesArgs {
     const PATH: &'static [&'static str] = &["moves"];
-    const ABOUT: &'static str = "Tell another program what rolls can lead to and what finished games count";
+    const ABOUT: &'static str = "Serve the rules of a game to another program";
 
     fn help() -> String {
         HELP.into()
     }
 
     /// Answers the calling program.
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         let MovesArgs { game, stdio } = self;
         if game != "backgammon" {
-            bail!(Usage(format!("the rules of '{game}' are not known here. Choose backgammon")));
+            bail!(Usage(format!("there are no rules for '{game}'. Choose backgammon")));
         }
         if !stdio {
             bail!(Usage(
-                "the moves are told line by line. Start `hothouse moves backgammon --stdio` and send it a line such as \
-                 4HPwATDgc/ABMA 3 1; `hothouse moves --help` says what it answers"
+                "--stdio is required. Start `hothouse moves backgammon --stdio` and send it a line such as \
+                 4HPwATDgc/ABMA 3 1; `hothouse moves --help` explains the answers"
                     .into()
             ));
         }
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_too_long_or_not_text_gets_one_answer() {
+    fn invalid_lines_get_one_answer_each() {
         let mut lines = vec![b'A'; 2 * LINE_BYTES as usize];
         lines.extend_from_slice(b"\n\xff\xfe 3 1\n4HPwATDgc/ABMA 6 6\nquit\n4HPwATDgc/ABMA 6 6\n");
         let mut out = Vec::new();

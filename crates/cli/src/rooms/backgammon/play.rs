@@ -1,9 +1,9 @@
-//! `hothouse play`: a game for a person, on the full screen or in lines, or a player for other programs, a line of text to each answer, or
-//! as many as a batch has lines.
+//! `hothouse play`: a game for the user on the full screen or in lines, or a player for other programs, which answers line by line or
+//! in batches.
 
 use super::player::player;
 use super::screen;
-use super::table::{self, Table};
+use super::table::{self, GameOptions};
 use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::error::Usage;
@@ -18,48 +18,48 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 const STDIO: &str = "\
-With --stdio, lines read and what they are answered with. Positions are ids as GNU Backgammon writes them, seen by the player who makes
-the roll (as the player on roll), before and after it:
-  hello                     who plays, in one line
-  move 4HPwATDgc/ABMA 3 1   the id that the move leaves
-  batch N                   then N lines like the one above; N ids, once the last of them has come
-  quit                      ends the program, as the end of the input does
-A line that cannot be answered gets, in its place,
-  error: what is wrong; what would do
-and changes nothing. The same position and roll get the same answer, in any batch.";
+With --stdio, input lines and their answers. Positions are GNU Backgammon ids from the point of view of the player who rolls,
+both before and after the move:
+  hello                     name of the player, in one line
+  move 4HPwATDgc/ABMA 3 1   id after the move
+  batch N                   followed by N `move` lines; N ids after the last of them
+  quit                      ends the program; so does the end of the input
+An invalid line changes nothing. Its answer, in the same place, is
+  error: the problem; the remedy
+The same position and roll always get the same answer, in any batch.";
 
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// The game to play
+    /// Game: backgammon
     game: String,
-    /// Who plays: a checkpoint, linear or random
+    /// Player: a checkpoint, linear or random
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
-    /// Evaluations that a checkpoint's agent may spend on each move; 1 means no look-ahead [default: 1]
+    /// Evaluations per move of a checkpoint's agent; 1 means no look-ahead [default: 1]
     #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     evals: Option<u32>,
-    /// Points of the match; 0 is money play [default: 0]
+    /// Match length in points; 0 is money play [default: 0]
     #[arg(long, value_parser = clap::value_parser!(u16).range(0..=64), value_name = "POINTS", conflicts_with = "stdio")]
     length: Option<u16>,
     /// Play without the doubling cube
     #[arg(long, conflicts_with = "stdio")]
     no_cube: bool,
-    /// Of the dice; by the clock where it is left out
+    /// Seed of the dice [default: the clock]
     #[arg(long, value_name = "N", conflicts_with = "stdio")]
     seed: Option<u32>,
-    /// Begin a new game, also where the checkpoint has one that goes on; so do --evals, --length, --no-cube and --seed
+    /// Start a new game even if the checkpoint contains an unfinished one; implied by --evals, --length, --no-cube and --seed
     #[arg(long, conflicts_with = "stdio")]
     new: bool,
-    /// Where the game is kept, to go on with later [default: the user's cache, where somebody plays in a terminal]
+    /// Checkpoint file for the unfinished game [default: in a terminal, one in the user's cache]
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     keep: Option<PathBuf>,
-    /// Play in lines of text, also in a terminal
+    /// Play in lines of text, even in a terminal
     #[arg(long, conflicts_with = "stdio")]
     plain: bool,
-    /// Where to write the match as text (.mat) in the end
+    /// Write the match to this text file (.mat) at the end
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     save: Option<PathBuf>,
-    /// Answer another program: read requests and write answers, a line each
+    /// Serve another program: read requests and write answers, one line each
     #[arg(long)]
     stdio: bool,
     #[command(flatten)]
@@ -68,15 +68,15 @@ pub struct PlayArgs {
 
 impl VerbArgs for PlayArgs {
     const PATH: &'static [&'static str] = &["play"];
-    const ABOUT: &'static str = "Play a game in the terminal, or let another program ask a player for its moves";
+    const ABOUT: &'static str = "Play a game in the terminal, or serve a player's moves to another program";
 
     fn help() -> String {
-        format!("{}\n\n{STDIO}", table::WORDS)
+        format!("{}\n\n{STDIO}", table::COMMANDS)
     }
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         if self.game != "backgammon" {
-            bail!(Usage(format!("'{}' is not played here. Choose backgammon", self.game)));
+            bail!(Usage(format!("there is no game '{}'. Choose backgammon", self.game)));
         }
         let machine = Machine::new(&self.machine)?;
         let (host, stdin, stdout) = (machine.host, std::io::stdin(), std::io::stdout());
@@ -86,8 +86,8 @@ impl VerbArgs for PlayArgs {
                 serve(&mut PlayerLines::new(player), &mut stdin.lock(), &mut stdout.lock())
             });
         }
-        let person = stdin.is_terminal();
-        let table = Table {
+        let interactive = stdin.is_terminal();
+        let options = GameOptions {
             player: &self.player,
             evals: self.evals,
             length: self.length,
@@ -96,12 +96,12 @@ impl VerbArgs for PlayArgs {
             new: self.new,
             save: self.save.as_deref(),
             keep: self.keep.as_deref(),
-            person,
+            interactive,
         };
-        if person && wants_screen(self.plain) {
-            return screen::play(&table, host, &machine.pool);
+        if interactive && wants_screen(self.plain) {
+            return screen::play(&options, host, &machine.pool);
         }
-        machine.pool.install(|| table::play(&table, host, &mut stdin.lock(), &mut stdout.lock()))
+        machine.pool.install(|| table::play(&options, host, &mut stdin.lock(), &mut stdout.lock()))
     }
 }
 

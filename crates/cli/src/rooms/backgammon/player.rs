@@ -1,4 +1,4 @@
-//! Who plays, by name.
+//! Players by name.
 
 use anyhow::{Context, Result, bail};
 use run::Host;
@@ -6,7 +6,7 @@ use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::{Player, player_from_checkpoint};
 use std::path::Path;
 
-/// Who plays without another program's help.
+/// Creates a baseline player, or the agent of a checkpoint file.
 pub fn player(name: &str, evals: u32, seed: u32, host: Host) -> Result<Box<dyn Player>> {
     match name {
         "random" => Ok(Box::new(Random::new(seed))),
@@ -14,7 +14,7 @@ pub fn player(name: &str, evals: u32, seed: u32, host: Host) -> Result<Box<dyn P
         file => {
             let path = Path::new(file);
             if !path.exists() {
-                bail!("there is no player '{file}' here. Name a checkpoint, linear or random");
+                bail!("there is no player or file '{file}'. Name a checkpoint, linear or random");
             }
             let bytes = files::read_checkpoint(path)?;
             player_from_checkpoint(&bytes, evals, host).with_context(|| format!("cannot use {file}"))

@@ -1,10 +1,10 @@
-//! The table on the full screen. Keys become what one would type (`table.rs`), and what comes of it is drawn; the agent thinks on a
-//! thread of its own, so that the screen never stands still. The state and its drawing know no terminal, which is how they are tested.
+//! The full screen of `hothouse play backgammon`. Keys become text commands (`table.rs`). The game runs on its own thread, so that the
+//! screen stays responsive while the agent computes. State and drawing do not depend on a terminal, so that tests can use them.
 
-use super::table::{Done, Game, Table, behind, depth_words, ending_words, hint_words};
+use super::table::{Effect, Game, GameOptions, depth_words, ending_words, hint_words, loss_text};
 use crate::format::{fitted, wrapped};
 use crate::outputs::screen::draw::{bold, faint, key_lines};
-use crate::outputs::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
+use crate::outputs::screen::terminal::{DRAW_EVERY, FullScreen, NO_KEYS, read_keys};
 use crate::outputs::screen::{ACCENT, FAINT, MARKED};
 use crate::signals::{self, SIGNALS};
 use anyhow::{Context, Result, anyhow, bail};
@@ -22,112 +22,113 @@ use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What the board and the lines below it need.
+/// Smallest terminal size, in columns and rows.
 const LEAST: (u16, u16) = (60, 22);
-/// From here on hints stand beside the board, and from there on the board is wider.
+/// Smallest width with hints beside the board.
 const BESIDE: u16 = 78;
+/// Smallest width with a wide board.
 const WIDE: u16 = 92;
 const BOARD_ROWS: u16 = 15;
-/// Lines that are kept of what was said.
-const SAID: usize = 100;
-/// Shorter thoughts are not told.
-const THINKS: Duration = Duration::from_millis(200);
+/// Number of message lines that are kept.
+const MESSAGES: usize = 100;
+/// Delay before the screen shows that the agent is thinking.
+const THINKING_DELAY: Duration = Duration::from_millis(200);
 const LONGEST_ENTRY: usize = 200;
 const HELP: &str = "
   ← → ↑ ↓      choose a checker and a die; Enter plays it
-  24/18 8/6    or type the move; bar/22* and 6/off(2) too
-  Enter        rolls, confirms, begins the next game
-  u, U         take the last checker back, or the whole move
+  24/18 8/6    or type the move, also bar/22* and 6/off(2)
+  Enter        roll, confirm, start the next game
+  u, U         undo the last checker, or the whole move
   d, t, p      double, take, pass
-  h            what the agent would do: ↑ ↓, Enter plays it
-  x            give the game up, or a gammon
+  h            show hints: choose with ↑ ↓, play with Enter
+  x            resign the game, or a gammon
   w            write the match as text (.mat)
-  :moves, :id  the game so far; the position as an XGID
-  q            leave; you are told how to go on later";
+  :moves, :id  show the moves, or the position as an XGID
+  q            save and quit; prints the command to resume";
 
-/// What is asked of the table.
+/// A request to the game thread.
 #[derive(Clone, Debug, PartialEq)]
-enum Ask {
+enum Request {
     Line(String),
     Step(Step),
     Hint,
 }
 
-/// What comes of it.
+/// The game thread's answer to a request.
 struct Answer {
     session: Session,
-    said: String,
+    message: String,
     hint: Option<Analysis>,
-    refused: bool,
-    left: bool,
+    failed: bool,
+    quit: bool,
 }
 
-/// Plays until somebody leaves.
-pub fn play(of: &Table, host: Host, pool: &rayon::ThreadPool) -> Result<()> {
+/// Plays until the user quits.
+pub fn play(options: &GameOptions, host: Host, pool: &rayon::ThreadPool) -> Result<()> {
     let mut first = String::new();
-    let mut game = Game::sit(of, host, &mut first)?;
-    pool.install(|| game.settle(&mut first))?;
-    let shown = beside(&mut game, &first, pool);
-    writeln!(std::io::stdout(), "{}", game.leave()?)?;
+    let mut game = Game::start(options, host, &mut first)?;
+    pool.install(|| game.play_replies(&mut first))?;
+    let shown = run_screen(&mut game, &first, pool);
+    writeln!(std::io::stdout(), "{}", game.finish()?)?;
     shown
 }
 
-/// The game on a thread of its own; what was said before comes first.
-fn beside(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
+/// Runs the game on its own thread and shows it. `first` is the first message.
+fn run_screen(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
     signals::listen()?;
-    let mut seat = Seat::new(game.session.clone(), first);
-    let (ask, asks) = channel();
-    let (give, answers) = channel();
+    let mut screen = TableScreen::new(game.session.clone(), first);
+    let (request, requests) = channel();
+    let (answer, answers) = channel();
     std::thread::scope(|scope| {
-        let table = scope.spawn(move || pool.install(move || serve(game, &asks, &give)));
-        let shown = show(&mut seat, ask, &answers);
-        table.join().map_err(|_| anyhow!("the table stopped at an internal error, told above"))?;
+        let worker = scope.spawn(move || pool.install(move || serve(game, &requests, &answer)));
+        let shown = show(&mut screen, request, &answers);
+        worker.join().map_err(|_| anyhow!("the game stopped at an internal error, shown above"))?;
         shown
     })
 }
 
-/// Does what is asked until nobody asks any more, and keeps the game. Where it cannot be kept, that is told with what comes next.
-fn serve(game: &mut Game, asks: &Receiver<Ask>, answers: &Sender<Answer>) {
-    let mut trouble: Option<String> = None;
-    for ask in asks {
-        let mut answer = answer(game, ask);
-        if let Some(trouble) = trouble.take() {
-            answer.said += &trouble;
+/// Handles requests until the channel closes or the user quits, and saves the game after each. The next answer reports a failed save.
+fn serve(game: &mut Game, requests: &Receiver<Request>, answers: &Sender<Answer>) {
+    let mut save_error: Option<String> = None;
+    for request in requests {
+        let mut answer = answer(game, request);
+        if let Some(error) = save_error.take() {
+            answer.message += &error;
         }
-        let left = answer.left;
-        if answers.send(answer).is_err() || left {
+        let quit = answer.quit;
+        if answers.send(answer).is_err() || quit {
             break;
         }
-        trouble = game.keep().err().map(|error| format!("\n{error:#}"));
+        save_error = game.save_if_changed().err().map(|error| format!("\n{error:#}"));
     }
 }
 
-fn answer(game: &mut Game, ask: Ask) -> Answer {
-    let (mut said, mut hint, mut left) = (String::new(), None, false);
-    let done = match ask {
-        Ask::Line(line) => game.obey(&line, &mut said).map(|done| left = done == Done::Left),
-        Ask::Step(Step { from, to, .. }) => game.act(&Act::Step { from, to }).map_err(Into::into),
-        Ask::Hint => game.hint().map(|told| hint = Some(told)),
+fn answer(game: &mut Game, request: Request) -> Answer {
+    let (mut message, mut hint, mut quit) = (String::new(), None, false);
+    let result = match request {
+        Request::Line(line) => game.run_line(&line, &mut message).map(|effect| quit = effect == Effect::Quit),
+        Request::Step(Step { from, to, .. }) => game.act(&Act::Step { from, to }).map_err(Into::into),
+        Request::Hint => game.hint().map(|analysis| hint = Some(analysis)),
     };
-    if let Err(error) = &done {
-        said = format!("{error:#}");
+    if let Err(error) = &result {
+        message = format!("{error:#}");
     }
-    Answer { session: game.session.clone(), said, hint, refused: done.is_err(), left }
+    Answer { session: game.session.clone(), message, hint, failed: result.is_err(), quit }
 }
 
-fn show(seat: &mut Seat, ask: Sender<Ask>, answers: &Receiver<Answer>) -> Result<()> {
-    let mut terminal = Held::take(&SIGNALS)?;
+fn show(screen: &mut TableScreen, requests: Sender<Request>, answers: &Receiver<Answer>) -> Result<()> {
+    let mut terminal = FullScreen::start(&SIGNALS)?;
     let keys = read_keys();
-    // Typed while the agent thought.
+    // Keys that were typed while the agent was thinking.
     let mut typed: VecDeque<KeyEvent> = VecDeque::new();
     while !SIGNALS.stopping() {
-        terminal.draw(|frame| draw(frame, seat))?;
-        if seat.asked.is_some() {
+        terminal.draw(|frame| draw(frame, screen))?;
+        if screen.waiting_since.is_some() {
             match answers.recv_timeout(DRAW_EVERY) {
-                Ok(answer) if answer.left => return Ok(()),
-                Ok(answer) => seat.answer(answer),
+                Ok(answer) if answer.quit => return Ok(()),
+                Ok(answer) => screen.answer(answer),
                 Err(RecvTimeoutError::Timeout) => {}
-                // Why it ended is told by whoever waits for its end.
+                // The joining thread reports the error.
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         } else if typed.is_empty() {
@@ -143,13 +144,13 @@ fn show(seat: &mut Seat, ask: Sender<Ask>, answers: &Receiver<Answer>) -> Result
         if typed.iter().any(is_ctrl_c) {
             return Ok(());
         }
-        while seat.asked.is_none()
+        while screen.waiting_since.is_none()
             && let Some(key) = typed.pop_front()
         {
-            match seat.key(key) {
-                Key::Ask(wanted) => {
-                    seat.asked = Some(Instant::now());
-                    if ask.send(wanted).is_err() {
+            match screen.key(key) {
+                Key::Request(request) => {
+                    screen.waiting_since = Some(Instant::now());
+                    if requests.send(request).is_err() {
                         return Ok(());
                     }
                 }
@@ -167,7 +168,7 @@ fn is_ctrl_c(key: &KeyEvent) -> bool {
 
 #[derive(Debug, PartialEq)]
 enum Key {
-    Ask(Ask),
+    Request(Request),
     Quit,
     Nothing,
 }
@@ -179,59 +180,59 @@ enum Mode {
     Help,
 }
 
-/// Whoever sits at the screen: what they see, and what they have chosen and typed so far.
-struct Seat {
+/// State of the screen: the game, messages, and the user's selection and input.
+struct TableScreen {
     session: Session,
-    said: Vec<String>,
+    messages: Vec<String>,
     mode: Mode,
-    /// Of the last answer, where it was a refusal.
-    refusal: Option<String>,
+    /// Error of the last request, if it failed.
+    error: Option<String>,
     hint: Option<Analysis>,
-    /// Which of the hint's candidates is chosen.
+    /// Index of the chosen candidate of the hint.
     candidate: usize,
-    /// Which of the legal steps is.
+    /// Index of the chosen legal step.
     step: usize,
     entry: String,
-    /// Since when the table owes an answer.
-    asked: Option<Instant>,
+    /// Time of the request that is not answered yet.
+    waiting_since: Option<Instant>,
 }
 
-impl Seat {
-    fn new(session: Session, first: &str) -> Seat {
-        let mut seat = Seat {
+impl TableScreen {
+    fn new(session: Session, first: &str) -> TableScreen {
+        let mut screen = TableScreen {
             session,
-            said: Vec::new(),
+            messages: Vec::new(),
             mode: Mode::Playing,
-            refusal: None,
+            error: None,
             hint: None,
             candidate: 0,
             step: 0,
             entry: String::new(),
-            asked: None,
+            waiting_since: None,
         };
-        seat.say(first);
-        seat
+        screen.add_messages(first);
+        screen
     }
 
-    fn say(&mut self, said: &str) {
-        self.said.extend(said.lines().map(String::from));
-        let old = self.said.len().saturating_sub(SAID);
-        self.said.drain(..old);
+    fn add_messages(&mut self, text: &str) {
+        self.messages.extend(text.lines().map(String::from));
+        let old = self.messages.len().saturating_sub(MESSAGES);
+        self.messages.drain(..old);
     }
 
     fn answer(&mut self, answer: Answer) {
-        self.asked = None;
-        self.refusal = None;
+        self.waiting_since = None;
+        self.error = None;
         match answer.hint {
             Some(hint) if hint.candidates.is_empty() => {
-                // Of a position before a roll it is words alone.
-                self.say(&hint_words(&hint));
+                // The hint before a roll is text only.
+                self.add_messages(&hint_words(&hint));
                 self.hint = None;
             }
             Some(hint) => (self.hint, self.candidate) = (Some(hint), 0),
-            None if answer.refused => self.refusal = Some(answer.said),
+            None if answer.failed => self.error = Some(answer.message),
             None => {
-                self.say(&answer.said);
+                self.add_messages(&answer.message);
                 self.hint = None;
             }
         }
@@ -240,7 +241,7 @@ impl Seat {
         }
     }
 
-    /// Distinct steps, as they are gone through: the checker furthest from home first.
+    /// Distinct legal steps in selection order: the checker on the highest point first.
     fn steps(&self) -> Vec<Step> {
         let mut steps = self.session.legal.clone();
         steps.sort_by_key(|step| (std::cmp::Reverse(step.from), std::cmp::Reverse(step.to)));
@@ -277,7 +278,7 @@ impl Seat {
         }
     }
 
-    /// Within what is typed every letter is a letter.
+    /// Handles a key during text entry, in which letters are not commands.
     fn entry_key(&mut self, code: KeyCode) -> Key {
         match code {
             KeyCode::Char(letter) if self.entry.len() < LONGEST_ENTRY => self.entry.push(letter),
@@ -293,7 +294,7 @@ impl Seat {
     }
 
     fn playing_key(&mut self, code: KeyCode) -> Key {
-        self.refusal = None;
+        self.error = None;
         let may = self.session.may;
         match code {
             KeyCode::Char('q') => return Key::Quit,
@@ -301,7 +302,7 @@ impl Seat {
             KeyCode::Char('x') if may.resign => self.mode = Mode::AskResign,
             KeyCode::Char('w') => self.entry = "save match.mat".into(),
             KeyCode::Char('h') if !self.candidates().is_empty() => self.hint = None,
-            KeyCode::Char('h') => return Key::Ask(Ask::Hint),
+            KeyCode::Char('h') => return Key::Request(Request::Hint),
             KeyCode::Char('r') => return line("roll"),
             KeyCode::Char('d') => return line("double"),
             KeyCode::Char('t') => return line("take"),
@@ -309,7 +310,7 @@ impl Seat {
             KeyCode::Char('n') => return line("next"),
             KeyCode::Char('u') | KeyCode::Backspace => return line("undo"),
             KeyCode::Char('U') => return line("undo all"),
-            // A move begins with a number or with the bar, any other line with a colon.
+            // A move begins with a number or `bar`, any other line with a colon.
             KeyCode::Char(letter @ ('0'..='9' | 'b' | ':')) => self.entry.push(letter),
             KeyCode::Esc => self.hint = None,
             KeyCode::Up | KeyCode::Down if !self.candidates().is_empty() => {
@@ -317,64 +318,64 @@ impl Seat {
                 self.candidate = moved(self.candidate, code == KeyCode::Down).min(last);
             }
             KeyCode::Left | KeyCode::Right => self.choose_checker(code == KeyCode::Right),
-            KeyCode::Up | KeyCode::Down => self.choose_way(code == KeyCode::Down),
-            KeyCode::Enter | KeyCode::Char(' ') => return self.go_on(),
+            KeyCode::Up | KeyCode::Down => self.choose_die(code == KeyCode::Down),
+            KeyCode::Enter | KeyCode::Char(' ') => return self.enter(),
             _ => {}
         }
         Key::Nothing
     }
 
-    /// What is chosen; else what is due.
-    fn go_on(&mut self) -> Key {
+    /// Plays the selection, or sends an empty line for the next action.
+    fn enter(&mut self) -> Key {
         match (self.candidates().get(self.candidate), self.chosen_step()) {
             (Some(candidate), _) if self.session.phase == Phase::ToPlay => line(&candidate.text),
-            (_, Some(step)) => Key::Ask(Ask::Step(step)),
+            (_, Some(step)) => Key::Request(Request::Step(step)),
             _ => line(""),
         }
     }
 
-    fn choose_checker(&mut self, on: bool) {
+    fn choose_checker(&mut self, forward: bool) {
         let steps = self.steps();
         let mut from: Vec<u8> = steps.iter().map(|step| step.from).collect();
         from.dedup();
         let Some(now) = steps.get(self.step) else { return };
         let at = from.iter().position(|&point| point == now.from).unwrap_or(0);
-        let next = from[(at + if on { 1 } else { from.len() - 1 }) % from.len()];
+        let next = from[(at + if forward { 1 } else { from.len() - 1 }) % from.len()];
         self.step = steps.iter().position(|step| step.from == next).unwrap_or(0);
     }
 
-    fn choose_way(&mut self, on: bool) {
+    fn choose_die(&mut self, forward: bool) {
         let steps = self.steps();
         let Some(now) = steps.get(self.step) else { return };
-        let ways: Vec<usize> = (0..steps.len()).filter(|&k| steps[k].from == now.from).collect();
-        let at = ways.iter().position(|&k| k == self.step).unwrap_or(0);
-        self.step = ways[(at + if on { 1 } else { ways.len() - 1 }) % ways.len()];
+        let same: Vec<usize> = (0..steps.len()).filter(|&k| steps[k].from == now.from).collect();
+        let at = same.iter().position(|&k| k == self.step).unwrap_or(0);
+        self.step = same[(at + if forward { 1 } else { same.len() - 1 }) % same.len()];
     }
 
-    /// What is due, in a line.
-    fn due(&self) -> String {
+    /// Prompt for the user's next action, in one line.
+    fn prompt(&self) -> String {
         let Session { may, phase, dice, names, cube, ending, .. } = &self.session;
-        if self.asked.is_some_and(|since| since.elapsed() > THINKS) {
+        if self.waiting_since.is_some_and(|since| since.elapsed() > THINKING_DELAY) {
             return format!("{} thinks…", names[1]);
         }
         if self.mode == Mode::AskResign {
-            return "Give this game up: 1 for a single game, 2 for a gammon, 3 for a backgammon; esc plays on.".into();
+            return "Resign: 1 for a single game, 2 for a gammon, 3 for a backgammon; esc cancels.".into();
         }
         if let Some(ending) = ending {
-            let next = if may.next_game { "Enter begins the next game." } else { "The match is over." };
+            let next = if may.next_game { "Enter starts the next game." } else { "The match is over." };
             return format!("{} {next}", ending_words(ending));
         }
         let chosen = self.candidates().get(self.candidate).map(|candidate| candidate.text.clone());
         let chosen = chosen.or_else(|| self.chosen_step().map(step_words));
         match (phase, dice) {
-            (Phase::Opening, _) => "Enter rolls for who begins: one die each.".into(),
+            (Phase::Opening, _) => "Enter rolls for the first turn: one die each.".into(),
             (Phase::Doubled, _) => format!("{} doubles to {}: t takes, p passes.", names[1], 2 * cube),
             (Phase::ToRoll, _) if may.double => "Your turn: Enter rolls, d doubles.".into(),
             (Phase::ToRoll, _) => "Your turn: Enter rolls.".into(),
             (Phase::ToPlay, Some([a, b])) if may.confirm && self.session.steps.is_empty() => {
                 format!("You roll {a}-{b} and have no move: Enter ends the turn.")
             }
-            (Phase::ToPlay, _) if may.confirm && self.hint.is_none() => "Enter confirms this move; u takes it back.".into(),
+            (Phase::ToPlay, _) if may.confirm && self.hint.is_none() => "Enter confirms this move; u takes back a checker.".into(),
             (Phase::ToPlay, Some([a, b])) => {
                 let chosen = chosen.unwrap_or_default();
                 format!("You roll {a}-{b}: Enter plays {chosen}, or type a move.")
@@ -406,43 +407,42 @@ impl Seat {
             (may.resign, ("x", "resign")),
             (true, ("w", "write .mat")),
             (true, ("?", "help")),
-            (true, ("q", "keep, quit")),
+            (true, ("q", "save, quit")),
         ];
         all.into_iter().filter(|(shown, _)| *shown).map(|(_, key)| key).collect()
     }
 }
 
-fn moved(at: usize, on: bool) -> usize {
-    if on { at + 1 } else { at.saturating_sub(1) }
+fn moved(at: usize, forward: bool) -> usize {
+    if forward { at + 1 } else { at.saturating_sub(1) }
 }
 
 fn line(text: &str) -> Key {
-    Key::Ask(Ask::Line(text.into()))
+    Key::Request(Request::Line(text.into()))
 }
 
 fn step_words(Step { from, to, hit }: Step) -> String {
     notation::words(&[notation::Step { from, to, hit }])
 }
 
-fn draw(frame: &mut Frame, seat: &Seat) {
+fn draw(frame: &mut Frame, screen: &TableScreen) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!(
-            "The board needs {} columns and {} rows; here are {} and {}. Make the window larger, or leave (q) and play in lines with \
-             --plain.",
+            "The board needs {} columns and {} rows; the terminal has {} and {}. Make the window larger, or quit (q) and use --plain.",
             LEAST.0, LEAST.1, area.width, area.height
         );
         frame.render_widget(Text::from(wrapped(&text, area.width.into()).join("\n")), area);
         return;
     }
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
-    let keys = match seat.mode {
+    let keys = match screen.mode {
         Mode::Help => key_lines(&[("any key", "back to the board")], area.width.into()),
-        _ if !seat.entry.is_empty() => key_lines(&[("enter", "do it"), ("esc", "leave it")], area.width.into()),
-        _ => key_lines(&seat.keys(), area.width.into()),
+        _ if !screen.entry.is_empty() => key_lines(&[("enter", "send"), ("esc", "cancel")], area.width.into()),
+        _ => key_lines(&screen.keys(), area.width.into()),
     };
     let foot = (keys.len() as u16).min(area.height - BOARD_ROWS - 3);
-    let [head, body, due, entry, foot] = Layout::vertical([
+    let [head, body, prompt, entry, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(BOARD_ROWS),
         Constraint::Length(1),
@@ -450,36 +450,36 @@ fn draw(frame: &mut Frame, seat: &Seat) {
         Constraint::Length(foot),
     ])
     .areas(area);
-    header(frame, head, &seat.session);
+    header(frame, head, &screen.session);
     frame.render_widget(Text::from(keys), foot);
-    if seat.mode == Mode::Help {
+    if screen.mode == Mode::Help {
         frame.render_widget(Text::from(HELP), body);
         return;
     }
-    frame.render_widget(Line::styled(fitted(&seat.due(), due.width.into()), Style::new().fg(ACCENT)), due);
-    let (text, style) = match (&seat.entry, &seat.refusal) {
+    frame.render_widget(Line::styled(fitted(&screen.prompt(), prompt.width.into()), Style::new().fg(ACCENT)), prompt);
+    let (text, style) = match (&screen.entry, &screen.error) {
         (entry, _) if !entry.is_empty() => (format!("{entry}▏"), Style::new()),
-        (_, Some(refusal)) => (fitted(refusal, entry.width.into()), Style::new().fg(MARKED)),
+        (_, Some(error)) => (fitted(error, entry.width.into()), Style::new().fg(MARKED)),
         _ => (String::new(), Style::new()),
     };
     frame.render_widget(Line::styled(text, style), entry);
 
     let cell = if area.width + 2 >= WIDE { 4 } else { 3 };
-    let board = Board { area: Rect { width: 12 * cell + 7, height: BOARD_ROWS, ..body }, cell, seat };
+    let board = Board { area: Rect { width: 12 * cell + 7, height: BOARD_ROWS, ..body }, cell, screen };
     board.draw(frame.buffer_mut());
     let beside = Rect { x: board.area.right() + 2, width: body.right().saturating_sub(board.area.right() + 2), ..board.area };
     let below = Rect { y: board.area.bottom(), height: body.bottom() - board.area.bottom(), ..body };
     let wide = area.width + 2 >= BESIDE;
-    let (names, between) = sides(&seat.session, beside, wide);
+    let (names, between) = sides(&screen.session, beside, wide);
     for (row, text, style) in names {
         let line = Line::styled(fitted(&text, beside.width.into()), style);
         frame.render_widget(line, Rect { y: beside.y + row, height: 1, ..beside });
     }
-    if !seat.candidates().is_empty() {
-        candidates(frame, if wide { between } else { below }, seat);
+    if !screen.candidates().is_empty() {
+        candidates(frame, if wide { between } else { below }, screen);
     }
-    if wide || seat.candidates().is_empty() {
-        said(frame, below, &seat.said);
+    if wide || screen.candidates().is_empty() {
+        messages(frame, below, &screen.messages);
     }
 }
 
@@ -499,9 +499,9 @@ fn header(frame: &mut Frame, area: Rect, session: &Session) {
     }
 }
 
-/// The newest lines at the bottom.
-fn said(frame: &mut Frame, area: Rect, said: &[String]) {
-    let lines: Vec<String> = said.iter().flat_map(|line| wrapped(line, area.width.into())).collect();
+/// Draws the newest messages.
+fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
+    let lines: Vec<String> = messages.iter().flat_map(|line| wrapped(line, area.width.into())).collect();
     let first = lines.len().saturating_sub(area.height.into());
     let last = lines.len().saturating_sub(1);
     let styled = |(k, line): (usize, &String)| Line::styled(line.clone(), if k == last { Style::new() } else { Style::new().fg(FAINT) });
@@ -509,7 +509,7 @@ fn said(frame: &mut Frame, area: Rect, said: &[String]) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Both sides and the cube beside the board, each with its row; and the room between them.
+/// Lines about both sides and the cube beside the board, with their rows; and the free area between them.
 fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
     let strong = Style::new().add_modifier(Modifier::BOLD);
     let facts = |k: usize| {
@@ -542,7 +542,7 @@ fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)
     let (above, below) = (upper.len() as u16, BOARD_ROWS - lower.len() as u16);
     let mut rows: Vec<(u16, String, Style)> = Vec::new();
     rows.extend(upper.into_iter().zip(0..).map(|((text, style), row)| (row, text, style)));
-    // Narrow, the words of the cube take two rows.
+    // On a narrow terminal the text about the cube takes two rows.
     let at = if wide { above } else { BOARD_ROWS / 2 };
     let width = usize::from(area.width);
     rows.extend(wrapped(&cube, width).into_iter().zip(at..).map(|(text, row)| (row, text, Style::new())));
@@ -551,22 +551,22 @@ fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)
     (rows, between)
 }
 
-/// The agent's candidates, grouped by how far it looked, the chosen one always in sight.
-fn candidates(frame: &mut Frame, area: Rect, seat: &Seat) {
+/// Draws the agent's candidates, grouped by search depth; the chosen one is always visible.
+fn candidates(frame: &mut Frame, area: Rect, screen: &TableScreen) {
     let width = usize::from(area.width);
     let text_width = width.saturating_sub(4 + 7 + 7).min(28);
     let (mut lines, mut chosen) = (Vec::new(), 0);
     let mut group = "";
-    for (k, of) in seat.candidates().iter().enumerate() {
-        if let Some(depth) = depth_words(of.depth).filter(|depth| *depth != group) {
+    for (k, candidate) in screen.candidates().iter().enumerate() {
+        if let Some(depth) = depth_words(candidate.depth).filter(|depth| *depth != group) {
             lines.push(Line::styled(fitted(depth, width), Style::new().fg(FAINT)));
             group = depth;
         }
-        let behind = behind(of);
-        let text = fitted(&of.text, text_width);
-        let words = format!("{:>2}. {text:<text_width$} {:>+6.3} {behind:>6}", k + 1, of.equity);
+        let loss = loss_text(candidate);
+        let text = fitted(&candidate.text, text_width);
+        let words = format!("{:>2}. {text:<text_width$} {:>+6.3} {loss:>6}", k + 1, candidate.equity);
         let mut style = Style::new();
-        if k == seat.candidate {
+        if k == screen.candidate {
             chosen = lines.len();
             style = style.add_modifier(Modifier::REVERSED);
         }
@@ -585,14 +585,14 @@ const THEIRS: char = '○';
 struct Board<'a> {
     area: Rect,
     cell: u16,
-    seat: &'a Seat,
+    screen: &'a TableScreen,
 }
 
-/// Rows of the upper edge, the middle and the lower edge, below the upper numbers.
+/// Middle row of the board.
 const MIDDLE: u16 = 7;
 
 impl Board<'_> {
-    /// The first column of a point; 0 and 25 are the bar's.
+    /// First column of a point; 0 and 25 are the bar.
     fn column(&self, point: u8) -> u16 {
         let half = 6 * self.cell;
         let inner = match point {
@@ -605,17 +605,17 @@ impl Board<'_> {
         self.area.x + 1 + inner
     }
 
-    /// The row of the k-th checker of a point, from the edge.
+    /// Row of a point's k-th checker, counted from the edge.
     fn row(&self, upper: bool, k: u16) -> u16 {
         self.area.y + if upper { 2 + k } else { 12 - k }
     }
 
     fn draw(&self, buffer: &mut Buffer) {
-        let session = &self.seat.session;
+        let session = &self.screen.session;
         self.frame(buffer);
-        let candidate = self.seat.candidates().get(self.seat.candidate);
-        let chosen = self.seat.chosen_step().filter(|_| candidate.is_none() && session.phase == Phase::ToPlay);
-        // From where and to where, as one counts one's own points.
+        let candidate = self.screen.candidates().get(self.screen.candidate);
+        let chosen = self.screen.chosen_step().filter(|_| candidate.is_none() && session.phase == Phase::ToPlay);
+        // Highlighted steps, in the user's point numbers.
         let shown: Vec<Step> = match candidate {
             Some(candidate) => candidate.steps.clone(),
             None => chosen.into_iter().collect(),
@@ -642,14 +642,14 @@ impl Board<'_> {
             }
             if shown.iter().any(|step| step.to == point) {
                 let style = Style::new().fg(MARKED).add_modifier(Modifier::BOLD);
-                // Above the fifth there is no room but for their number.
+                // A point has five rows; more checkers are shown as a number.
                 if theirs == 0 && mine < 5 {
                     buffer.set_string(x, self.row(upper, mine.into()), "+", style);
                 }
                 buffer.set_style(label, style.add_modifier(Modifier::REVERSED));
             }
         }
-        // Their bar above, one's own below, as they come in.
+        // The opponent's bar checkers are above, the user's below.
         for (count, upper, mark) in [(position.theirs[25], true, THEIRS), (position.mine[25], false, MINE)] {
             let style = if upper { Style::new() } else { Style::new().fg(ACCENT) };
             self.pile(buffer, 25, upper, mark, count, style);
@@ -687,7 +687,7 @@ impl Board<'_> {
         }
     }
 
-    /// Checkers from the edge inwards; where they do not all have room, the last row has their number.
+    /// Draws checkers from the edge inwards; if they do not fit, the last row has their number.
     fn pile(&self, buffer: &mut Buffer, point: u8, upper: bool, mark: char, count: u8, style: Style) {
         let x = self.column(point) + if point == 25 { 1 } else { self.cell / 2 };
         for k in 0..5u16 {
@@ -702,16 +702,16 @@ impl Board<'_> {
         }
     }
 
-    /// One's own on the right half of the middle, theirs on the left; those that are played are faint.
+    /// Draws the dice in the middle row: the user's on the right, the opponent's on the left. Played dice are faint.
     fn dice(&self, buffer: &mut Buffer) {
-        let session = &self.seat.session;
+        let session = &self.screen.session;
         let mut all: Vec<(u8, bool)> = Vec::new();
         let mut mine = true;
         match (session.dice, &session.reply) {
             (Some([a, b]), _) => {
                 let mut left = session.left.clone();
-                let thrown = if a == b { vec![a; 4] } else { vec![a, b] };
-                for die in thrown.into_iter().rev() {
+                let rolled = if a == b { vec![a; 4] } else { vec![a, b] };
+                for die in rolled.into_iter().rev() {
                     let open = left.iter().position(|&number| number == die);
                     open.map(|at| left.remove(at));
                     all.insert(0, (die, open.is_some()));
@@ -746,20 +746,21 @@ mod tests {
     use ratatui::backend::TestBackend;
     use run::protocol::Config;
 
-    fn table(player: &str, length: u16, seed: u32) -> Table<'_> {
-        Table { player, evals: None, length: Some(length), cube: true, seed: Some(seed), new: false, save: None, keep: None, person: false }
+    fn options(player: &str, length: u16, seed: u32) -> GameOptions<'_> {
+        let (length, seed) = (Some(length), Some(seed));
+        GameOptions { player, evals: None, length, cube: true, seed, new: false, save: None, keep: None, interactive: false }
     }
 
-    fn sit(player: &str, length: u16, seed: u32) -> (Game, Seat) {
-        let mut said = String::new();
+    fn start(player: &str, length: u16, seed: u32) -> (Game, TableScreen) {
+        let mut message = String::new();
         let host = Host::new(math::Isa::best());
-        let mut game = Game::sit(&table(player, length, seed), host, &mut said).unwrap();
-        game.settle(&mut said).unwrap();
-        let seat = Seat::new(game.session.clone(), &said);
-        (game, seat)
+        let mut game = Game::start(&options(player, length, seed), host, &mut message).unwrap();
+        game.play_replies(&mut message).unwrap();
+        let screen = TableScreen::new(game.session.clone(), &message);
+        (game, screen)
     }
 
-    /// A small agent, which has an opinion though nobody has trained it.
+    /// A small untrained agent, which can give hints.
     fn agent(folder: &testkit::Scratch) -> String {
         let knobs = [("hidden".to_string(), 16.0.into())].into();
         let config = Config { knobs, ..run::config_of(run::room("backgammon").unwrap()) };
@@ -769,33 +770,33 @@ mod tests {
         file.to_str().unwrap().into()
     }
 
-    /// Does what a key asks for, as the two threads do.
-    fn press(game: &mut Game, seat: &mut Seat, code: KeyCode) {
-        if let Key::Ask(ask) = seat.key(code.into()) {
-            let answer = answer(game, ask);
-            seat.answer(answer);
+    /// Handles a key and its request, as the two threads do.
+    fn press(game: &mut Game, screen: &mut TableScreen, code: KeyCode) {
+        if let Key::Request(request) = screen.key(code.into()) {
+            let answer = answer(game, request);
+            screen.answer(answer);
         }
     }
 
-    fn write(game: &mut Game, seat: &mut Seat, text: &str) {
-        text.chars().for_each(|letter| press(game, seat, KeyCode::Char(letter)));
+    fn write(game: &mut Game, screen: &mut TableScreen, text: &str) {
+        text.chars().for_each(|letter| press(game, screen, KeyCode::Char(letter)));
     }
 
-    fn buffer(seat: &Seat, width: u16, height: u16) -> Buffer {
+    fn buffer(screen: &TableScreen, width: u16, height: u16) -> Buffer {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        terminal.draw(|frame| draw(frame, seat)).unwrap();
+        terminal.draw(|frame| draw(frame, screen)).unwrap();
         terminal.backend().buffer().clone()
     }
 
-    fn rows(seat: &Seat, width: u16, height: u16) -> Vec<String> {
-        let buffer = buffer(seat, width, height);
+    fn rows(screen: &TableScreen, width: u16, height: u16) -> Vec<String> {
+        let buffer = buffer(screen, width, height);
         let cells: Vec<&str> = buffer.content().iter().map(|cell| cell.symbol()).collect();
         cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
     }
 
-    /// Checkers of a side on the board that is drawn, by marks and numbers.
-    fn checkers(seat: &Seat, width: u16, mark: char) -> u32 {
-        let rows = rows(seat, width, 24);
+    /// Counts a side's checkers on the drawn board, by marks and numbers.
+    fn checkers(screen: &TableScreen, width: u16, mark: char) -> u32 {
+        let rows = rows(screen, width, 24);
         let right = if width >= WIDE { 56 } else { 44 };
         let mut count = 0;
         for (upper, from) in [(true, 3), (false, 9)] {
@@ -812,143 +813,143 @@ mod tests {
     }
 
     #[test]
-    fn whole_games_are_played_by_keys_and_every_board_is_drawn_whole() {
-        let (mut game, mut seat) = sit("linear", 1, 3);
+    fn games_can_be_played_by_keys_and_boards_show_all_checkers() {
+        let (mut game, mut screen) = start("linear", 1, 3);
         let (mut undone, mut turns) = (false, 0);
-        while seat.session.ending.is_none() {
+        while screen.session.ending.is_none() {
             for width in [60, 80, 100] {
-                let of = |side: &[u8]| side[1..].iter().map(|&count| u32::from(count)).sum::<u32>();
-                let position = &seat.session.position;
-                let drawn = (checkers(&seat, width, MINE), checkers(&seat, width, THEIRS));
-                assert_eq!(drawn, (of(&position.mine), of(&position.theirs)), "{:#?}", rows(&seat, width, 24));
+                let count = |side: &[u8]| side[1..].iter().map(|&count| u32::from(count)).sum::<u32>();
+                let position = &screen.session.position;
+                let drawn = (checkers(&screen, width, MINE), checkers(&screen, width, THEIRS));
+                assert_eq!(drawn, (count(&position.mine), count(&position.theirs)), "{:#?}", rows(&screen, width, 24));
             }
-            let may = seat.session.may;
-            if !undone && !seat.session.steps.is_empty() {
-                // What is not confirmed can be taken back, and is made again.
-                let before = seat.session.steps.len();
-                press(&mut game, &mut seat, KeyCode::Char('u'));
-                assert_eq!(seat.session.steps.len(), before - 1);
+            let may = screen.session.may;
+            if !undone && !screen.session.steps.is_empty() {
+                // An unconfirmed step can be taken back.
+                let before = screen.session.steps.len();
+                press(&mut game, &mut screen, KeyCode::Char('u'));
+                assert_eq!(screen.session.steps.len(), before - 1);
                 undone = true;
                 continue;
             }
             if may.confirm {
                 turns += 1;
             }
-            // Another checker and another die where there is a choice, then what is due.
+            // On even turns, another checker and another die are chosen.
             if turns % 2 == 0 {
-                press(&mut game, &mut seat, KeyCode::Right);
-                press(&mut game, &mut seat, KeyCode::Down);
+                press(&mut game, &mut screen, KeyCode::Right);
+                press(&mut game, &mut screen, KeyCode::Down);
             }
-            assert_eq!(seat.refusal, None);
-            press(&mut game, &mut seat, KeyCode::Enter);
-            assert_eq!(seat.refusal, None, "{}", seat.due());
+            assert_eq!(screen.error, None);
+            press(&mut game, &mut screen, KeyCode::Enter);
+            assert_eq!(screen.error, None, "{}", screen.prompt());
         }
         assert!(undone && turns > 10, "{turns}");
-        assert!(seat.due().ends_with("The match is over."), "{}", seat.due());
-        assert!(seat.said.iter().any(|line| line.starts_with("linear rolls ")), "{:?}", seat.said);
+        assert!(screen.prompt().ends_with("The match is over."), "{}", screen.prompt());
+        assert!(screen.messages.iter().any(|line| line.starts_with("linear rolls ")), "{:?}", screen.messages);
     }
 
     #[test]
     fn a_hint_is_shown_chosen_and_played() {
         let folder = testkit::Scratch::new("hint");
-        let (mut game, mut seat) = sit(&agent(&folder), 5, 6);
-        while seat.session.phase != Phase::ToPlay || seat.session.turn != 0 {
-            press(&mut game, &mut seat, KeyCode::Char('r'));
+        let (mut game, mut screen) = start(&agent(&folder), 5, 6);
+        while screen.session.phase != Phase::ToPlay || screen.session.turn != 0 {
+            press(&mut game, &mut screen, KeyCode::Char('r'));
         }
-        press(&mut game, &mut seat, KeyCode::Char('h'));
-        let all = seat.candidates().to_vec();
+        press(&mut game, &mut screen, KeyCode::Char('h'));
+        let all = screen.candidates().to_vec();
         assert!(all.len() > 3);
         for width in [60, 80, 100, 120] {
-            let whole = rows(&seat, width, 26).join("\n");
+            let whole = rows(&screen, width, 26).join("\n");
             for words in [&format!(" 1. {}", all[0].text), "1-ply, all 21 rolls", "no hint"] {
                 assert!(whole.contains(words), "{words} at {width} of\n{whole}");
             }
         }
-        // The last one is in sight too once it is chosen.
-        (0..all.len() + 3).for_each(|_| press(&mut game, &mut seat, KeyCode::Down));
+        // The last candidate is visible when it is chosen.
+        (0..all.len() + 3).for_each(|_| press(&mut game, &mut screen, KeyCode::Down));
         let last = all.last().unwrap();
-        let whole = rows(&seat, 60, 22).join("\n");
+        let whole = rows(&screen, 60, 22).join("\n");
         assert!(whole.contains(&format!("{:>2}. {}", all.len(), last.text)), "{whole}");
-        let reversed = |seat: &Seat| {
-            let buffer = buffer(seat, 80, 24);
+        let reversed = |screen: &TableScreen| {
+            let buffer = buffer(screen, 80, 24);
             buffer.content().iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count()
         };
-        assert!(reversed(&seat) > 20, "the line, and on the board from where to where");
-        press(&mut game, &mut seat, KeyCode::Up);
+        assert!(reversed(&screen) > 20, "the chosen line and its points on the board");
+        press(&mut game, &mut screen, KeyCode::Up);
         let wanted = &all[all.len() - 2];
-        press(&mut game, &mut seat, KeyCode::Enter);
-        // In a match a candidate says what is played for, too.
+        press(&mut game, &mut screen, KeyCode::Enter);
+        // In a match the candidate's id also contains the match id.
         let board_of = |id: &str| id.split(':').next().unwrap().to_owned();
-        assert_eq!(seat.session.position.id, board_of(&wanted.id), "{}", wanted.text);
-        assert!(seat.candidates().is_empty() && seat.session.may.confirm && seat.session.may.undo);
-        press(&mut game, &mut seat, KeyCode::Char('U'));
-        // The same typed, and a move that cannot be.
-        write(&mut game, &mut seat, "24/2");
-        assert!(rows(&seat, 60, 22).iter().any(|row| row == " 24/2▏"), "{:#?}", rows(&seat, 60, 22));
-        press(&mut game, &mut seat, KeyCode::Enter);
-        assert!(seat.refusal.is_some() && seat.session.steps.is_empty());
-        write(&mut game, &mut seat, &all[0].text);
-        press(&mut game, &mut seat, KeyCode::Enter);
-        assert_eq!(seat.session.position.id, board_of(&all[0].id));
-        press(&mut game, &mut seat, KeyCode::Enter);
-        assert!(seat.said.iter().any(|line| line.starts_with("The best of ")), "{:?}", seat.said);
-        // Before a roll it is words, on the cube too.
-        while seat.session.phase != Phase::ToRoll {
-            press(&mut game, &mut seat, KeyCode::Enter);
+        assert_eq!(screen.session.position.id, board_of(&wanted.id), "{}", wanted.text);
+        assert!(screen.candidates().is_empty() && screen.session.may.confirm && screen.session.may.undo);
+        press(&mut game, &mut screen, KeyCode::Char('U'));
+        // An illegal typed move, then a legal one.
+        write(&mut game, &mut screen, "24/2");
+        assert!(rows(&screen, 60, 22).iter().any(|row| row == " 24/2▏"), "{:#?}", rows(&screen, 60, 22));
+        press(&mut game, &mut screen, KeyCode::Enter);
+        assert!(screen.error.is_some() && screen.session.steps.is_empty());
+        write(&mut game, &mut screen, &all[0].text);
+        press(&mut game, &mut screen, KeyCode::Enter);
+        assert_eq!(screen.session.position.id, board_of(&all[0].id));
+        press(&mut game, &mut screen, KeyCode::Enter);
+        assert!(screen.messages.iter().any(|line| line.starts_with("The best of ")), "{:?}", screen.messages);
+        // Before a roll the hint is text about the cube decision.
+        while screen.session.phase != Phase::ToRoll {
+            press(&mut game, &mut screen, KeyCode::Enter);
         }
-        press(&mut game, &mut seat, KeyCode::Char('h'));
-        assert!(seat.said.iter().any(|line| line.trim().starts_with("best: ")), "{:?}", seat.said);
+        press(&mut game, &mut screen, KeyCode::Char('h'));
+        assert!(screen.messages.iter().any(|line| line.trim().starts_with("best: ")), "{:?}", screen.messages);
     }
 
     #[test]
-    fn the_cube_resigning_and_typed_lines_have_their_keys() {
-        let (mut game, mut seat) = sit("random", 7, 2);
-        while seat.session.phase != Phase::ToRoll || !seat.session.may.double {
-            press(&mut game, &mut seat, KeyCode::Enter);
+    fn cube_resignation_and_typed_lines_work_by_keys() {
+        let (mut game, mut screen) = start("random", 7, 2);
+        while screen.session.phase != Phase::ToRoll || !screen.session.may.double {
+            press(&mut game, &mut screen, KeyCode::Enter);
         }
-        let keys = rows(&seat, 60, 22).concat();
-        for key in ["enter roll", "d double", "h hint", "x resign", "w write .mat", "? help", "q keep, quit"] {
+        let keys = rows(&screen, 60, 22).concat();
+        for key in ["enter roll", "d double", "h hint", "x resign", "w write .mat", "? help", "q save, quit"] {
             assert!(keys.contains(key), "{key}: {keys}");
         }
-        press(&mut game, &mut seat, KeyCode::Char('d'));
-        assert_eq!((seat.session.cube, seat.session.cube_owner), (2, Some(1)), "it has no opinion, and takes");
-        assert!(rows(&seat, 60, 22).concat().contains("theirs"));
-        press(&mut game, &mut seat, KeyCode::Char('h'));
-        assert!(seat.refusal.as_ref().is_some_and(|words| words.contains("no opinion")));
-        press(&mut game, &mut seat, KeyCode::Char('t'));
-        assert!(seat.refusal.is_some(), "no double is offered");
-        press(&mut game, &mut seat, KeyCode::Char('x'));
-        assert!(seat.due().starts_with("Give this game up"));
-        press(&mut game, &mut seat, KeyCode::Esc);
-        assert!(seat.session.ending.is_none());
-        write(&mut game, &mut seat, ":id");
-        press(&mut game, &mut seat, KeyCode::Enter);
-        assert!(seat.said.last().unwrap().starts_with("XGID="), "{:?}", seat.said);
-        press(&mut game, &mut seat, KeyCode::Char('?'));
-        let help = rows(&seat, 60, 22).concat();
-        assert!(help.contains("bar/22*") && help.contains("how to go on later"), "{help}");
-        press(&mut game, &mut seat, KeyCode::Char('q'));
-        write(&mut game, &mut seat, "x2");
-        let ending = seat.session.ending.unwrap();
+        press(&mut game, &mut screen, KeyCode::Char('d'));
+        assert_eq!((screen.session.cube, screen.session.cube_owner), (2, Some(1)), "the random player takes");
+        assert!(rows(&screen, 60, 22).concat().contains("theirs"));
+        press(&mut game, &mut screen, KeyCode::Char('h'));
+        assert!(screen.error.as_ref().is_some_and(|words| words.contains("gives no hints")));
+        press(&mut game, &mut screen, KeyCode::Char('t'));
+        assert!(screen.error.is_some(), "no double is offered");
+        press(&mut game, &mut screen, KeyCode::Char('x'));
+        assert!(screen.prompt().starts_with("Resign"));
+        press(&mut game, &mut screen, KeyCode::Esc);
+        assert!(screen.session.ending.is_none());
+        write(&mut game, &mut screen, ":id");
+        press(&mut game, &mut screen, KeyCode::Enter);
+        assert!(screen.messages.last().unwrap().starts_with("XGID="), "{:?}", screen.messages);
+        press(&mut game, &mut screen, KeyCode::Char('?'));
+        let help = rows(&screen, 60, 22).concat();
+        assert!(help.contains("bar/22*") && help.contains("the command to resume"), "{help}");
+        press(&mut game, &mut screen, KeyCode::Char('q'));
+        write(&mut game, &mut screen, "x2");
+        let ending = screen.session.ending.unwrap();
         assert_eq!((ending.winner, ending.points, ending.match_over), (1, 4, false));
-        assert!(rows(&seat, 60, 22).concat().contains("enter next game"));
-        press(&mut game, &mut seat, KeyCode::Enter);
-        assert_eq!((seat.session.game, seat.session.score), (2, [0, 4]));
-        assert_eq!(seat.key(KeyCode::Char('q').into()), Key::Quit);
+        assert!(rows(&screen, 60, 22).concat().contains("enter next game"));
+        press(&mut game, &mut screen, KeyCode::Enter);
+        assert_eq!((screen.session.game, screen.session.score), (2, [0, 4]));
+        assert_eq!(screen.key(KeyCode::Char('q').into()), Key::Quit);
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        write(&mut game, &mut seat, "8");
-        assert_eq!((seat.key(ctrl_c), seat.entry.as_str()), (Key::Quit, "8"), "within a typed move too");
+        write(&mut game, &mut screen, "8");
+        assert_eq!((screen.key(ctrl_c), screen.entry.as_str()), (Key::Quit, "8"), "Ctrl-C quits during text entry too");
     }
 
     #[test]
-    fn at_every_size_it_says_what_matters_or_what_it_needs() {
+    fn every_size_shows_the_board_or_the_required_size() {
         let folder = testkit::Scratch::new("sizes");
-        let (mut game, mut seat) = sit(&agent(&folder), 3, 4);
-        press(&mut game, &mut seat, KeyCode::Char('r'));
+        let (mut game, mut screen) = start(&agent(&folder), 3, 4);
+        press(&mut game, &mut screen, KeyCode::Char('r'));
         for (width, height) in [(60, 22), (78, 24), (80, 24), (92, 30), (120, 40), (250, 90)] {
-            let whole = rows(&seat, width, height).join("\n");
-            let name = format!("{THEIRS} {}", fitted(&seat.session.names[1], 10).trim_end_matches('…'));
-            let position = &seat.session.position;
+            let whole = rows(&screen, width, height).join("\n");
+            let name = format!("{THEIRS} {}", fitted(&screen.session.names[1], 10).trim_end_matches('…'));
+            let position = &screen.session.position;
             let pips = [position.my_pips, position.their_pips].map(|pips| format!("{pips} pips"));
             let points: Vec<String> = (1..=24).map(|point| format!("{point:>2}")).collect();
             let words = points.iter().chain(&pips).chain([&name]).map(String::as_str);
@@ -958,7 +959,7 @@ mod tests {
         }
         for width in 1..=62 {
             for height in 1..=24 {
-                let whole = rows(&seat, width, height).concat();
+                let whole = rows(&screen, width, height).concat();
                 let small = width < LEAST.0 || height < LEAST.1;
                 assert_eq!(!small, whole.contains('●'), "{width} x {height}");
                 if width >= 30 && height >= 5 && small {
@@ -969,25 +970,25 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_cannot_be_kept_goes_on_and_says_so() {
+    fn a_failed_save_is_reported_and_the_game_continues() {
         let folder = testkit::Scratch::new("unkept");
-        let place = folder.path("game.safetensors");
-        let table = Table { keep: Some(&place), ..table("random", 3, 5) };
-        let mut game = Game::sit(&table, Host::new(math::Isa::best()), &mut String::new()).unwrap();
+        let file = folder.path("game.safetensors");
+        let options = GameOptions { keep: Some(&file), ..options("random", 3, 5) };
+        let mut game = Game::start(&options, Host::new(math::Isa::best()), &mut String::new()).unwrap();
         std::fs::remove_dir_all(&*folder).unwrap();
-        let ((ask, asks), (give, answers)) = (channel(), channel());
+        let ((request, requests), (answer, answers)) = (channel(), channel());
         for line in ["roll", "board", "nonsense"] {
-            ask.send(Ask::Line(line.into())).unwrap();
+            request.send(Request::Line(line.into())).unwrap();
         }
-        drop(ask);
-        serve(&mut game, &asks, &give);
-        let told: Vec<Answer> = answers.try_iter().collect();
-        assert!(!told[0].refused && !told[0].said.contains("not kept"), "{}", told[0].said);
-        for answer in &told[1..] {
-            assert!(answer.said.contains("the game is not kept: "), "{}", answer.said);
+        drop(request);
+        serve(&mut game, &requests, &answer);
+        let answers: Vec<Answer> = answers.try_iter().collect();
+        assert!(!answers[0].failed && !answers[0].message.contains("not saved"), "{}", answers[0].message);
+        for answer in &answers[1..] {
+            assert!(answer.message.contains("the game is not saved: "), "{}", answer.message);
         }
-        assert!(told[2].refused && game.session.dice.is_some());
-        let error = format!("{:#}", game.leave().unwrap_err());
+        assert!(answers[2].failed && game.session.dice.is_some());
+        let error = format!("{:#}", game.finish().unwrap_err());
         assert!(error.contains("--keep"), "{error}");
     }
 }

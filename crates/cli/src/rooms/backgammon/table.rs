@@ -1,5 +1,5 @@
-//! A person at a table of `hothouse play backgammon`: what they may do as lines of text, whether typed here, read from a file or sent by
-//! the full screen (`screen.rs`), and a board in text. The rules and the opinions are the run's; this reads words.
+//! A game of `hothouse play backgammon`. Parses commands as lines of text, which are typed, read from a file or sent by the full
+//! screen (`screen.rs`), and draws the board as text. The run implements the rules and evaluates moves.
 
 use crate::error::Usage;
 use crate::format::quoted;
@@ -19,24 +19,24 @@ use std::fmt::Write as _;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
-pub const WORDS: &str = "\
-What a person types, a line each; most may be cut to their first letter:
-  roll             or an empty line: throw the dice
-  8/5 6/5          the move, as players write it; bar/22* and 6/off(2) too
-  done             or an empty line: the move is made, the turn ends
-  undo             take the last checker back; `undo all` the whole move
+pub const COMMANDS: &str = "\
+Commands, one per line; most can be shortened to their first letter:
+  roll             roll the dice (or an empty line)
+  8/5 6/5          play a move in standard notation, also bar/22* and 6/off(2)
+  done             confirm the move (or an empty line)
+  undo             take back the last checker; `undo all` takes back the whole move
   double, take, pass
-  hint             what the agent would do; moves it looked beyond come first, with how far it looked
-  resign [2|3]     give the game up, for a gammon or a backgammon
-  next             the next game of the match
-  board, moves, id the board again; the game so far; the position as an XGID
-  save FILE        the match as text (.mat) that GNU Backgammon and others import
+  hint             show the agent's moves, the most deeply searched first
+  resign [2|3]     resign the game, a gammon or a backgammon
+  next             start the next game of the match
+  board, moves, id show the board, the moves so far, or the position as an XGID
+  save FILE        write the match as text (.mat) for GNU Backgammon and other programs
   help, quit";
 
-/// Matches as text, which begin `7 point match`.
+/// A match as text. It begins with, for example, `7 point match`.
 const MATCH: Kind = Kind {
     name: "match in text (.mat)",
-    is_one: |file| {
+    is_kind: |file| {
         let mut begins = [0; 32];
         let read = file.read(&mut begins).unwrap_or(0);
         let text = String::from_utf8_lossy(&begins[..read]);
@@ -48,158 +48,158 @@ const MATCH: Kind = Kind {
 };
 const KEPT: Kind = Kind { next: "Name another file with --keep", ..CHECKPOINT };
 
-/// Whom one plays, for what; what is left out is as in the game that goes on, else as usual.
-pub struct Table<'a> {
+/// Options of a game. Options that are None have the value of the resumed game, or the default.
+pub struct GameOptions<'a> {
     pub player: &'a str,
     pub evals: Option<u32>,
     pub length: Option<u16>,
     pub cube: bool,
     pub seed: Option<u32>,
-    /// Begin a game also where the checkpoint has one.
+    /// Start a new game even if the checkpoint contains an unfinished one.
     pub new: bool,
     pub save: Option<&'a Path>,
-    /// Where the game is kept; none where nobody asked for it and nobody sits at a terminal.
+    /// Checkpoint file for the game. Without it, an interactive game is saved in the user's cache.
     pub keep: Option<&'a Path>,
-    pub person: bool,
+    /// The input is a terminal.
+    pub interactive: bool,
 }
 
 pub struct Game {
     run: Run<Backgammon>,
     pub session: Session,
-    /// Who gives hints and judges; nobody without a checkpoint.
+    /// Engine for hints and reviews; None without a checkpoint.
     judge: Option<Engine>,
     save: Option<PathBuf>,
     keep: Option<PathBuf>,
-    /// It was kept as it is now.
-    kept: bool,
+    /// The file contains the current state.
+    saved: bool,
 }
 
-/// What a line did.
+/// Effect of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
-    /// The game stands otherwise, or is to be looked at again.
+pub enum Effect {
+    /// The game changed, or the user asked for the board.
     Changed,
-    /// Something was said.
-    Told,
-    /// Somebody leaves.
-    Left,
+    /// Only a message.
+    Message,
+    Quit,
 }
 
-/// Plays in lines until the input ends or somebody leaves.
-pub fn play(of: &Table, host: Host, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
+/// Plays in lines until the input ends or the user quits.
+pub fn play(options: &GameOptions, host: Host, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
     let mut first = String::new();
-    let mut game = Game::sit(of, host, &mut first)?;
-    writeln!(first, "You are X and play {} as O. `help` says what to type.", game.session.names[1])?;
-    game.settle(&mut first)?;
+    let mut game = Game::start(options, host, &mut first)?;
+    writeln!(first, "You are X and play against {}, which is O. Type `help` for the commands.", game.session.names[1])?;
+    game.play_replies(&mut first)?;
     game.draw(&mut first);
     writeln!(output, "{first}")?;
     output.flush()?;
     converse(input, output, |line| {
         let Some(line) = line else { return Ok(Some("error: this line is too long; type `help`".into())) };
-        let mut said = String::new();
-        match game.obey(String::from_utf8_lossy(line).trim(), &mut said) {
-            Ok(Done::Changed) => game.draw(&mut said),
-            Ok(Done::Told) => {}
-            Ok(Done::Left) => return Ok(None),
-            // Of the rules' refusals each has its next step, and nothing has changed.
+        let mut message = String::new();
+        match game.run_line(String::from_utf8_lossy(line).trim(), &mut message) {
+            Ok(Effect::Changed) => game.draw(&mut message),
+            Ok(Effect::Message) => {}
+            Ok(Effect::Quit) => return Ok(None),
+            // An illegal action changes nothing, and its error contains the remedy.
             Err(error) => return Ok(Some(format!("error: {error:#}"))),
         }
-        if let Err(error) = game.keep() {
-            write!(said, "\nerror: {error:#}")?;
+        if let Err(error) = game.save_if_changed() {
+            write!(message, "\nerror: {error:#}")?;
         }
-        Ok(Some(said))
+        Ok(Some(message))
     })?;
-    writeln!(output, "{}", game.leave()?)?;
+    writeln!(output, "{}", game.finish()?)?;
     Ok(output.flush()?)
 }
 
-fn fresh(host: Host) -> Result<Run<Backgammon>> {
+fn untrained_run(host: Host) -> Result<Run<Backgammon>> {
     Ok(Run::new(run::config_of(run::room("backgammon")?), host)?)
 }
 
 impl Game {
-    /// Sits down at a new game, or at the one that the checkpoint has.
-    pub fn sit(of: &Table, host: Host, said: &mut String) -> Result<Game> {
-        if let Some(path) = of.save {
+    /// Starts a new game, or resumes the one in the checkpoint.
+    pub fn start(options: &GameOptions, host: Host, message: &mut String) -> Result<Game> {
+        if let Some(path) = options.save {
             files::check(path, Kind { next: "Name another file with --save", ..MATCH })?;
         }
-        if let Some(path) = of.keep {
+        if let Some(path) = options.keep {
             files::check(path, KEPT)?;
         }
-        let (mut run, mut who) = match of.player {
-            "linear" => (fresh(host)?, PlayerKind::Linear),
-            "random" => (fresh(host)?, PlayerKind::Random),
+        let (mut run, mut player) = match options.player {
+            "linear" => (untrained_run(host)?, PlayerKind::Linear),
+            "random" => (untrained_run(host)?, PlayerKind::Random),
             file => {
                 let path = Path::new(file);
                 if !path.exists() {
-                    bail!(Usage(format!("there is no player '{file}' here. Name a checkpoint, linear or random")));
+                    bail!(Usage(format!("there is no player or file '{file}'. Name a checkpoint, linear or random")));
                 }
                 let bytes = files::read_checkpoint(path)?;
                 let run = Run::restore(&bytes, host).with_context(|| format!("cannot use {file}"))?;
                 (run, PlayerKind::Now)
             }
         };
-        let begin_anew = of.new || !of.cube || of.evals.is_some() || of.length.is_some() || of.seed.is_some();
-        let going: Option<Session> = ask(&mut run, json!({ "ask": "session" }))?;
-        // A game against a baseline is kept with an agent that nobody has trained.
-        if let Some([_, Some(engine)]) = going.as_ref().map(|session| session.setup.seats)
+        let start_new = options.new || !options.cube || options.evals.is_some() || options.length.is_some() || options.seed.is_some();
+        let saved: Option<Session> = ask(&mut run, json!({ "ask": "session" }))?;
+        // A game against a baseline is saved with an untrained agent.
+        if let Some([_, Some(engine)]) = saved.as_ref().map(|session| session.setup.seats)
             && run.progress().iteration == 0
         {
-            who = engine.who;
+            player = engine.who;
         }
-        let going = going.filter(|session| !begin_anew && goes_on(session));
-        let goes_on = going.is_some();
-        let session = match going {
+        let unfinished = saved.filter(|session| !start_new && can_resume(session));
+        let resumes = unfinished.is_some();
+        let session = match unfinished {
             Some(session) => session,
             None => {
                 let clock = || std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_millis() as u32);
-                let seats = [None, Some(Engine { who, evals: of.evals.unwrap_or(1) })];
-                let (length, seed) = (of.length.unwrap_or(0), of.seed.unwrap_or_else(clock));
-                let setup = Setup { seats, length, cube: of.cube, seed };
+                let seats = [None, Some(Engine { who: player, evals: options.evals.unwrap_or(1) })];
+                let (length, seed) = (options.length.unwrap_or(0), options.seed.unwrap_or_else(clock));
+                let setup = Setup { seats, length, cube: options.cube, seed };
                 ask(&mut run, json!({ "ask": "new_session", "setup": setup }))?
             }
         };
         let engine = session.setup.seats[1].unwrap_or_default();
-        let has_opinion = !matches!(engine.who, PlayerKind::Linear | PlayerKind::Random);
-        let judge = has_opinion.then_some(Engine { evals: engine.evals.max(100), ..engine });
-        let keep = match of.keep {
+        let can_evaluate = !matches!(engine.who, PlayerKind::Linear | PlayerKind::Random);
+        let judge = can_evaluate.then_some(Engine { evals: engine.evals.max(100), ..engine });
+        let keep = match options.keep {
             Some(path) => Some(path.to_path_buf()),
-            // A game that is kept there stays there; a run's own checkpoint is left as it is.
-            None if goes_on && saves::is_game(Path::new(of.player)) => Some(PathBuf::from(of.player)),
-            // Who cannot keep a game can play it all the same.
-            None if of.person => saves::fresh_game("backgammon", session.setup.seed).ok(),
+            // A game from the cache is saved to its file; a run's checkpoint is not changed.
+            None if resumes && saves::is_game(Path::new(options.player)) => Some(PathBuf::from(options.player)),
+            // Without a writable cache the game is not saved.
+            None if options.interactive => saves::fresh_game("backgammon", session.setup.seed).ok(),
             None => None,
         };
-        if goes_on {
-            writeln!(said, "The game in {} goes on; --new begins another.", of.player)?;
+        if resumes {
+            writeln!(message, "Resumed the game in {}; --new starts another.", options.player)?;
         }
-        Ok(Game { run, session, judge, save: of.save.map(Path::to_path_buf), keep, kept: true })
+        Ok(Game { run, session, judge, save: options.save.map(Path::to_path_buf), keep, saved: true })
     }
 
-    /// Writes the game where it is kept, if anything was done since.
-    pub fn keep(&mut self) -> Result<()> {
-        let Some(path) = self.keep.as_ref().filter(|_| !self.kept) else { return Ok(()) };
+    /// Saves the game to its file if it changed since the last save.
+    pub fn save_if_changed(&mut self) -> Result<()> {
+        let Some(path) = self.keep.as_ref().filter(|_| !self.saved) else { return Ok(()) };
         let bytes = self.run.save()?;
-        files::write_whole(path, KEPT, &bytes).context("the game is not kept")?;
-        self.kept = true;
+        files::write_whole(path, KEPT, &bytes).context("the game is not saved")?;
+        self.saved = true;
         Ok(())
     }
 
-    /// What is said in the end: the score, and how to go on.
-    pub fn leave(&mut self) -> Result<String> {
+    /// Saves the game and the match; returns the closing text with the score and the resume command.
+    pub fn finish(&mut self) -> Result<String> {
         let mut last = format!("{} : {}", self.session.score[0], self.session.score[1]);
         if let Some(path) = self.save.clone() {
             self.save_to(&path)?;
-            write!(last, "; the match is in {}", path.display())?;
+            write!(last, "; match saved to {}", path.display())?;
         }
-        self.keep()?;
+        self.save_if_changed()?;
         if let Some(path) = self.keep.as_ref().filter(|path| path.exists()) {
-            if goes_on(&self.session) {
+            if can_resume(&self.session) {
                 let program = std::env::args().next().unwrap_or("hothouse".into());
                 let (program, file) = (quoted(&program), quoted(&path.to_string_lossy()));
-                write!(last, "\ngo on with  {program} play backgammon {file}")?;
+                write!(last, "\nresume with  {program} play backgammon {file}")?;
             } else if saves::is_game(path) {
-                // There is nothing to go on with.
+                // A finished game cannot be resumed.
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -208,37 +208,37 @@ impl Game {
 
     pub fn act(&mut self, act: &Act) -> Result<(), RunError> {
         let after: Session = ask(&mut self.run, json!({ "ask": "act", "act": act }))?;
-        // Steps of a turn are kept once they are confirmed.
-        let stood = |session: &Session| (session.game, session.moves.len(), session.dice, session.phase);
-        self.kept &= stood(&self.session) == stood(&after);
+        // Unconfirmed steps of a turn do not count as a change.
+        let state = |session: &Session| (session.game, session.moves.len(), session.dice, session.phase);
+        self.saved &= state(&self.session) == state(&after);
         self.session = after;
         Ok(())
     }
 
-    /// Does what a line says; what comes of it is said, and the board left to who shows it.
-    pub fn obey(&mut self, line: &str, said: &mut String) -> Result<Done> {
+    /// Runs a line as a command and appends its output to `message`. The caller draws the board.
+    pub fn run_line(&mut self, line: &str, message: &mut String) -> Result<Effect> {
         let mut words = line.split_whitespace();
         let (word, rest) = (words.next().unwrap_or("").to_ascii_lowercase(), words.next());
         let may = self.session.may;
         match word.as_str() {
-            "q" | "quit" | "exit" => return Ok(Done::Left),
+            "q" | "quit" | "exit" => return Ok(Effect::Quit),
             "help" | "?" => {
-                *said += WORDS;
-                return Ok(Done::Told);
+                *message += COMMANDS;
+                return Ok(Effect::Message);
             }
-            "" if may.roll => self.roll(said)?,
-            "" if may.confirm => self.confirm(said)?,
+            "" if may.roll => self.roll(message)?,
+            "" if may.confirm => self.confirm(message)?,
             "" if may.next_game => self.act(&Act::NextGame)?,
             "" => {}
-            "r" | "roll" => self.roll(said)?,
-            "done" => self.confirm(said)?,
+            "r" | "roll" => self.roll(message)?,
+            "done" => self.confirm(message)?,
             "u" | "undo" => self.act(&Act::Undo { all: rest == Some("all") })?,
-            "d" | "double" => self.act_on_cube(&Act::Double, said)?,
-            "t" | "take" => self.act_on_cube(&Act::Take, said)?,
-            "p" | "pass" => self.act_on_cube(&Act::Pass, said)?,
+            "d" | "double" => self.act_on_cube(&Act::Double, message)?,
+            "t" | "take" => self.act_on_cube(&Act::Take, message)?,
+            "p" | "pass" => self.act_on_cube(&Act::Pass, message)?,
             "h" | "hint" => {
-                *said += hint_words(&self.hint()?).trim_end();
-                return Ok(Done::Told);
+                *message += hint_words(&self.hint()?).trim_end();
+                return Ok(Effect::Message);
             }
             "resign" => {
                 let points = rest.unwrap_or("1").parse().unwrap_or(0);
@@ -250,60 +250,60 @@ impl Game {
                 for (played, number) in self.session.moves.iter().zip(1..) {
                     let dice = played.dice.map_or(String::new(), |[a, b]| format!(" {a}-{b}"));
                     let name = &self.session.names[usize::from(played.seat)];
-                    writeln!(said, "{number:>3}. {name}{dice}: {}", played.text)?;
+                    writeln!(message, "{number:>3}. {name}{dice}: {}", played.text)?;
                 }
-                return Ok(Done::Told);
+                return Ok(Effect::Message);
             }
             "id" => {
-                *said += &self.session.xgid;
-                return Ok(Done::Told);
+                *message += &self.session.xgid;
+                return Ok(Effect::Message);
             }
             "save" => {
-                let Some(path) = rest else { bail!("say where, as in `save match.mat`") };
+                let Some(path) = rest else { bail!("`save` needs a file name, as in `save match.mat`") };
                 self.save_to(Path::new(path))?;
-                write!(said, "The match is in {path}.")?;
-                return Ok(Done::Told);
+                write!(message, "Match saved to {path}.")?;
+                return Ok(Effect::Message);
             }
             _ if line.contains('/') || line.eq_ignore_ascii_case("no move") => {
                 self.act(&Act::Write { text: line.into() })?;
             }
-            _ => bail!("{word:?} is nothing that can be done here; type `help`, or a move like 8/5 6/5"),
+            _ => bail!("there is no command {word:?}; type `help`, or a move like 8/5 6/5"),
         }
-        self.settle(said)?;
-        Ok(Done::Changed)
+        self.play_replies(message)?;
+        Ok(Effect::Changed)
     }
 
-    fn roll(&mut self, said: &mut String) -> Result<()> {
+    fn roll(&mut self, message: &mut String) -> Result<()> {
         self.act(&Act::Roll)?;
-        self.judge_cube(said, true)
+        self.judge_cube(message, true)
     }
 
-    fn act_on_cube(&mut self, act: &Act, said: &mut String) -> Result<()> {
+    fn act_on_cube(&mut self, act: &Act, message: &mut String) -> Result<()> {
         self.act(act)?;
-        self.judge_cube(said, false)
+        self.judge_cube(message, false)
     }
 
-    fn confirm(&mut self, said: &mut String) -> Result<()> {
+    fn confirm(&mut self, message: &mut String) -> Result<()> {
         self.act(&Act::Confirm)?;
         let Some(engine) = self.judge else { return Ok(()) };
         let review: Review = ask(&mut self.run, json!({ "ask": "review", "engine": engine }))?;
         if review.of > 1 {
             let (lost, best) = (review.error, &review.best.text);
             match review.verdict {
-                Verdict::Best => writeln!(said, "The best of {} moves.", review.of)?,
-                verdict => writeln!(said, "{} It is {lost:.3} behind {best}.", verdict_words(verdict))?,
+                Verdict::Best => writeln!(message, "The best of {} moves.", review.of)?,
+                verdict => writeln!(message, "{} It is {lost:.3} worse than {best}.", verdict_words(verdict))?,
             }
         }
         Ok(())
     }
 
-    /// Of a roll instead of a double only where that was wrong.
-    fn judge_cube(&mut self, said: &mut String, quietly: bool) -> Result<()> {
+    /// Reviews the last cube decision. With `errors_only`, reports errors of at least 0.04 only.
+    fn judge_cube(&mut self, message: &mut String, errors_only: bool) -> Result<()> {
         let Some(engine) = self.judge else { return Ok(()) };
         let review: Option<CubeReview> = ask(&mut self.run, json!({ "ask": "review_cube", "engine": engine }))?;
-        let Some(review) = review.filter(|review| !quietly || review.error >= 0.04) else { return Ok(()) };
+        let Some(review) = review.filter(|review| !errors_only || review.error >= 0.04) else { return Ok(()) };
         match review.verdict {
-            Verdict::Best => writeln!(said, "Right on the cube.")?,
+            Verdict::Best => writeln!(message, "Correct cube decision.")?,
             verdict => {
                 let best = match review.best {
                     CubeAct::NoDouble => "no double",
@@ -311,30 +311,28 @@ impl Game {
                     CubeAct::Take => "take",
                     CubeAct::Pass => "pass",
                 };
-                writeln!(said, "On the cube: {} {best} is better by {:.3}.", verdict_words(verdict), review.error)?;
+                writeln!(message, "Cube decision: {} {best} is better by {:.3}.", verdict_words(verdict), review.error)?;
             }
         }
         Ok(())
     }
 
-    /// Everything that is the other's to do, and what leaves no choice.
-    pub fn settle(&mut self, said: &mut String) -> Result<()> {
+    /// Plays all replies of the opponent.
+    pub fn play_replies(&mut self, message: &mut String) -> Result<()> {
         while self.session.may.reply {
             self.act(&Act::Reply)?;
             let Some(reply) = &self.session.reply else { break };
             let name = &self.session.names[usize::from(reply.seat)];
             match (reply.did, reply.dice) {
-                (EngineAct::Played, Some([a, b])) => writeln!(said, "{name} rolls {a}-{b}: {}", reply.text)?,
-                _ => writeln!(said, "{name} {}.", reply.text)?,
+                (EngineAct::Played, Some([a, b])) => writeln!(message, "{name} rolls {a}-{b}: {}", reply.text)?,
+                _ => writeln!(message, "{name} {}.", reply.text)?,
             }
         }
         Ok(())
     }
 
     pub fn hint(&mut self) -> Result<Analysis> {
-        let Some(engine) = self.judge else {
-            bail!("this player has no opinion to tell; name a checkpoint to play against for hints and reviews")
-        };
+        let Some(engine) = self.judge else { bail!("this player gives no hints; play against a checkpoint for hints and reviews") };
         Ok(ask(&mut self.run, json!({ "ask": "hint", "engine": engine }))?)
     }
 
@@ -343,12 +341,12 @@ impl Game {
         files::write_whole(path, MATCH, text.as_bytes())
     }
 
-    fn draw(&self, said: &mut String) {
-        *said += &board(&self.session);
-        *said += &self.prompt();
+    fn draw(&self, message: &mut String) {
+        *message += &board(&self.session);
+        *message += &self.prompt();
     }
 
-    /// What is due.
+    /// Prompt for the user's next action.
     fn prompt(&self) -> String {
         let Session { may, phase, dice, names, cube, ending, left, .. } = &self.session;
         if let Some(ending) = ending {
@@ -356,7 +354,7 @@ impl Game {
             return format!("{} {next}", ending_words(ending));
         }
         match (phase, dice) {
-            (Phase::Opening, _) => "`roll` to begin: one die each.".into(),
+            (Phase::Opening, _) => "`roll` to start: one die each.".into(),
             (Phase::Doubled, _) => format!("{} doubles to {}: `take` or `pass`?", names[1], 2 * cube),
             (Phase::ToRoll, _) if may.double => "Your turn: `roll` or `double`.".into(),
             (Phase::ToRoll, _) => "Your turn: `roll`.".into(),
@@ -366,21 +364,21 @@ impl Game {
             (Phase::ToPlay, _) if may.confirm => "`done`, or `undo`.".into(),
             (Phase::ToPlay, Some([a, b])) => {
                 let left: Vec<String> = left.iter().map(u8::to_string).collect();
-                format!("You roll {a}-{b}: move {}.", left.join(" and "))
+                format!("You roll {a}-{b}: play {}.", left.join(" and "))
             }
             _ => String::new(),
         }
     }
 }
 
-/// A person's game against an engine that is not over; nothing where nothing was done yet.
-fn goes_on(session: &Session) -> bool {
+/// Returns true for a user's game against an engine that has begun and is not over.
+fn can_resume(session: &Session) -> bool {
     let over = session.ending.as_ref().is_some_and(|ending| ending.match_over);
     let begun = session.game > 1 || !session.moves.is_empty() || session.dice.is_some();
     matches!(session.setup.seats, [None, Some(_)]) && begun && !over
 }
 
-/// How a game has ended for the one whom the board is drawn for.
+/// Result of a game from the first seat's point of view.
 pub fn ending_words(ending: &Ending) -> String {
     let won = if ending.winner == 0 { "You win" } else { "You lose" };
     let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
@@ -388,39 +386,39 @@ pub fn ending_words(ending: &Ending) -> String {
     format!("{won}{level}, {} {points}.", ending.points)
 }
 
-/// An opinion in words: of the position before a roll, else the ten best moves.
+/// Text of an analysis: the equities of the position before a roll, else the ten best moves.
 pub fn hint_words(hint: &Analysis) -> String {
-    let mut said = String::new();
+    let mut message = String::new();
     if let Some(outlook) = &hint.outlook {
         let [win, gammon, backgammon, _, lost_gammon, lost_backgammon] = outlook.chances;
-        said += &format!(
+        message += &format!(
             "wins {:.1}%, gammons {:.1}%, loses gammons {:.1}%; {:+.3} points without the cube\n",
             100.0 * (win + gammon + backgammon),
             100.0 * (gammon + backgammon),
             100.0 * (lost_gammon + lost_backgammon),
             outlook.equity
         );
-        return said + &cube_lines(&outlook.cube);
+        return message + &cube_lines(&outlook.cube);
     }
     let mut group = "";
-    for (of, number) in hint.candidates.iter().take(10).zip(1..) {
-        if let Some(depth) = depth_words(of.depth).filter(|depth| *depth != group) {
-            said += &format!("  {depth}\n");
+    for (candidate, number) in hint.candidates.iter().take(10).zip(1..) {
+        if let Some(depth) = depth_words(candidate.depth).filter(|depth| *depth != group) {
+            message += &format!("  {depth}\n");
             group = depth;
         }
-        let behind = behind(of);
-        let gap = if behind.is_empty() { "" } else { "  " };
-        said += &format!("{number:>3}. {:<24} {:+.3}{gap}{behind}\n", of.text, of.equity);
+        let loss = loss_text(candidate);
+        let gap = if loss.is_empty() { "" } else { "  " };
+        message += &format!("{number:>3}. {:<24} {:+.3}{gap}{loss}\n", candidate.text, candidate.equity);
     }
-    said
+    message
 }
 
-/// What a move is worth less than the best; nothing for the best, nor for one that was not searched where others were.
-pub fn behind(of: &Candidate) -> String {
-    of.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
+/// Equity loss of a move against the best. Empty for the best move, and for an unsearched move beside searched ones.
+pub fn loss_text(candidate: &Candidate) -> String {
+    candidate.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
 }
 
-/// How far an opinion looked; none where all is known.
+/// Search depth of an evaluation; None for an exact one.
 pub fn depth_words(depth: Depth) -> Option<&'static str> {
     match depth {
         Depth::Rolls { .. } => Some("1-ply, all 21 rolls"),
@@ -444,7 +442,7 @@ fn cube_lines(cube: &CubeOutlook) -> String {
     let advice = match (cube.offered, cube.may_double, cube.double, cube.take) {
         (true, _, _, true) => "take",
         (true, _, _, false) => "pass",
-        (_, false, ..) => return "the cube cannot be turned now".into(),
+        (_, false, ..) => return "you cannot double now".into(),
         (_, _, true, true) => "double, take",
         (_, _, true, false) => "double, pass",
         _ if cube.too_good => "too good to double",
@@ -459,7 +457,7 @@ fn cube_lines(cube: &CubeOutlook) -> String {
     text + "  best: " + advice
 }
 
-/// The board as it is drawn in text, seen from the first seat, whose checkers are X.
+/// Draws the board as text from the point of view of the first seat, whose checkers are X.
 fn board(session: &Session) -> String {
     let (mine, theirs) = (&session.position.mine, &session.position.theirs);
     let cell = |mark: char, count: u8, row: u8| match count {
@@ -472,7 +470,7 @@ fn board(session: &Session) -> String {
         (count, _) => cell('X', count, row),
     };
     let line = |left: &[usize], right: &[usize], bar: String, row: u8| {
-        let points = |of: &[usize]| of.iter().map(|&point| at(point, row)).collect::<String>();
+        let points = |points: &[usize]| points.iter().map(|&point| at(point, row)).collect::<String>();
         format!(" |{}|{bar}|{}|", points(left), points(right))
     };
     let side = |k: usize| {
@@ -480,9 +478,9 @@ fn board(session: &Session) -> String {
             0 => (session.position.my_pips, mine[0]),
             _ => (session.position.their_pips, theirs[0]),
         };
-        let of = if session.setup.length > 0 { format!(" of {}", session.setup.length) } else { String::new() };
+        let length = if session.setup.length > 0 { format!(" of {}", session.setup.length) } else { String::new() };
         let mark = ["X", "O"][k];
-        format!("{mark} {}: {} points{of}, {pips} pips, {off} off", session.names[k], session.score[k])
+        format!("{mark} {}: {} points{length}, {pips} pips, {off} off", session.names[k], session.score[k])
     };
     let cube = match session.cube_owner {
         None => format!("cube {} in the middle", session.cube),

@@ -1,19 +1,20 @@
-//! How soon CartPole is solved by this very program, from its start to its end.
+//! Time to solve CartPole, measured over whole processes of this program.
 
 use crate::host::Machine;
-use crate::shell::Give;
+use crate::shell::Emit;
 use anyhow::{Context, Result, bail};
 use bench::Figure;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const SEEDS: std::ops::RangeInclusive<u32> = 101..=120;
-/// A run that has not solved CartPole by then counts as one that does not.
+/// Step limit; a run that reaches it counts as unsolved.
 const CAP_STEPS: &str = "20_000_000";
 
-/// Whole processes, since that is what a person waits for: twenty seeds on which no preset was tuned, each confirmed on fresh episodes.
-pub fn solve(machine: &Machine, give: Give) -> Result<()> {
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
+/// Measures whole processes, as a user waits for them. No preset was tuned on these twenty seeds, and each solution is confirmed on
+/// fresh episodes.
+pub fn solve(machine: &Machine, emit: Emit) -> Result<()> {
+    let program = std::env::current_exe().context("cannot find this program's executable")?;
     let (mut times_s, mut solved) = (Vec::new(), 0);
     for seed in SEEDS {
         let began = Instant::now();
@@ -29,13 +30,13 @@ pub fn solve(machine: &Machine, give: Give) -> Result<()> {
         let first = output.stdout.split(|&b| b == b'\n').next().unwrap_or_default();
         let line: serde_json::Value = serde_json::from_slice(first).unwrap_or_default();
         let Some(done) = line["solved"].as_bool() else {
-            bail!("the training process with seed {seed} told nothing. Run `hothouse solve --first-seed {seed}` to see why");
+            bail!("the training process with seed {seed} printed no result. Run `hothouse solve --first-seed {seed}` to see its error");
         };
         solved += u32::from(done);
         times_s.push(if done { took_s } else { f64::INFINITY });
     }
     let unit = "s of a whole process, over 20 seeds";
-    give(Figure::measured("control.ppo.cartpole.solve_s", &times_s, unit))?;
-    give(Figure::counted("control.ppo.cartpole.solved_of_20", solved.into(), "seeds"))?;
+    emit(Figure::measured("control.ppo.cartpole.solve_s", &times_s, unit))?;
+    emit(Figure::counted("control.ppo.cartpole.solved_of_20", solved.into(), "seeds"))?;
     Ok(())
 }

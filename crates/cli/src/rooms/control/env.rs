@@ -1,5 +1,5 @@
-//! `hothouse env`: one environment that any program can drive, a JSON object a line, one answer to
-//! each. A line that cannot be obeyed is answered with what would do, and changes nothing.
+//! `hothouse env`: serves an environment to another program, one JSON object per line and one answer to each. The answer to an
+//! invalid line is an error with the remedy; it changes nothing.
 
 use crate::error::Usage;
 use crate::shell::VerbArgs;
@@ -36,23 +36,23 @@ enum Answer {
 
 #[derive(Debug, Args)]
 pub struct EnvArgs {
-    /// The environment's name, as Gymnasium has it
+    /// Environment, by its Gymnasium id
     id: String,
-    /// Read requests and write answers, one JSON object a line
+    /// Read requests and write answers, one JSON object per line
     #[arg(long)]
     stdio: bool,
 }
 
 impl VerbArgs for EnvArgs {
     const PATH: &'static [&'static str] = &["env"];
-    const ABOUT: &'static str = "Let another program drive an environment of control, or describe it";
+    const ABOUT: &'static str = "Serve a control environment to another program, or describe it";
 
     fn help() -> String {
         help()
     }
 
     /// Answers the calling program, or describes the environment.
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
         if self.stdio {
             return serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock());
@@ -61,7 +61,7 @@ impl VerbArgs for EnvArgs {
     }
 }
 
-/// One answer for each line, until the lines end.
+/// Answers each line until the input ends.
 fn serve(env: &mut Env, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
     converse(input, output, |line| {
         let answer = match line {
@@ -75,23 +75,23 @@ fn serve(env: &mut Env, input: &mut impl BufRead, output: &mut impl Write) -> Re
 
 fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
     let request = serde_json::from_slice(line).map_err(|error| format!("{error}; {}", usage(env)))?;
-    let told = |error: EnvError| error.to_string();
+    let text = |error: EnvError| error.to_string();
     match request {
         Request::Reset(Start { seed: Some(seed), state: None, elapsed: None }) => Ok(Answer::Begun { obs: env.reset(seed) }),
         Request::Reset(Start { seed: None, state: Some(state), elapsed }) => {
-            let obs = env.reset_to(&state, elapsed.unwrap_or(0)).map_err(told)?;
+            let obs = env.reset_to(&state, elapsed.unwrap_or(0)).map_err(text)?;
             Ok(Answer::Begun { obs })
         }
-        Request::Reset(_) => Err(format!("a reset has either a seed, or a state and the steps elapsed; {}", usage(env))),
+        Request::Reset(_) => Err(format!("a reset needs either a seed, or a state and the elapsed steps; {}", usage(env))),
         Request::Action(value) => {
             let action =
-                action(env.spec().actions, &value).ok_or_else(|| format!("this is no action of {}; {}", env.spec().id, usage(env)))?;
-            env.step(action).map(Answer::Stepped).map_err(told)
+                action(env.spec().actions, &value).ok_or_else(|| format!("this is not an action of {}; {}", env.spec().id, usage(env)))?;
+            env.step(action).map(Answer::Stepped).map_err(text)
         }
     }
 }
 
-/// A whole number where there is a choice, a list of one number where there is a range.
+/// Parses an action: a whole number for discrete actions, a list of one number for continuous ones.
 fn action(actions: Actions, value: &Value) -> Option<Action> {
     match actions {
         Actions::Choices(_) => value.as_u64()?.try_into().ok().map(Action::Choice),
@@ -113,7 +113,7 @@ fn action_example(actions: Actions) -> &'static str {
     }
 }
 
-/// What there is to know before driving it.
+/// Description of an environment for a person.
 fn described(spec: &Spec) -> String {
     let actions = match spec.actions {
         Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
@@ -121,7 +121,7 @@ fn described(spec: &Spec) -> String {
     };
     format!(
         "{}: {}\n\n  action       {actions}, as in {}\n  state        {}\n  observation  {}\n  \
-         truncated    at {} steps\n\nDrive it with `hothouse env {} --stdio`; `hothouse env --help` says how.\n",
+         truncated    at {} steps\n\nUse it with `hothouse env {} --stdio`; `hothouse env --help` explains the requests.\n",
         spec.id,
         spec.summary,
         action_example(spec.actions),
@@ -132,25 +132,25 @@ fn described(spec: &Spec) -> String {
     )
 }
 
-/// The part of the help that the grammar cannot know.
+/// Help text after the options.
 fn help() -> String {
     let mut text = String::from("Environments:\n");
     for spec in run::control::env::specs() {
         text += &format!("  {:<26}{}\n", spec.id, spec.summary);
     }
     text += r#"
-With --stdio, each line read is one request and gets one line in answer:
-  {"reset":{"seed":1}}                              begin an episode; the same seed, the same start
-  {"reset":{"state":[0.1,0,0.02,0],"elapsed":0}}    take one up at Gymnasium's internal state
+With --stdio, each input line is a request and gets one answer line:
+  {"reset":{"seed":1}}                              start an episode; the same seed gives the same start
+  {"reset":{"state":[0.1,0,0.02,0],"elapsed":0}}    start at this internal state of Gymnasium
       -> {"obs":[…]}
-  {"action":1}                                      where there is a choice
-  {"action":[0.3]}                                  where there is a range; clipped as Gymnasium does
+  {"action":1}                                      discrete action
+  {"action":[0.3]}                                  continuous action, clipped as in Gymnasium
       -> {"obs":[…],"reward":1.0,"terminated":false,"truncated":false}
-A line that cannot be obeyed, a step before a reset and a step after the end of an episode are answered
-  {"error":"what is wrong; what would do"}
-and change nothing. Observations are in f64: Gymnasium's, before it rounds them to f32. WorkedOn Gymnasium
-rounds a state or an action to f32, so does this; an action that f32 cannot hold is taken as f64. A seed
-does not begin the episode that NumPy would draw from it, but one from the same distribution.
+An invalid line, a step before a reset or a step after the end of an episode changes nothing. The answer is
+  {"error":"the problem; the remedy"}
+Observations are in f64, before Gymnasium's rounding to f32. States and actions are rounded to f32 as in
+Gymnasium; an action outside the range of f32 stays f64. A seed starts another episode than NumPy's
+generator would, from the same distribution.
 The end of the input ends the program."#;
     text
 }
@@ -166,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_too_long_or_not_text_gets_one_answer() {
+    fn invalid_lines_get_one_answer_each() {
         let mut lines = vec![b'['; 3 * LINE_BYTES as usize];
         lines.extend_from_slice(b"\n\xff\xfe\n");
-        // As long as can be, its end included, and the last one without an end.
+        // A line of the longest valid length, then a last line without a line break.
         lines.resize(lines.len() + LINE_BYTES as usize - 1, b' ');
         lines.extend_from_slice(b"\n{\"reset\":{\"seed\":1}}");
         let answers = talk("CartPole-v1", &lines);

@@ -1,4 +1,4 @@
-//! Control's own verbs, options and picture in the terminal.
+//! Terminal commands and picture of the control room.
 
 mod bench;
 mod env;
@@ -7,7 +7,7 @@ mod solve;
 
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
-use crate::shell::{Give, RoomShell, RoomVerb, verb};
+use crate::shell::{Emit, RoomShell, RoomVerb, verb};
 use ::bench::Figure;
 use anyhow::Result;
 use run::control::{Control, TEST_EPISODES};
@@ -30,8 +30,8 @@ impl RoomShell for Shell {
             "  \
   hothouse train control --variant CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
-  hothouse solve --seeds 5                   every environment from its preset, with the times
-  hothouse env Pendulum-v1 --stdio           an environment for another program to drive
+  hothouse solve --seeds 5                   solve every environment with its preset; prints the times
+  hothouse env Pendulum-v1 --stdio           serve an environment to another program
 ",
             "  \
   hothouse sweep control --knob lr=1e-4..1e-2:log --seeds 5
@@ -41,11 +41,11 @@ impl RoomShell for Shell {
         ]
     }
 
-    fn bench(&self, _versus: bool, _measured: &[Figure], machine: &Machine, give: Give) -> Result<()> {
-        bench::solve(machine, give)
+    fn bench(&self, _versus: bool, _measured: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
+        bench::solve(machine, emit)
     }
 
-    /// Mean, least and greatest return of so many fresh episodes.
+    /// Returns the mean, lowest and highest return over fresh episodes.
     fn test(&self, bytes: &[u8], episodes: Option<u32>, seed: u32, host: Host) -> Option<Result<Row>> {
         let test = || {
             let mut run = Run::<Control>::restore(bytes, host)?;

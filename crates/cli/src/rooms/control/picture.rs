@@ -1,5 +1,4 @@
-//! Some of the environments that train, at the pace of the real thing: poles as they stand, and of any other environment where
-//! each is in its plane.
+//! Picture of some training environments in real time: carts with poles for CartPole, and points in a plane for other environments.
 
 use crate::format::{fitted, grouped};
 use crate::outputs::screen::braille::Braille;
@@ -13,8 +12,9 @@ use run::protocol::{Knobs, Value, Variant};
 use serde::Deserialize;
 use std::time::Instant;
 
-/// Half the track of CartPole-v1 (m), and the part of a pole's height that is the pole.
+/// Half the length of CartPole-v1's track in metres.
 const TRACK_M: f64 = 2.4;
+/// Length of the pole as a share of its cell's height.
 const POLE_SHARE: f64 = 0.78;
 
 pub struct Environments {
@@ -29,8 +29,7 @@ impl Environments {
     }
 
     fn plane(&self, frame: &mut Frame, area: Rect) {
-        let place = Rect { height: area.height - 1, ..area };
-        let mut canvas = Braille::new(place);
+        let mut canvas = Braille::new(Rect { height: area.height - 1, ..area });
         let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
         let at = |axis: &Axis, observation: &[f32]| {
             let value = match axis.of[..] {
@@ -59,12 +58,12 @@ impl Environments {
 
     fn poles(&self, frame: &mut Frame, area: Rect, knobs: &Knobs) {
         let states: Vec<[f32; 2]> = self.clip.now().map(|observation| [observation[0], observation[2]]).collect();
-        let place = Rect { height: area.height - 1, ..area };
-        // Characters are about twice as high as wide, so these are nearly square.
-        let rows = (place.height / 4).clamp(1, 5);
-        let columns = (place.width / 9).clamp(1, 6);
+        let plot = Rect { height: area.height - 1, ..area };
+        // Characters are about twice as high as wide, so the cells are nearly square.
+        let rows = (plot.height / 4).clamp(1, 5);
+        let columns = (plot.width / 9).clamp(1, 6);
         let shown = usize::from(rows * columns).min(states.len());
-        let mut canvas = Braille::new(place);
+        let mut canvas = Braille::new(plot);
         let (w, h) = ((canvas.width() / f64::from(columns)).floor(), (canvas.height() / f64::from(rows)).floor());
         for (i, &[x_m, angle]) in states.iter().take(shown).enumerate() {
             let (column, row) = (i % usize::from(columns), i / usize::from(columns));
@@ -99,7 +98,7 @@ impl Picture for Environments {
 
     fn answer(&mut self, json: &[u8], now: Instant) {
         if let Ok(stretch) = serde_json::from_slice::<Answer>(json) {
-            self.clip.give(Stretch::from(stretch), self.environment.step_s, now);
+            self.clip.load(Stretch::from(stretch), self.environment.step_s, now);
         }
     }
 
@@ -115,7 +114,7 @@ impl Picture for Environments {
     }
 }
 
-/// What a question for a frame is answered with: floats as their bytes.
+/// Answer to a `frame` question. Observations are f32 values as bytes.
 #[derive(Deserialize)]
 struct Answer {
     shown: u32,
@@ -124,7 +123,7 @@ struct Answer {
     observations: Vec<u8>,
 }
 
-/// A stretch of the shown environments' lives: `[steps][shown/32, rounded up][features][32]`
+/// Consecutive steps of the shown environments. Layout: `[steps][shown/32, rounded up][features][32]`
 #[derive(Default)]
 struct Stretch {
     shown: usize,
@@ -146,13 +145,13 @@ impl From<Answer> for Stretch {
 }
 
 impl Stretch {
-    /// Floats of one step.
+    /// Number of floats per step.
     fn step_len(&self) -> usize {
         self.shown.div_ceil(PANEL) * PANEL * self.features
     }
 }
 
-/// A stretch played at the pace of the real thing. Training is far ahead of it; when it ends, the newest takes its place.
+/// Plays a stretch in real time. Training is much faster, so the newest stretch replaces it at its end.
 #[derive(Default)]
 struct Clip {
     stretch: Stretch,
@@ -163,7 +162,7 @@ struct Clip {
 }
 
 impl Clip {
-    fn give(&mut self, stretch: Stretch, step_s: f64, at: Instant) {
+    fn load(&mut self, stretch: Stretch, step_s: f64, at: Instant) {
         if stretch.steps > 0 && stretch.observations.len() >= stretch.steps * stretch.step_len() {
             self.stretch = stretch;
             self.step_s = step_s;
@@ -172,7 +171,7 @@ impl Clip {
         }
     }
 
-    /// Moves on to what belongs to this moment; true when a new stretch is wanted.
+    /// Advances to the step of this moment. Returns true if a new stretch is needed.
     fn seek(&mut self, at: Instant) -> bool {
         let Some(since) = self.since else { return true };
         let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;
@@ -186,7 +185,7 @@ impl Clip {
         played >= steps
     }
 
-    /// The observation of each shown environment.
+    /// Current observation of each shown environment.
     fn now(&self) -> impl Iterator<Item = &[f32]> {
         self.now.chunks_exact(self.stretch.features.max(1))
     }
@@ -204,23 +203,23 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_clip_plays_at_the_pace_of_the_real_thing() {
+    fn clip_plays_in_real_time() {
         let mut clip = Clip::default();
         let start = Instant::now();
         assert!(clip.seek(start), "nothing to play yet");
         let observations = (0..192).map(|i| (i / 64) as f32).collect();
-        clip.give(Stretch { steps: 3, shown: 1, features: 2, observations }, 0.02, start);
+        clip.load(Stretch { steps: 3, shown: 1, features: 2, observations }, 0.02, start);
         let at = |clip: &mut Clip, ms| {
             let over = clip.seek(start + Duration::from_millis(ms));
             (clip.now().next().unwrap()[0], over)
         };
         assert_eq!([0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)), [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]);
-        clip.give(Stretch { steps: 9, shown: 1, features: 2, ..Stretch::default() }, 0.02, start);
-        assert_eq!(clip.now().next().unwrap()[0], 2.0, "a frame without its states is left aside");
+        clip.load(Stretch { steps: 9, shown: 1, features: 2, ..Stretch::default() }, 0.02, start);
+        assert_eq!(clip.now().next().unwrap()[0], 2.0, "a stretch without observations is ignored");
     }
 
     #[test]
-    fn every_environment_is_drawn_from_what_its_run_answers() {
+    fn every_environment_is_drawn_from_its_run() {
         let room = run::room("control").unwrap();
         for variant in room.variants() {
             let host = run::Host::new(math::Isa::best());
@@ -228,7 +227,7 @@ mod tests {
             let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
             let config = run::protocol::Config { knobs: knobs.into(), ..config };
             let mut run = run::begin(config, host).unwrap();
-            // What they live through is kept from the first question on.
+            // The run records observations after the first question.
             run.ask(serde_json::json!({ "ask": "frame" })).unwrap();
             run.command(run::protocol::Command::Step).unwrap();
             while run.advance(0.0) {}

@@ -1,13 +1,13 @@
-//! `hothouse solve`: every environment from its preset to the mean return that counts as solved, seed by
-//! seed, as a table with the time that each took. When a run is solved is the run's to say ([`Goal`]).
+//! `hothouse solve`: trains every environment with its preset until it is solved, for several seeds, and prints a table of times.
+//! The run decides when it is solved ([`Goal`]).
 
 use crate::args::MachineArgs;
 use crate::args::values::count;
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::format::{grouped, short};
 use crate::host::Machine;
-use crate::progress::Live;
+use crate::progress::ProgressLine;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
@@ -19,21 +19,21 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// One seed.
+/// Result of one seed.
 #[derive(Debug, Serialize)]
 struct Row {
     variant: String,
     seed: u32,
     solved: bool,
-    /// Mean return of the episodes that confirmed it, or of the last evaluation.
+    /// Mean return of the confirming episodes, or of the last test.
     mean_return: Option<f64>,
-    /// Tests that reached the goal and were not confirmed.
+    /// Number of tests that reached the goal without confirmation.
     attempts: u32,
     steps: u64,
     seconds: f64,
 }
 
-/// One environment.
+/// Results of one environment.
 #[derive(Debug, Serialize)]
 struct Total {
     variant: String,
@@ -54,28 +54,28 @@ enum Line<'a> {
 
 #[derive(Clone, Debug, Args)]
 pub struct SolveArgs {
-    /// The room whose environments to solve
+    /// Room: control
     #[arg(default_value = "control")]
     room: String,
-    /// An environment to solve; repeat for more [default: all]
+    /// Environment to solve; repeat for more [default: all]
     #[arg(long, visible_alias = "env", value_name = "NAME")]
     variant: Vec<String>,
-    /// Runs of each, with this many seeds
+    /// Number of seeds per environment
     #[arg(
         long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000),
         allow_negative_numbers = true, value_name = "N",
     )]
     seeds: u32,
-    /// The first of these seeds; the others follow it
+    /// First seed; the others are consecutive
     #[arg(
         long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1_000_000),
         allow_negative_numbers = true, value_name = "N",
     )]
     first_seed: u32,
-    /// Environment steps after which a run counts as not solved
+    /// Step limit, after which a run counts as not solved
     #[arg(long, default_value = "20_000_000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     steps: u64,
-    /// Print one JSON object a line: each seed, and each environment when its seeds are done
+    /// Print one JSON object per line: each seed, and each environment after its last seed
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -84,24 +84,24 @@ pub struct SolveArgs {
 
 impl VerbArgs for SolveArgs {
     const PATH: &'static [&'static str] = &["solve"];
-    const ABOUT: &'static str = "Solve every environment of control from its preset, seed by seed, and print how long each took";
+    const ABOUT: &'static str = "Solve every control environment with its preset and print the times";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host, &SIGNALS))
     }
 }
 
-/// What is solved, and when it counts as that.
+/// An environment and its goal.
 struct Task {
     id: &'static str,
     goal: Goal,
 }
 
 fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
-    let room = run::room(&args.room).map_err(refusal)?;
+    let room = run::room(&args.room).map_err(usage_error)?;
     if args.room != "control" {
         let room = &args.room;
-        bail!(Usage(format!("only control is solved. Train this room with `hothouse train {room} --until-solved`")));
+        bail!(Usage(format!("only control has this command. Train this room with `hothouse train {room} --until-solved`")));
     }
     let task = |variant: Variant| Some(Task { id: variant.id, goal: variant.goal? });
     let variants = room.variants();
@@ -126,7 +126,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
             let base = run::config_of(run::room(&args.room)?);
             let config = Config { variant: task.id.into(), seed, ..base };
             let Some(row) = solve(config, task, args, host, signals)? else {
-                bail!("stopped. Run the same command to begin again, or name fewer with --variant");
+                bail!("stopped. Run the same command to start again, or name fewer environments with --variant");
             };
             show(&mut out, &row, args.json)?;
             rows.push(row);
@@ -151,12 +151,12 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
     }
     match totals.iter().map(|t| t.of - t.solved).sum::<usize>() {
         0 => Ok(()),
-        1 => bail!("one run was not solved. Give it more --steps, or look at it with `hothouse train`"),
-        n => bail!("{n} runs were not solved. Give them more --steps, or look at them with `hothouse train`"),
+        1 => bail!("one run was not solved. Increase --steps, or watch it with `hothouse train`"),
+        n => bail!("{n} runs were not solved. Increase --steps, or watch them with `hothouse train`"),
     }
 }
 
-/// Trains until it is solved, or was told to stop (none).
+/// Trains until the environment is solved or the step limit is reached; returns None if the user stops it.
 fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Signals) -> Result<Option<Row>> {
     let began = Instant::now();
     let seed = config.seed;
@@ -164,7 +164,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
     let mut run = run::room(&config.room)?.begin(config, host)?;
     let column = run.schema().test(task.goal.column).unwrap_or_default();
     run.command(Command::Start)?;
-    let mut live = Live::new(args.json || !std::io::stdout().is_terminal());
+    let mut progress = ProgressLine::new(args.json || !std::io::stdout().is_terminal());
     while !row.solved && row.steps < args.steps && run.running() {
         if signals.interrupts.load(Relaxed) > 0 {
             return Ok(None);
@@ -179,7 +179,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
             }
         }
         (row.solved, row.attempts) = (run.solved().is_some(), run.attempts());
-        live.tell(|| {
+        progress.update(|| {
             let (steps, mean) = (short(row.steps as f64), mean(row.mean_return));
             format!("{} seed {seed}: {steps} steps, mean return {mean}", row.variant)
         });
@@ -189,7 +189,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
 }
 
 fn total(task: &Task, rows: Vec<Row>) -> Total {
-    // An unsolved run takes for ever.
+    // The time of an unsolved run is infinite.
     let time = |row: &Row| if row.solved { row.seconds } else { f64::INFINITY };
     let mut by_time: Vec<&Row> = rows.iter().collect();
     by_time.sort_by(|a, b| time(a).total_cmp(&time(b)));

@@ -1,4 +1,4 @@
-//! Agents of the cube, and how they search.
+//! Cube agents and their search options.
 
 use crate::args::values::{count, number, up_to_a_million};
 use crate::error::Usage;
@@ -13,20 +13,20 @@ use run::{AnyRun, Host, Run, RunError};
 use serde_json::json;
 use std::path::Path;
 
-/// How solutions are looked for; what is left out is as the agent does best.
+/// Search options; the defaults are the variant's.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MethodArgs {
-    /// How to look for solutions: greedy, beam, astar, or exact (by the table of all distances, which the 2x2x2 has)
+    /// Search method: greedy, beam, astar, or exact (by the table of all distances, 2x2x2 only)
     #[arg(long, value_parser = search, value_name = "METHOD")]
     pub method: Option<SearchKind>,
-    /// States that a beam keeps of a level (one that fails is followed by one twice as wide, until --nodes), or that A* expands at
-    /// once [default: 256 for the 2x2x2, 4096 or more for the 3x3x3]
+    /// States per level of a beam (a beam that fails is doubled until --nodes), or per expansion of A* [default: 256 for the 2x2x2,
+    /// 4096 or more for the 3x3x3]
     #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     width: Option<u32>,
-    /// Of moves made beside moves to go, in A*
+    /// Weight of the moves made against the estimated moves left, in A*
     #[arg(long, value_parser = weight, allow_negative_numbers = true, value_name = "W")]
     weight: Option<f32>,
-    /// States generated at most
+    /// Largest number of generated states
     #[arg(long, value_parser = nodes, allow_negative_numbers = true, value_name = "N")]
     nodes: Option<u32>,
 }
@@ -54,46 +54,45 @@ fn nodes(text: &str) -> Result<u32, String> {
 
 impl MethodArgs {
     pub fn of(&self, puzzle: &Puzzle) -> SolveMethod {
-        let usual = puzzle.method;
+        let default = puzzle.method;
         SolveMethod {
-            search: self.method.unwrap_or(usual.search),
-            width: self.width.unwrap_or(usual.width),
-            weight: self.weight.unwrap_or(usual.weight),
-            nodes: self.nodes.unwrap_or(usual.nodes),
+            search: self.method.unwrap_or(default.search),
+            width: self.width.unwrap_or(default.width),
+            weight: self.weight.unwrap_or(default.weight),
+            nodes: self.nodes.unwrap_or(default.nodes),
         }
     }
 }
 
 pub fn puzzle(run: &Run<Cube>) -> Result<Puzzle> {
-    serde_json::from_value(run.variant().about.clone()).context("the room tells of its variant what it can read")
+    serde_json::from_value(run.variant().about.clone()).context("a cube variant describes its puzzle")
 }
 
-/// The run of a checkpoint.
+/// Restores a cube run from a checkpoint.
 pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
     let bytes = files::read_checkpoint(file)?;
     let cannot = || format!("cannot use {}", file.display());
     match run::room_of(&bytes).with_context(cannot)?.as_str() {
         "cube" => Run::restore(&bytes, host).with_context(cannot),
-        other => Err(Usage(format!(
-            "{} is of the room '{other}', which solves no cube. Name a checkpoint of `hothouse train cube`",
-            file.display()
-        ))
-        .into()),
+        other => {
+            Err(Usage(format!("{} belongs to room '{other}', not 'cube'. Name a checkpoint of `hothouse train cube`", file.display()))
+                .into())
+        }
     }
 }
 
-/// What counts as one move: `qtm` or `htm`.
+/// Move metric of a run: `qtm` or `htm`.
 pub fn metric(run: &mut Run<Cube>) -> String {
     run.room().values()["metric"].to_string()
 }
 
-/// Begins a search.
+/// Starts a search.
 pub fn solve(run: &mut Run<Cube>, facelets: &str, method: SolveMethod) -> Result<SolveView, RunError> {
     ask(run, json!({ "ask": "solve", "facelets": facelets, "method": method }))
 }
 
-/// A search by a run that is paused, to its end; none where a person stopped it first.
-pub fn searched(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
+/// Runs a search to its end, with a paused run; returns None if the user stops it.
+pub fn search_to_end(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
     let mut view = solve(run, facelets, method)?;
     while !view.done {
         if signals.stopping() {
@@ -109,17 +108,17 @@ pub fn searched(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, signal
     Ok(Some(view))
 }
 
-/// `2x2x2`
-pub fn named(size: u32) -> String {
+/// Name of a cube size: `2x2x2`
+pub fn cube_name(size: u32) -> String {
     format!("{size}x{size}x{size}")
 }
 
-/// What is the matter, and the step that helps.
-pub fn told(error: &RunError) -> (String, String) {
-    let (what, next) = (error.what(), error.next_step());
-    // Layers below write both in one, with a semicolon between.
-    match what.split_once("; ") {
-        Some((what, next)) if error.next_step().is_empty() => (what.into(), next.into()),
-        _ => (what, next),
+/// Splits an error into the problem and the remedy.
+pub fn problem_and_remedy(error: &RunError) -> (String, String) {
+    let (problem, remedy) = (error.what(), error.next_step());
+    // Errors of lower layers contain both, separated by a semicolon.
+    match problem.split_once("; ") {
+        Some((problem, remedy)) if error.next_step().is_empty() => (problem.into(), remedy.into()),
+        _ => (problem, remedy),
     }
 }

@@ -1,12 +1,12 @@
-//! `hothouse eval cube`: what an agent is worth: greedy play from every state of the 2x2x2, exactly, and a search on uniform
-//! states, by their distance where that is known.
+//! `hothouse eval cube`: tests an agent with greedy play from every state of the 2x2x2, and with a search from uniformly random states,
+//! grouped by their distance if it is known.
 
-use super::agent::{MethodArgs, metric, puzzle, restored, searched};
+use super::agent::{MethodArgs, metric, puzzle, restored, search_to_end};
 use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::progress::Live;
+use crate::progress::ProgressLine;
 use crate::shell::{VerbArgs, ask};
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
@@ -22,40 +22,42 @@ use std::time::Instant;
 
 #[derive(Clone, Debug, Args)]
 pub struct EvalArgs {
-    /// A checkpoint of a run of the cube
+    /// Checkpoint of a cube run
     #[arg(value_name = "CHECKPOINT")]
     file: PathBuf,
-    /// Uniform states to search solutions of [default: 1000 of the 2x2x2, 20 of the 3x3x3]
+    /// Number of uniformly random states to search from [default: 1000 of the 2x2x2, 20 of the 3x3x3]
     #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     states: Option<u32>,
     #[command(flatten)]
     method: MethodArgs,
-    /// Seed of these states
+    /// Seed of the states
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     seed: u32,
-    /// Print the results as JSON, one object a line
+    /// Print the results as JSON, one object per line
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     machine: MachineArgs,
 }
 
-/// Solved states of one distance, or of all.
+/// Results for the states of one distance, or for all states.
 #[derive(Clone, Default, Serialize)]
-struct Fared {
+struct Statistics {
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<usize>,
     states: u32,
-    /// Shares.
+    /// Share of solved states.
     solved: f64,
+    /// Share of states solved in the fewest moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     optimal: Option<f64>,
-    /// Moves too many, in the mean of those solved.
+    /// Mean number of moves above the fewest, over solved states.
     #[serde(skip_serializing_if = "Option::is_none")]
     excess: Option<f64>,
-    /// Moves of a solution, and milliseconds of a search, in the mean.
+    /// Mean number of moves of a solution.
     #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<f64>,
+    /// Mean duration of a search in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<f64>,
 }
@@ -64,32 +66,31 @@ struct Fared {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Line {
     Greedy {
-        /// It may take the last move back.
-        plain: Fared,
-        /// It never does.
-        onward: Fared,
-        by_distance: Vec<Fared>,
+        /// Greedy play that may undo the last move.
+        plain: Statistics,
+        /// Greedy play that never undoes the last move.
+        onward: Statistics,
+        by_distance: Vec<Statistics>,
         seconds: f64,
     },
     Search {
         method: SolveMethod,
         seed: u32,
         metric: String,
-        all: Fared,
-        by_distance: Vec<Fared>,
+        all: Statistics,
+        by_distance: Vec<Statistics>,
         most_ms: f64,
         nodes: f64,
-        /// States of which the beam asked for found no solution, so that wider ones went on.
+        /// Number of states for which the first beam failed and wider beams were tried.
         widened: usize,
     },
 }
 
 impl VerbArgs for EvalArgs {
     const PATH: &'static [&'static str] = &["eval", "cube"];
-    const ABOUT: &'static str =
-        "Judge an agent that has learned a cube: greedy play from every state of the 2x2x2, and a search on uniform states";
+    const ABOUT: &'static str = "Test a cube agent: greedy play from every state of the 2x2x2, and a search from uniformly random states";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host))
     }
 }
@@ -109,38 +110,38 @@ fn run(args: &EvalArgs, host: Host) -> Result<()> {
         show(&mut out, &line, args.json)?;
     }
     let states = args.states.unwrap_or(if puzzle.exact { 1000 } else { 20 });
-    let tried = search(&mut run, method, states, args.seed, &SIGNALS)?;
-    if !tried.is_empty() {
-        let line = summed(&tried, method, args.seed, metric(&mut run));
+    let trials = search(&mut run, method, states, args.seed, &SIGNALS)?;
+    if !trials.is_empty() {
+        let line = summed(&trials, method, args.seed, metric(&mut run));
         show(&mut out, &line, args.json)?;
     }
-    let done = tried.len();
+    let done = trials.len();
     if done < states as usize {
-        bail!("stopped after {done} of {states} states, and the search above is of these. Ask for fewer with --states");
+        bail!("stopped after {done} of {states} states; the search results cover these only. Use fewer --states");
     }
     Ok(())
 }
 
 fn greedy(report: &Report, seconds: f64) -> Line {
-    let fared = |distance, row: run::cube::Row| Fared {
+    let statistics = |distance, row: run::cube::Row| Statistics {
         distance,
         states: row.states,
         solved: row.share(),
         optimal: Some(row.optimal_share()),
         excess: Some(row.mean_excess()),
-        ..Fared::default()
+        ..Statistics::default()
     };
     let by_distance = report.rows(Greedy::Onward).iter().enumerate();
     Line::Greedy {
-        plain: fared(None, report.total(Greedy::Plain)),
-        onward: fared(None, report.total(Greedy::Onward)),
-        by_distance: by_distance.map(|(distance, row)| fared(Some(distance), *row)).collect(),
+        plain: statistics(None, report.total(Greedy::Plain)),
+        onward: statistics(None, report.total(Greedy::Onward)),
+        by_distance: by_distance.map(|(distance, row)| statistics(Some(distance), *row)).collect(),
         seconds,
     }
 }
 
-/// What came of one search.
-struct Tried {
+/// Result of one search.
+struct Trial {
     distance: Option<usize>,
     length: Option<usize>,
     ms: f64,
@@ -148,67 +149,67 @@ struct Tried {
     widened: bool,
 }
 
-/// Searches from each of `states` states; a stop signal ends it early.
-fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Tried>> {
-    let mut tried = Vec::new();
-    let mut live = Live::new(false);
+/// Searches from `states` states; a stop signal ends the loop early.
+fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    let mut progress = ProgressLine::new(false);
     for number in 0..states {
         if signals.stopping() {
             break;
         }
         let state = ask(run, json!({ "ask": "uniform", "seed": seed, "number": number }))?;
         let Some(one) = one(run, &state, method, signals)? else { break };
-        tried.push(one);
-        live.tell(|| format!("{} of {states}", number + 1));
+        trials.push(one);
+        progress.update(|| format!("{} of {states}", number + 1));
     }
-    Ok(tried)
+    Ok(trials)
 }
 
-/// None where a person stopped it.
-fn one(run: &mut Run<Cube>, state: &Scrambled, method: SolveMethod, signals: &Signals) -> Result<Option<Tried>> {
+/// Searches from one state; returns None if the user stops it.
+fn one(run: &mut Run<Cube>, state: &Scrambled, method: SolveMethod, signals: &Signals) -> Result<Option<Trial>> {
     let distance = state.distance.map(|distance| distance as usize);
     let began = Instant::now();
-    let Some(view) = searched(run, &state.facelets, method, signals)? else { return Ok(None) };
+    let Some(view) = search_to_end(run, &state.facelets, method, signals)? else { return Ok(None) };
     let length = view.solution.as_ref().map(|solution| solution.moves.len());
     let (ms, nodes) = (1e3 * began.elapsed().as_secs_f64(), view.nodes);
     let widened = view.width.is_some_and(|width| width > method.width);
-    Ok(Some(Tried { distance, length, ms, nodes, widened }))
+    Ok(Some(Trial { distance, length, ms, nodes, widened }))
 }
 
-fn summed(tried: &[Tried], method: SolveMethod, seed: u32, metric: String) -> Line {
-    let most = tried.iter().filter_map(|tried| tried.distance).max();
+fn summed(trials: &[Trial], method: SolveMethod, seed: u32, metric: String) -> Line {
+    let most = trials.iter().filter_map(|trial| trial.distance).max();
     let at = |distance: usize| {
-        let of: Vec<&Tried> = tried.iter().filter(|tried| tried.distance == Some(distance)).collect();
-        (!of.is_empty()).then(|| fared(Some(distance), &of))
+        let same: Vec<&Trial> = trials.iter().filter(|trial| trial.distance == Some(distance)).collect();
+        (!same.is_empty()).then(|| statistics(Some(distance), &same))
     };
-    let all: Vec<&Tried> = tried.iter().collect();
+    let all: Vec<&Trial> = trials.iter().collect();
     Line::Search {
         method,
         seed,
         metric,
-        all: fared(None, &all),
+        all: statistics(None, &all),
         by_distance: most.map_or(Vec::new(), |most| (0..=most).filter_map(at).collect()),
-        most_ms: tried.iter().map(|tried| tried.ms).fold(0.0, f64::max),
-        nodes: tried.iter().map(|tried| tried.nodes).sum::<f64>() / tried.len() as f64,
-        widened: tried.iter().filter(|tried| tried.widened).count(),
+        most_ms: trials.iter().map(|trial| trial.ms).fold(0.0, f64::max),
+        nodes: trials.iter().map(|trial| trial.nodes).sum::<f64>() / trials.len() as f64,
+        widened: trials.iter().filter(|trial| trial.widened).count(),
     }
 }
 
-fn fared(distance: Option<usize>, tried: &[&Tried]) -> Fared {
+fn statistics(distance: Option<usize>, trials: &[&Trial]) -> Statistics {
     let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let excess = |tried: &&Tried| Some((tried.length? - tried.distance?) as f64);
-    let too_many: Vec<f64> = tried.iter().filter_map(excess).collect();
-    let exact = tried.iter().all(|tried| tried.distance.is_some());
-    let share = |count: usize| count as f64 / tried.len().max(1) as f64;
-    let lengths: Vec<f64> = tried.iter().filter_map(|tried| tried.length.map(|length| length as f64)).collect();
-    Fared {
+    let excess = |trial: &&Trial| Some((trial.length? - trial.distance?) as f64);
+    let excesses: Vec<f64> = trials.iter().filter_map(excess).collect();
+    let exact = trials.iter().all(|trial| trial.distance.is_some());
+    let share = |count: usize| count as f64 / trials.len().max(1) as f64;
+    let lengths: Vec<f64> = trials.iter().filter_map(|trial| trial.length.map(|length| length as f64)).collect();
+    Statistics {
         distance,
-        states: tried.len() as u32,
+        states: trials.len() as u32,
         solved: share(lengths.len()),
-        optimal: exact.then(|| share(too_many.iter().filter(|&&excess| excess == 0.0).count())),
-        excess: mean(too_many).filter(|_| exact),
+        optimal: exact.then(|| share(excesses.iter().filter(|&&excess| excess == 0.0).count())),
+        excess: mean(excesses).filter(|_| exact),
         length: mean(lengths),
-        ms: mean(tried.iter().map(|tried| tried.ms).collect()),
+        ms: mean(trials.iter().map(|trial| trial.ms).collect()),
     }
 }
 
@@ -219,17 +220,17 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
     }
     let percent = |share: f64| format!("{:.2}%", 100.0 * share);
     let known = |value: Option<f64>, words: &str| value.map_or(String::new(), |value| format!(", {value:.2} {words}"));
-    let whole = |of: &Fared| {
+    let summary = |of: &Statistics| {
         let optimal = of.optimal.map_or(String::new(), |share| format!(", {} optimally", percent(share)));
-        let excess = known(of.excess, "moves too many");
+        let excess = known(of.excess, "excess moves");
         let length = known(of.length, "moves");
         format!("{} solved{optimal}{excess}{length}", percent(of.solved))
     };
     let by = match line {
         Line::Greedy { plain, onward, by_distance, seconds } => {
             writeln!(out, "greedy, all {} states, {}:", grouped(onward.states.into()), clock(*seconds))?;
-            writeln!(out, "  taking no move back  {}", whole(onward))?;
-            writeln!(out, "  plain                {}", whole(plain))?;
+            writeln!(out, "  without undoing  {}", summary(onward))?;
+            writeln!(out, "  plain            {}", summary(plain))?;
             by_distance
         }
         Line::Search { method, metric, all, by_distance, most_ms, nodes, widened, .. } => {
@@ -241,10 +242,10 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
             };
             let (ms, nodes) = (all.ms.unwrap_or(0.0), grouped(*nodes as u64));
             writeln!(out, "{name}, {} uniform states, {metric}:", grouped(all.states.into()))?;
-            writeln!(out, "  {}; {nodes} nodes, {ms:.1} ms each, {most_ms:.1} at most", whole(all))?;
+            writeln!(out, "  {}; {nodes} nodes, {ms:.1} ms each, {most_ms:.1} at most", summary(all))?;
             if *widened > 0 {
                 let widened = grouped(*widened as u64);
-                writeln!(out, "  {widened} of them needed a wider beam, or found nothing with that either")?;
+                writeln!(out, "  {widened} needed a wider beam or were not solved")?;
             }
             by_distance
         }
@@ -252,7 +253,7 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
     if by.is_empty() {
         return Ok(());
     }
-    writeln!(out, "  {:>8} {:>9} {:>8} {:>9} {:>9}", "distance", "states", "solved", "optimally", "too many")?;
+    writeln!(out, "  {:>8} {:>9} {:>8} {:>9} {:>9}", "distance", "states", "solved", "optimal", "excess")?;
     for of in by {
         writeln!(
             out,

@@ -1,4 +1,4 @@
-//! The cube's own verbs in the terminal.
+//! Terminal commands of the cube room.
 
 mod agent;
 mod eval;
@@ -20,8 +20,8 @@ impl RoomShell for Shell {
     fn examples(&self) -> [&'static str; 2] {
         [
             "  \
-  hothouse solve cube --scramble \"R U2 F'\"   by an agent that has learned it; --facelets, or - for many lines
-  hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches
+  hothouse solve cube --scramble \"R U2 F'\"   solve with a trained agent; also --facelets, or - for many cubes
+  hothouse eval cube run.safetensors         test greedy play on every state of the 2x2x2, and searches
 ",
             "",
         ]

@@ -1,6 +1,6 @@
-//! `hothouse solve cube`: solutions of cubes that somebody types in, or of many on standard input, one JSON object a line.
+//! `hothouse solve cube`: solves one cube from the command line, or many from standard input, one JSON object per line.
 
-use super::agent::{self, MethodArgs, named, puzzle, restored, searched, told};
+use super::agent::{self, MethodArgs, cube_name, problem_and_remedy, puzzle, restored, search_to_end};
 use crate::args::MachineArgs;
 use crate::args::values::seconds;
 use crate::error::Usage;
@@ -14,7 +14,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::{ArgGroup, Args};
 use run::cube::protocol::{Puzzle, Scrambled, SearchKind, SolveMethod, StateView};
 use run::cube::{Cube, Metric};
-use run::protocol::{Command as Wish, Config, Event};
+use run::protocol::{Command, Config, Event};
 use run::{AnyRun, Host, Run, RunError};
 use serde::Serialize;
 use serde_json::json;
@@ -23,23 +23,23 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-Stickers are one letter each, faces in the order U R F D L B and each face row by row as one looks at it: the U face with B
-above it, the D face with F above it, the others with U above them (24 letters of the 2x2x2, 54 of the 3x3x3). Any six letters
-do, in any case, blanks between them too, and the cube may be held any way round.
+Stickers are one letter each: 24 for the 2x2x2, 54 for the 3x3x3. Faces are in the order U R F D L B, each row by row: the U
+face with B above it, the D face with F above it, the others with U above them. Any six letters in any case can represent the
+colours; blanks are allowed, and the cube may be in any orientation.
   solved 2x2x2   UUUURRRRFFFFDDDDLLLLBBBB      after R   UFUFRRRRFDFDDBDBLLLLUBUB
 Moves are U R F D L B for a clockwise quarter turn of that face, with ' for an anticlockwise and 2 for a half turn: R U2 F'.
-On the 2x2x2 solutions turn R, U and F alone: the corner at D, B and L stays where it is. --metric says what counts as one
-move: a quarter turn alone (qtm), or a half turn as well (htm); it is the agent's own, so an agent for the other one is trained
-with `hothouse train cube --set metric=htm`.
+Solutions of the 2x2x2 turn R, U and F only: the corner at D, B and L stays fixed. --metric selects the moves that count as one:
+quarter turns (qtm), or also half turns (htm). An agent has one metric; train one for the other with
+`hothouse train cube --set metric=htm`.
 
 Each cube gets one line, in order:
   {\"solution\":\"R U' F\",\"length\":3,\"metric\":\"qtm\",\"nodes\":1,\"ms\":0.1,\"optimal\":3}
-(\"width\" beside \"nodes\" where a beam failed and wider ones went on; nodes are those of all), and one that is no cube, or is \
-not solved within the limits:
-  {\"error\":\"what is wrong, or how far it got\",\"next_step\":\"what would do\"}
+\"width\" is added if a beam failed and a wider one found the solution; \"nodes\" counts all beams. An invalid cube, or one that
+is not solved within the limits, gets:
+  {\"error\":\"the problem\",\"next_step\":\"the remedy\"}
 
-The agent is a checkpoint's (--from). Without one it is the newest run of this cube in the user's cache, or else a fresh one is
-trained for --seconds and saved there.";
+The agent is that of a checkpoint (--from). Without --from it is the newest run of this cube in the user's cache. If there is none,
+a new agent is trained for --seconds and saved there.";
 
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["facelets", "scramble"]))]
@@ -47,21 +47,21 @@ pub struct SolveArgs {
     /// 2 for the 2x2x2, 3 for the 3x3x3 [default: the checkpoint's, else 2]
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=3), allow_negative_numbers = true, value_name = "SIZE")]
     cube: Option<u32>,
-    /// The stickers of a cube, or - for cubes on standard input, one a line
+    /// Stickers of a cube, or - for cubes on standard input, one per line
     #[arg(long, value_name = "STICKERS")]
     facelets: Option<String>,
-    /// The moves that led to it from the solved cube, or - for such on standard input, one scramble a line
+    /// Moves from the solved cube, or - for scrambles on standard input, one per line
     #[arg(long, value_name = "MOVES")]
     scramble: Option<String>,
     #[command(flatten)]
     method: MethodArgs,
-    /// What counts as one move: qtm or htm [default: the agent's, else qtm]
+    /// Move metric: qtm or htm [default: the agent's, else qtm]
     #[arg(long, value_parser = metric, value_name = "METRIC")]
     metric: Option<Metric>,
-    /// A checkpoint of a run of the cube
+    /// Checkpoint of a cube run
     #[arg(long, value_name = "CHECKPOINT")]
     from: Option<PathBuf>,
-    /// How long a fresh agent is trained
+    /// Seconds of training for a new agent
     #[arg(long, default_value = "20", value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     seconds: f64,
     #[command(flatten)]
@@ -80,7 +80,7 @@ enum Line {
         length: usize,
         metric: String,
         nodes: u64,
-        /// Of the beam that found it, where narrower ones had failed.
+        /// Width of the beam that found the solution, if narrower beams failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         width: Option<u32>,
         ms: f64,
@@ -101,13 +101,13 @@ enum Line {
 
 impl VerbArgs for SolveArgs {
     const PATH: &'static [&'static str] = &["solve", "cube"];
-    const ABOUT: &'static str = "Solve a cube, or many on standard input, by an agent that has learned it";
+    const ABOUT: &'static str = "Solve one cube, or many from standard input, with a trained agent";
 
     fn help() -> String {
         HELP.into()
     }
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host))
     }
 }
@@ -115,14 +115,14 @@ impl VerbArgs for SolveArgs {
 fn run(args: &SolveArgs, host: Host) -> Result<()> {
     let (text, is_scramble) = match (&args.facelets, &args.scramble) {
         (Some(facelets), _) => (facelets, false),
-        (_, scramble) => (scramble.as_ref().expect("the grammar asks for one of them"), true),
+        (_, scramble) => (scramble.as_ref().expect("the grammar requires one of them"), true),
     };
     let mut out = crate::plain::stdout();
     if text != "-" && args.from.is_none() {
-        // What is no cube is refused before an agent is trained for it.
-        let known = facelets(&mut untrained(args, host)?, text, is_scramble);
-        if let Err(error) = known {
-            let (error, next_step) = told(&error);
+        // Checks the cube before an agent is trained for it.
+        let cube = facelets(&mut untrained(args, host)?, text, is_scramble);
+        if let Err(error) = cube {
+            let (error, next_step) = problem_and_remedy(&error);
             writeln!(out, "{}", serde_json::to_string(&unsolved(&error, &next_step))?)?;
             bail!("{error}. {next_step}");
         }
@@ -143,10 +143,10 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
         }
         let line = match text.map(str::from_utf8) {
             Some(Ok(text)) => line(&mut run, text, is_scramble, method),
-            Some(Err(_)) => Some(unsolved("the line is no text", "Write letters of stickers, or moves")),
+            Some(Err(_)) => Some(unsolved("the line is not text", "Write letters of stickers, or moves")),
             None => {
                 let error = format!("the line is longer than {LINE_BYTES} bytes");
-                Some(unsolved(error, "Write one cube a line"))
+                Some(unsolved(error, "Write one cube per line"))
             }
         };
         Ok(line.map(|line| serde_json::to_string(&line)).transpose()?)
@@ -157,16 +157,16 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
     Ok(())
 }
 
-const STOPPED: &str = "stopped before every cube was solved. Run the same command again, or give fewer --nodes";
+const STOPPED: &str = "stopped before all cubes were solved. Run the same command again, or use fewer --nodes";
 
 fn unsolved(error: impl Into<String>, next_step: impl Into<String>) -> Line {
     Line::Unsolved { error: error.into(), next_step: next_step.into(), nodes: None, nearest: None, ms: None }
 }
 
-/// None where a person stopped the search.
+/// Solves one cube; returns None if the user stops the search.
 fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Option<Line> {
     solved(run, text, is_scramble, method).unwrap_or_else(|error| {
-        let (error, next_step) = told(&error);
+        let (error, next_step) = problem_and_remedy(&error);
         Some(unsolved(error, next_step))
     })
 }
@@ -175,7 +175,7 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
     let facelets = facelets(run, text, is_scramble)?;
     let metric = agent::metric(run);
     let began = Instant::now();
-    let Some(view) = searched(run, &facelets, method, &SIGNALS)? else { return Ok(None) };
+    let Some(view) = search_to_end(run, &facelets, method, &SIGNALS)? else { return Ok(None) };
     let ms = (1e6 * began.elapsed().as_secs_f64()).round() / 1e3;
     let (nodes, nearest) = (view.nodes as u64, view.nearest);
     if let Some(solution) = &view.solution {
@@ -190,11 +190,11 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
             optimal,
         }));
     }
-    let failure = view.failure.expect("a search ends with a solution or without");
+    let failure = view.failure.expect("a search without a solution has a failure");
     Ok(Some(Line::Unsolved { error: failure.text, next_step: failure.next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
 }
 
-/// The stickers of a cube that is given, or an error where it is none.
+/// Returns the stickers of the cube that the text describes, or an error if it is invalid.
 fn facelets(run: &mut Run<Cube>, text: &str, is_scramble: bool) -> Result<String, RunError> {
     if is_scramble {
         let question = json!({ "ask": "turn", "facelets": solved_state(run)?, "moves": text });
@@ -207,90 +207,90 @@ fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
     Ok(ask::<Scrambled>(run, json!({ "ask": "scramble", "moves": 0, "seed": 0 }))?.facelets)
 }
 
-/// Who solves: the agent of the checkpoint, of the newest run in the cache, or a fresh one.
+/// Returns the agent of the checkpoint, or else of the newest run in the cache, or else a new one.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
-    let Some(file) = &args.from else { return found(args, host) };
+    let Some(file) = &args.from else { return cached_or_new(args, host) };
     let mut run = restored(file, host)?;
     let (size, agents) = (puzzle(&run)?.size, agent::metric(&mut run));
-    if let Some(asked) = args.cube.filter(|&asked| asked != size) {
+    if let Some(other) = args.cube.filter(|&other| other != size) {
         bail!(Usage(format!(
-            "{} has learned the {}, not the {}. Leave --cube out, or name a checkpoint of the {}",
+            "{} solves the {}, not the {}. Omit --cube, or name a checkpoint of the {}",
             file.display(),
-            named(size),
-            named(asked),
-            named(asked)
+            cube_name(size),
+            cube_name(other),
+            cube_name(other)
         )));
     }
-    if let Some(asked) = args.metric.map(Metric::id).filter(|&asked| asked != agents) {
+    if let Some(other) = args.metric.map(Metric::id).filter(|&other| other != agents) {
         bail!(Usage(format!(
-            "{} counts moves in {agents}, not {asked}. Leave --metric out, or train one with `hothouse train cube --set metric={asked}`",
+            "{} counts moves in {agents}, not {other}. Omit --metric, or train an agent with `hothouse train cube --set metric={other}`",
             file.display()
         )));
     }
     Ok(run)
 }
 
-/// Which cube, and what counts as a move.
-fn asked(args: &SolveArgs) -> (u32, Metric) {
+/// Size and metric of the requested cube.
+fn size_and_metric(args: &SolveArgs) -> (u32, Metric) {
     (args.cube.unwrap_or(2), args.metric.unwrap_or(Metric::Quarter))
 }
 
 fn untrained(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
-    let (size, metric) = asked(args);
+    let (size, metric) = size_and_metric(args);
     let room = run::room("cube")?;
-    let of_size = |about| serde_json::from_value::<Puzzle>(about).is_ok_and(|puzzle| puzzle.size == size);
-    let variant = room.variants().into_iter().find(|variant| of_size(variant.about.clone()));
+    let has_size = |about| serde_json::from_value::<Puzzle>(about).is_ok_and(|puzzle| puzzle.size == size);
+    let variant = room.variants().into_iter().find(|variant| has_size(variant.about.clone()));
     let mut config = Config { variant: variant.expect("each cube has a learner").id.into(), ..run::config_of(room) };
     config.knobs.insert("metric".into(), metric.id().into());
     Ok(Run::new(config, host)?)
 }
 
-fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
-    let (size, metric) = asked(args);
+fn cached_or_new(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
+    let (size, metric) = size_and_metric(args);
     if args.method.method == Some(SearchKind::Exact) {
-        // The table knows without having learned.
+        // The exact table needs no training.
         return untrained(args, host);
     }
-    let mut said = std::io::stderr();
+    let mut output = std::io::stderr();
     for path in saves::kept()? {
         let Ok(mut run) = restored(&path, host) else { continue };
-        let is_one = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();
-        if is_one && run.progress().iteration > 0 {
+        let is_kind = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();
+        if is_kind && run.progress().iteration > 0 {
             let states = short(run.progress().counts[0]);
-            writeln!(said, "solving with the newest run of the {}, {} ({states} states)", named(size), path.display())?;
+            writeln!(output, "using the newest run of the {}, {} ({states} states)", cube_name(size), path.display())?;
             return Ok(run);
         }
     }
     let mut run = untrained(args, host)?;
     check_method(&mut run, args)?;
     writeln!(
-        said,
-        "no run of the {} is saved here, so one is trained for {} (--seconds); --from names another",
-        named(size),
+        output,
+        "no saved run of the {}: training one for {} (--seconds); name another with --from",
+        cube_name(size),
         clock(args.seconds)
     )?;
-    trained(run, args.seconds, &mut said)
+    trained(run, args.seconds, &mut output)
 }
 
-/// Refuses a search that cannot begin, before an agent is trained for it.
+/// Returns an error for a search that cannot start, before an agent is trained for it.
 fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
     let method = args.method.of(&puzzle(run)?);
     let begun = solved_state(run).and_then(|facelets| agent::solve(run, &facelets, method));
     begun.map(drop).map_err(|error| {
-        let (error, next_step) = told(&error);
+        let (error, next_step) = problem_and_remedy(&error);
         anyhow!("{error}. {next_step}")
     })
 }
 
-/// How often it is told how far a training is.
-const TELL_EVERY: Duration = Duration::from_secs(2);
+/// Interval between two progress lines during training.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Trains and saves it where those are that nobody named.
-fn trained(mut run: Run<Cube>, seconds: f64, said: &mut impl Write) -> Result<Run<Cube>> {
+/// Trains the run and saves it in the cache.
+fn trained(mut run: Run<Cube>, seconds: f64, output: &mut impl Write) -> Result<Run<Cube>> {
     let began = Instant::now();
-    let mut told = began;
+    let mut reported = began;
     let mut loss = None;
-    run.command(Wish::Start)?;
+    run.command(Command::Start)?;
     while began.elapsed().as_secs_f64() < seconds && !SIGNALS.stopping() || !run.at_boundary() {
         run.advance(began.elapsed().as_secs_f64());
         for event in run.events() {
@@ -298,31 +298,31 @@ fn trained(mut run: Run<Cube>, seconds: f64, said: &mut impl Write) -> Result<Ru
                 loss = row.values[0];
             }
         }
-        if told.elapsed() >= TELL_EVERY {
-            told = Instant::now();
+        if reported.elapsed() >= PROGRESS_EVERY {
+            reported = Instant::now();
             let (passed, states) = (clock(began.elapsed().as_secs_f64()), short(run.progress().counts[0]));
             let loss = loss.map_or(String::new(), |loss| format!(", loss {loss:.4}"));
-            writeln!(said, "  {passed}: {states} states{loss}")?;
+            writeln!(output, "  {passed}: {states} states{loss}")?;
         }
     }
     if SIGNALS.stopping() {
-        bail!("stopped. Run the same command to begin again, or train with `hothouse train cube`");
+        bail!("stopped. Run the same command to start again, or train with `hothouse train cube`");
     }
-    run.command(Wish::Pause)?;
-    keep(&mut run, said)?;
+    run.command(Command::Pause)?;
+    keep(&mut run, output)?;
     Ok(run)
 }
 
-fn keep(run: &mut Run<Cube>, said: &mut impl Write) -> Result<()> {
+fn keep(run: &mut Run<Cube>, output: &mut impl Write) -> Result<()> {
     let path: PathBuf = saves::fresh(&run.config().variant, run.config().seed)?;
     let written = files::write_whole(&path, files::CHECKPOINT, &run.save()?);
     match written {
         Ok(()) => {
             saves::prune(&path);
-            writeln!(said, "saved       {}", path.display())?;
+            writeln!(output, "saved       {}", path.display())?;
         }
-        // What it has learned serves now all the same.
-        Err(error) => writeln!(said, "not saved: {error:#}")?,
+        // The trained agent can still solve this cube.
+        Err(error) => writeln!(output, "not saved: {error:#}")?,
     }
     Ok(())
 }

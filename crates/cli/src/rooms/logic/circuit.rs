@@ -1,4 +1,4 @@
-//! Circuits, by what is typed.
+//! Loads the circuit that the command line names.
 
 use crate::error::Usage;
 use anyhow::{Context, Result, bail};
@@ -7,13 +7,13 @@ use run::{AnyRun, Host, RunError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Which circuit.
+/// Selection of a circuit.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CircuitArgs {
-    /// A circuit as `hothouse export logic` writes it in JSON, a checkpoint of `hothouse train logic`, or life: Conway's, by hand
+    /// JSON circuit of `hothouse export logic`, checkpoint of `hothouse train logic`, or life: Conway's Life, built by hand
     #[arg(value_name = "CIRCUIT")]
     file: PathBuf,
-    /// Which member of a checkpoint's population, from 0 [default: its best]
+    /// Member of a checkpoint's population, from 0 [default: the best]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     member: Option<u32>,
 }
@@ -26,7 +26,7 @@ impl CircuitArgs {
             return Ok(Circuit::life());
         }
         if !self.file.exists() {
-            bail!("there is no file {shown}. `hothouse export logic CHECKPOINT --format json --out {shown}` makes one")
+            bail!("there is no file {shown}. Create it with `hothouse export logic CHECKPOINT --format json --out {shown}`")
         }
         let bytes = files::read_any(&self.file)?;
         let from_json = |text: &str| Circuit::from_json(text).with_context(|| format!("cannot use {shown}"));
@@ -41,26 +41,27 @@ impl CircuitArgs {
                 from_json(&exported(&mut *run, self.member)?)
             }
             Ok(room) => {
-                Err(Usage(format!("{shown} is of the room '{room}', which makes no circuits. Name a checkpoint of `hothouse train logic`"))
-                    .into())
+                Err(Usage(format!("{shown} belongs to room '{room}', not 'logic'. Name a checkpoint of `hothouse train logic`")).into())
             }
             Err(RunError::Foreign { .. }) => {
-                bail!("{shown} is no circuit. Name a JSON file of `hothouse export logic`, a checkpoint of `hothouse train logic`, or life")
+                bail!(
+                    "{shown} is not a circuit. Name a JSON file of `hothouse export logic`, a checkpoint of `hothouse train logic`, or life"
+                )
             }
             Err(error) => Err(error).with_context(|| format!("cannot use {shown}")),
         }
     }
 
-    /// A circuit by itself has no population.
+    /// Returns an error if --member is set: a single circuit has no population.
     fn refuse_member(&self) -> Result<()> {
         match self.member {
-            Some(_) => Err(Usage("--member chooses from a checkpoint's population, and this is one circuit. Leave it out".into()).into()),
+            Some(_) => Err(Usage("--member requires a checkpoint, and this is a single circuit. Omit --member".into()).into()),
             None => Ok(()),
         }
     }
 }
 
-/// The circuit of a member of a run's population as JSON.
+/// Returns the circuit of a member of a run's population as JSON.
 fn exported(run: &mut dyn AnyRun, member: Option<u32>) -> Result<String> {
     let mut ask = |question| crate::shell::ask::<Value>(run, question);
     let member = match member {
@@ -68,5 +69,5 @@ fn exported(run: &mut dyn AnyRun, member: Option<u32>) -> Result<String> {
         None => ask(json!({ "ask": "population" }))?["best"].clone(),
     };
     let answer = ask(json!({ "ask": "export", "member": member, "format": "json" }))?;
-    Ok(answer["text"].as_str().context("the room tells a circuit's text")?.into())
+    Ok(answer["text"].as_str().context("the room's answer contains a circuit's text")?.into())
 }

@@ -1,4 +1,4 @@
-//! `hothouse export logic`: a circuit as a picture, as data, or as source.
+//! `hothouse export logic`: writes a circuit as a picture, data or source code.
 
 use super::circuit::CircuitArgs;
 use crate::args::MachineArgs;
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 pub struct ExportArgs {
     #[command(flatten)]
     circuit: CircuitArgs,
-    /// As what
+    /// Format to write
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Format,
-    /// Where to [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -26,40 +26,41 @@ pub struct ExportArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// A picture
+    /// Picture
     Svg,
-    /// What `hothouse run logic` reads
+    /// Circuit for `hothouse run logic`
     Json,
-    /// A combinational module
+    /// Combinational module
     Verilog,
-    /// A function of 64 cells at once
+    /// Function that updates 64 cells at once
     Rust,
 }
 
 impl Format {
-    /// A file of an earlier circuit may be written over.
+    /// File kind of the format. A file of this kind may be overwritten.
     fn kind(self) -> Kind {
-        let (name, is_one): (_, fn(&mut dyn Read) -> bool) = match self {
+        let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Format::Svg => ("picture of a circuit", is_picture),
             Format::Json => ("circuit", |file| files::begins(file, b"{\n\"format\": \"hothouse circuit\"")),
             Format::Verilog | Format::Rust => ("source of a circuit", is_source),
         };
-        Kind { name, is_one, next: "Name another file with --out", is_stream: false }
+        Kind { name, is_kind, next: "Name another file with --out", is_stream: false }
     }
 }
 
-/// How a picture begins, and how its name and its number of gates follow.
+/// Beginning of a picture.
 const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
+/// Text before the title of a picture, which contains its name and number of gates.
 const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">";
-/// What ends the first line of a source.
+/// Ends of the first line of a source file.
 const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
-/// How a source in Verilog or in Rust goes on behind that line.
+/// Beginnings of the text after the first line, in Verilog and in Rust.
 const SECOND: [&str; 2] =
     ["// nw_0 is channel 0 of the cell to the north-west, ", "\n/// The next state of each channel of 64 cells, a bit a cell. "];
 
 fn beginning(file: &mut dyn Read) -> String {
     let mut first = Vec::new();
-    // What cannot be read is no circuit.
+    // An unreadable file counts as empty, so it is not a circuit.
     let _ = file.take(1024).read_to_end(&mut first);
     String::from_utf8_lossy(&first).into_owned()
 }
@@ -89,9 +90,9 @@ fn is_header(line: &str) -> bool {
 
 impl VerbArgs for ExportArgs {
     const PATH: &'static [&'static str] = &["export", "logic"];
-    const ABOUT: &'static str = "Write the circuit of a hardened automaton as a picture, as data or as source";
+    const ABOUT: &'static str = "Export the circuit of a hardened automaton as a picture, data or source code";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         if let Some(out) = &self.out {
             files::check(out, self.format.kind())?;
         }
@@ -116,11 +117,11 @@ mod tests {
     use run::logic::Circuit;
 
     fn is_own(format: Format, text: &str) -> bool {
-        (format.kind().is_one)(&mut text.as_bytes())
+        (format.kind().is_kind)(&mut text.as_bytes())
     }
 
     #[test]
-    fn only_what_was_written_here_is_written_over() {
+    fn only_exported_circuits_are_overwritten() {
         for periodic in [false, true] {
             let circuit = Circuit { periodic, name: "a: b gates, c <&>".into(), ..Circuit::life() };
             assert!(is_own(Format::Svg, &circuit.to_svg()));

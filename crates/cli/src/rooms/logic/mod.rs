@@ -1,4 +1,4 @@
-//! The logic room's own verbs in the terminal.
+//! Terminal commands of the logic room.
 
 mod circuit;
 mod export;
@@ -20,8 +20,8 @@ impl RoomShell for Shell {
     fn examples(&self) -> [&'static str; 2] {
         [
             "  \
-  hothouse run logic life --grid 4096x4096 --steps 100   a circuit on a grid, a bit a cell
-  hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust
+  hothouse run logic life --grid 4096x4096 --steps 100   run a circuit on a grid, one bit per cell
+  hothouse export logic run.safetensors --format svg --out circuit.svg   formats: svg, json, verilog, rust
 ",
             "",
         ]

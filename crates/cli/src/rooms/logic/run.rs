@@ -1,4 +1,4 @@
-//! `hothouse run logic`: a grid that a circuit runs, a bit a cell.
+//! `hothouse run logic`: runs a circuit on a grid with one bit per cell and channel.
 
 use super::circuit::CircuitArgs;
 use crate::args::MachineArgs;
@@ -23,32 +23,32 @@ use std::time::Instant;
 pub struct RunArgs {
     #[command(flatten)]
     circuit: CircuitArgs,
-    /// Columns and rows
+    /// Grid size in columns and rows
     #[arg(long, value_parser = size, value_name = "WxH")]
     grid: (usize, usize),
-    /// How often every cell becomes what the circuit says
+    /// Number of steps; each step updates every cell
     #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
     steps: u64,
-    /// What it starts from: random bits, one cell in the middle (seed), blank, or a drawing, which comes to lie in the middle: a .pbm,
-    /// or a text of rows of . and #, or of digits 0 to 7 for the first three channels
+    /// Start state: random bits, one cell in the middle (seed), blank, or a drawing for the middle of the grid. A drawing is a .pbm, or
+    /// text with rows of . and #, or of digits 0 to 7 for the first three channels
     #[arg(long, default_value = "random", value_name = "random|seed|blank|FILE")]
     start: PathBuf,
-    /// Seed of what is random
+    /// Seed of random start states and of --fire-rate
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     seed: u32,
-    /// Opposite borders are joined; =false for off beyond the border [default: as the circuit was learned]
+    /// Join opposite borders; with =false, cells beyond the border are off [default: as in training]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     periodic: Option<bool>,
-    /// Let each cell change in this share of the steps alone, at random, as in 0.6
+    /// Update each cell in this share of the steps, at random, as in 0.6
     #[arg(long, value_parser = share, allow_negative_numbers = true, value_name = "SHARE")]
     fire_rate: Option<f32>,
-    /// Switch off the cells of a disc before the first step: its middle, and its radius
+    /// Switch off the cells of a disc before the first step: centre and radius
     #[arg(long, value_parser = disc, allow_hyphen_values = true, value_name = "X,Y,RADIUS")]
     damage: Vec<(usize, usize, usize)>,
-    /// Show the first three channels as a digit, 1 for red, 2 for green and 4 for blue together, instead of the first
+    /// Show the first three channels as a digit (the sum of 1 for red, 2 for green and 4 for blue) instead of the first channel
     #[arg(long)]
     rgb: bool,
-    /// Write the last state to this file: a .pbm of the first channel, or a .txt
+    /// Write the final state to this file: a .pbm of the first channel, or a .txt
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print the result as one JSON object
@@ -91,7 +91,7 @@ struct Line {
     seconds: f64,
     cells_per_s: f64,
     gate_cells_per_s: f64,
-    /// Cells whose first channel is on.
+    /// Number of cells whose first channel is on.
     on: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<String>,
@@ -99,9 +99,9 @@ struct Line {
 
 impl VerbArgs for RunArgs {
     const PATH: &'static [&'static str] = &["run", "logic"];
-    const ABOUT: &'static str = "Run a circuit on a grid, a bit a cell, and say how fast";
+    const ABOUT: &'static str = "Run a circuit on a grid and print its speed";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         if let Some(out) = &self.out {
             files::check(out, Form::of(out)?.kind())?;
         }
@@ -109,11 +109,11 @@ impl VerbArgs for RunArgs {
     }
 }
 
-/// Longer than this nobody waits.
+/// Longest run, in days.
 const LONGEST_DAYS: f64 = 30.0;
-/// More than any machine reaches: gates times cells a second and thread.
+/// Upper bound of the speed in gates times cells per second and thread.
 const FASTEST: f64 = 1e12;
-/// What fits a terminal.
+/// Largest grid that is printed, in columns and rows.
 const SHOWN: (usize, usize) = (120, 60);
 
 fn run(args: &RunArgs, host: Host) -> Result<()> {
@@ -127,7 +127,7 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
     if args.steps as f64 > most {
         let most = grouped((most as u64).max(1));
         bail!(
-            "{} steps of this grid take more than {LONGEST_DAYS} days. Ask for {most} or fewer with --steps, or for a smaller --grid",
+            "{} steps of this grid take more than {LONGEST_DAYS} days. Use {most} --steps or fewer, or a smaller --grid",
             grouped(args.steps)
         );
     }
@@ -138,9 +138,9 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
         match args.fire_rate {
             None => grid.step(None),
             Some(rate) => {
-                // Two words of the number, of which the step has one.
-                let place = [(steps >> 32) as u32, steps as u32, 0];
-                fire(host.isa, args.seed, rate, place, &mut fires);
+                // The 64-bit step number as two words.
+                let counter = [(steps >> 32) as u32, steps as u32, 0];
+                fire(host.isa, args.seed, rate, counter, &mut fires);
                 grid.step(Some(&|cell| fires[cell] > 0.0));
             }
         }
@@ -171,10 +171,10 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
         };
         files::write_whole(out, form.kind(), &bytes)?;
     }
-    tell(&line, args)
+    print(&line, args)
 }
 
-fn tell(line: &Line, args: &RunArgs) -> Result<()> {
+fn print(line: &Line, args: &RunArgs) -> Result<()> {
     let mut out = crate::plain::stdout();
     if args.json {
         writeln!(out, "{}", serde_json::to_string(line)?)?;
@@ -209,14 +209,14 @@ fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Resul
     if needs > host.memory_bytes {
         let megabytes = |bytes: u64| grouped(bytes.div_ceil(1 << 20));
         bail!(
-            "a grid of {width}x{height} cells with {} channels needs {} MB of memory, and {} MB are free. Ask for a smaller --grid",
+            "a grid of {width}x{height} cells with {} channels needs {} MB of memory, and {} MB are free. Use a smaller --grid",
             circuit.channels(),
             megabytes(needs),
             megabytes(host.memory_bytes)
         );
     }
     if let Some(&(x, y, _)) = args.damage.iter().find(|&&(x, y, _)| x >= width || y >= height) {
-        return Err(refused(GridError::Outside { x, y, width, height }));
+        return Err(grid_error(GridError::Outside { x, y, width, height }));
     }
     let mut grid = PackedGrid::new(host.isa, circuit, width, height, periodic);
     match args.start.to_str() {
@@ -237,20 +237,20 @@ fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Resul
 
 const PURPOSE_START: u32 = 1;
 
-fn refused(error: GridError) -> anyhow::Error {
+fn grid_error(error: GridError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }
 
-/// Puts a drawing into the middle.
+/// Draws into the middle of the grid.
 fn place(grid: &mut PackedGrid, drawing: &Grid) -> Result<()> {
     let (width, height) = (grid.cells().width(), grid.cells().height());
     if drawing.width > width || drawing.height > height {
         let (to_width, to_height) = (drawing.width, drawing.height);
         bail!(Usage(format!(
-            "the drawing of {to_width}x{to_height} does not fit a grid of {width}x{height}. Ask for --grid {to_width}x{to_height} or more"
+            "the drawing of {to_width}x{to_height} does not fit a grid of {width}x{height}. Use --grid {to_width}x{to_height} or larger"
         )));
     }
-    // An even drawing has its middle where an even grid has it.
+    // The middle of an even size is the cell at half the size, for drawings and grids.
     let (left, above) = (width / 2 - drawing.width / 2, height / 2 - drawing.height / 2);
     grid.edit(|channel, row, words| {
         if channel < drawing.channels && (above..above + drawing.height).contains(&row) {
@@ -273,7 +273,7 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     if bytes.starts_with(b"P4") {
         return read_bitmap(&bytes).with_context(cannot);
     }
-    let text = str::from_utf8(&bytes).ok().with_context(|| format!("{shown} is neither a text nor a binary .pbm. Draw rows of . and #"))?;
+    let text = str::from_utf8(&bytes).ok().with_context(|| format!("{shown} is neither text nor a binary .pbm. Draw rows of . and #"))?;
     match Grid::draw(text, 1) {
         Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3),
         drawn => drawn,
@@ -281,7 +281,7 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     .with_context(cannot)
 }
 
-/// How the last state is written.
+/// File format of the final state.
 enum Form {
     Bitmap,
     Text,
@@ -289,7 +289,7 @@ enum Form {
 
 impl Form {
     fn kind(&self) -> Kind {
-        let (name, is_one): (_, fn(&mut dyn Read) -> bool) = match self {
+        let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Form::Bitmap => ("bitmap (P4)", |file| files::begins(file, b"P4\n")),
             Form::Text => ("drawing of cells", |file| {
                 let mut first = Vec::new();
@@ -297,7 +297,7 @@ impl Form {
                 read.is_ok() && first.iter().all(|byte| b".#1234567\n".contains(byte))
             }),
         };
-        Kind { name, is_one, next: "Name another file with --out", is_stream: false }
+        Kind { name, is_kind, next: "Name another file with --out", is_stream: false }
     }
 
     fn of(path: &Path) -> Result<Form> {
@@ -330,7 +330,7 @@ fn text(grid: &PackedGrid, rgb: bool) -> String {
     drawn.text(shown)
 }
 
-/// A binary portable bitmap: eight cells a byte, the first in the highest bit.
+/// Encodes a binary portable bitmap: eight cells per byte, the first in the highest bit.
 fn bitmap(grid: &PackedGrid) -> Vec<u8> {
     let (width, height) = (grid.cells().width(), grid.cells().height());
     let mut bytes = format!("P4\n{width} {height}\n").into_bytes();
@@ -345,7 +345,7 @@ fn bitmap(grid: &PackedGrid) -> Vec<u8> {
 }
 
 fn read_bitmap(bytes: &[u8]) -> Result<Grid> {
-    let wrong = "it is no whole binary .pbm. Export it again, or draw rows of . and #";
+    let wrong = "it is not a complete binary .pbm. Export it again, or draw rows of . and #";
     let mut lines = bytes.splitn(3, |byte| byte.is_ascii_whitespace()).skip(1);
     let width = lines.next().context(wrong)?;
     let mut rest = lines.next().context(wrong)?.splitn(2, |byte| byte.is_ascii_whitespace());

@@ -1,4 +1,4 @@
-//! `hothouse export words`: the tokenizer of a run as a file of its own, for `--vocab` of another run.
+//! `hothouse export words`: writes the tokenizer of a run, for `--vocab` of another run.
 
 use crate::args::{DataArgs, MachineArgs};
 use crate::error::Usage;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// A checkpoint of `hothouse train words`, or of the page
+    /// Checkpoint of the room words, saved here or in the page
     #[arg(value_name = "CHECKPOINT")]
     file: PathBuf,
     #[command(flatten)]
@@ -24,9 +24,9 @@ pub struct ExportArgs {
 
 impl VerbArgs for ExportArgs {
     const PATH: &'static [&'static str] = &["export", "words"];
-    const ABOUT: &'static str = "Write the tokenizer of a run, one line of JSON, to standard output";
+    const ABOUT: &'static str = "Export the tokenizer of a run as one line of JSON to standard output";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         let machine = Machine::new(&self.machine)?;
         let mut run = machine.pool.install(|| begin::restored(&self.file, &self.data, machine.host))?;
         let notes = run.events().into_iter().find_map(|event| match event {
@@ -35,7 +35,7 @@ impl VerbArgs for ExportArgs {
         });
         let Some(notes) = notes else {
             let (file, room) = (self.file.display(), run.schema().id);
-            bail!(Usage(format!("{file} is of the room '{room}', which has no tokens. Name one of `hothouse train words`")));
+            bail!(Usage(format!("{file} belongs to room '{room}', not 'words'. Name a checkpoint of `hothouse train words`")));
         };
         let line = run::words::vocabulary_line(&notes["tokenizer"]);
         Ok(std::io::stdout().lock().write_all(line.as_bytes())?)

@@ -1,4 +1,4 @@
-//! `hothouse generate words`: a text behind a prompt, told as it is written.
+//! `hothouse generate words`: generates text after a prompt and prints it token by token.
 
 use crate::args::values::number;
 use crate::args::{DataArgs, MachineArgs};
@@ -16,36 +16,36 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Bytes of a prompt at most.
+/// Longest prompt in bytes.
 const LONGEST_PROMPT: u64 = 16 << 20;
 
 #[derive(Clone, Debug, Args)]
 pub struct GenerateArgs {
-    /// A checkpoint of `hothouse train words`, or of the page
+    /// Checkpoint of the room words, saved here or in the page
     #[arg(value_name = "CHECKPOINT")]
     file: PathBuf,
-    /// What to go on from, or - for standard input [default: the prompt of its samples]
+    /// Prompt, or - for standard input [default: the prompt of the run's samples]
     #[arg(long, allow_hyphen_values = true, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Tokens at most
+    /// Largest number of tokens
     #[arg(
         long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000),
         allow_negative_numbers = true, value_name = "N",
     )]
     tokens: u32,
-    /// 0 takes the likeliest token always, 1 writes as the model has learned, more is bolder [default: that of its samples]
+    /// Sampling temperature: 0 always takes the likeliest token, 1 samples from the model [default: that of the run's samples]
     #[arg(long, value_parser = number, allow_negative_numbers = true, value_name = "T")]
     temperature: Option<f64>,
-    /// Choose among so many of the likeliest tokens; 0 for all [default: that of its samples]
+    /// Sample among the K likeliest tokens; 0 for all [default: that of the run's samples]
     #[arg(long, value_parser = clap::value_parser!(u32), allow_negative_numbers = true, value_name = "K")]
     top_k: Option<u32>,
-    /// Choose among the likeliest tokens that together have this probability
+    /// Sample among the likeliest tokens that together have this probability
     #[arg(long, default_value = "1", value_parser = number, allow_negative_numbers = true, value_name = "P")]
     top_p: f64,
-    /// Same checkpoint, prompt and seed: the same text
+    /// Seed; the same checkpoint, prompt and seed give the same text
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     seed: u32,
-    /// End where this comes
+    /// Stop at this text
     #[arg(long, allow_hyphen_values = true, value_name = "TEXT")]
     stop: Option<String>,
     /// Print the result as one JSON object
@@ -59,14 +59,14 @@ pub struct GenerateArgs {
 
 impl VerbArgs for GenerateArgs {
     const PATH: &'static [&'static str] = &["generate", "words"];
-    const ABOUT: &'static str = "Write a text behind a prompt, as a trained model goes on";
+    const ABOUT: &'static str = "Generate text after a prompt";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| {
             let mut run = begin::restored(&self.file, &self.data, machine.host)?;
             if run.schema().id != "words" {
                 let (file, room) = (self.file.display(), run.schema().id);
-                bail!(Usage(format!("{file} is of the room '{room}', which writes no texts. Name a checkpoint of `hothouse train words`")));
+                bail!(Usage(format!("{file} belongs to room '{room}', not 'words'. Name a checkpoint of `hothouse train words`")));
             }
             generate(&mut *run, &self)
         })
@@ -78,7 +78,7 @@ struct Line {
     prompt: String,
     text: String,
     tokens: u64,
-    /// Why it ended: length, stop or asked.
+    /// Reason for the end: length, stop or asked.
     ended: String,
     tokens_per_s: f64,
 }
@@ -89,12 +89,12 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
             run::protocol::Event::Began(began) => Some(began.knobs),
             _ => None,
         });
-        began.context("a run tells its knobs")?
+        began.context("a run reports its knobs")?
     };
     let given = match args.prompt.as_deref() {
         Some("-") => {
             let bytes = files::read_at_most(std::io::stdin().lock(), LONGEST_PROMPT, "the prompt")?;
-            Some(String::from_utf8(bytes).context("the prompt is no text. Send UTF-8")?)
+            Some(String::from_utf8(bytes).context("the prompt is not text. Send UTF-8")?)
         }
         given => given.map(String::from),
     };
@@ -114,7 +114,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
         Some(prompt) => prompt,
         None => ask(json!({ "ask": "prompt" }))?.as_str().context("a prompt")?.into(),
     };
-    // Another program gets every character of it.
+    // Only a terminal needs control characters removed.
     let mut out: Box<dyn Write> = match std::io::stdout().is_terminal() {
         true => Box::new(crate::plain::stdout()),
         false => Box::new(std::io::stdout().lock()),
@@ -125,7 +125,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     let began = Instant::now();
     let mut written = String::new();
     let view = loop {
-        // About as many as a slice of training takes.
+        // Eight tokens take about as long as a slice of training.
         let question = match SIGNALS.stopping() {
             true => json!({ "ask": "stop" }),
             false => json!({ "ask": "continue", "tokens": 8 }),

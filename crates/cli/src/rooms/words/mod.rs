@@ -1,11 +1,11 @@
-//! The words room's own verbs in the terminal.
+//! Terminal commands of the words room.
 
 mod export;
 mod generate;
 mod versus;
 
 use crate::host::Machine;
-use crate::shell::{Give, Rival, RoomShell, RoomVerb, verb};
+use crate::shell::{Emit, Rival, RoomShell, RoomVerb, verb};
 use anyhow::Result;
 use bench::Figure;
 use run::protocol::Config;
@@ -25,9 +25,9 @@ impl RoomShell for Shell {
         [
             "  \
   hothouse train words --print-config > run.toml; hothouse train --config run.toml --seed 2
-  hothouse export words run.safetensors > vocab.json   its tokenizer, for --vocab of another run
-  hothouse generate words run.safetensors --prompt \"One day, \"   a text, as a trained model goes on
-  hothouse bench words --versus pytorch      training steps beside those of an installed PyTorch
+  hothouse export words run.safetensors > vocab.json   write the tokenizer, for --vocab of another run
+  hothouse generate words run.safetensors --prompt \"One day, \"   generate text with a trained model
+  hothouse bench words --versus pytorch      compare training steps with an installed PyTorch
 ",
             "",
         ]
@@ -37,14 +37,14 @@ impl RoomShell for Shell {
         Some(Rival { name: "pytorch", check: versus::check })
     }
 
-    fn bench(&self, versus: bool, measured: &[Figure], machine: &Machine, give: Give) -> Result<()> {
-        if versus { versus::bench(measured, machine, give) } else { Ok(()) }
+    fn bench(&self, versus: bool, measured: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
+        if versus { versus::bench(measured, machine, emit) } else { Ok(()) }
     }
 
     fn out_of_reach(&self, config: &Config) -> Option<&'static str> {
         config
             .data
             .is_some()
-            .then_some("The goal is near the entropy floor, which nobody knows of a text of one's own, so it would not end this run.")
+            .then_some("The goal depends on the entropy floor, which is unknown for user data, so --until-solved cannot end this run.")
     }
 }

@@ -1,11 +1,11 @@
-"""The room's transformer in PyTorch: what ours is held to (tests/golden/words.py) and timed against
+"""The room's transformer in PyTorch: the reference for tests (tests/golden/words.py) and timings
 (`hothouse bench words --versus pytorch`, which runs this file).
 
     python3 pytorch.py VOCABULARY WIDTH LAYERS HEADS CONTEXT BATCH THREADS SECONDS MODE
 
-prints, once it is ready, a line of JSON with its version, and for each line that it reads one with tokens a second of whole training
-steps (forward, backward, clip, AdamW). The mode is `fp32` or `bf16`, eager or, with `-compile` behind it, compiled. A line is a round as
-ours are: steps follow one another for at least so many seconds, and every one of them counts.
+prints a line of JSON with its version when it is ready. Each input line starts a round, which prints a line with the tokens per
+second of whole training steps (forward, backward, clip, AdamW). A round lasts at least SECONDS and counts all of its steps, as in
+our own benchmark. The mode is `fp32` or `bf16`; the suffix `-compile` compiles the model.
 """
 
 import json
@@ -90,7 +90,7 @@ class Gpt(nn.Module):
         self, vocabulary, width, layers, heads, context, rms=False, rotary=False, swiglu=False, tied=True, bias=True
     ):
         super().__init__()
-        # A multiple of 32 near 8/3 of the width has as many parameters as 4 of two matrices.
+        # SwiGLU has three matrices: 8/3 of the width, rounded to a multiple of 32, gives about as many parameters as two of 4 widths.
         hidden = -(-8 * width // 3 // 32) * 32 if swiglu else 4 * width
         self.transformer = nn.ModuleDict({"wte": nn.Embedding(vocabulary, width)})
         if not rotary:
@@ -112,7 +112,7 @@ class Gpt(nn.Module):
         return F.cross_entropy(logits.view(-1, logits.shape[-1]).float(), targets.reshape(-1))
 
     def optimizer(self, lr, weight_decay, betas, **more):
-        """Decays matrices alone."""
+        """AdamW with weight decay on matrices only."""
         params = list(self.parameters())
         groups = [
             {"params": [p for p in params if p.dim() >= 2], "weight_decay": weight_decay},
@@ -122,7 +122,7 @@ class Gpt(nn.Module):
 
 
 def training(shape, batch, mode):
-    """A step, as a function."""
+    """Returns a function that does one training step."""
     vocabulary, _, _, _, context = shape
     torch.manual_seed(1)
     model = Gpt(*shape)

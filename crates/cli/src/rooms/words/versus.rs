@@ -1,9 +1,9 @@
-//! `hothouse bench words --versus pytorch`: whole training steps of the same shapes by PyTorch on the same cores, and ours as a ratio to
-//! them.
+//! `hothouse bench words --versus pytorch`: measures whole training steps of the same shapes in PyTorch on the same cores, and the ratio
+//! of our speed to PyTorch's.
 
 use crate::host::Machine;
 use crate::session::training::now_s;
-use crate::shell::Give;
+use crate::shell::Emit;
 use anyhow::{Context, Result, bail};
 use bench::{Figure, Steps};
 use math::Isa;
@@ -12,20 +12,20 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("pytorch.py");
-/// How often each is timed, in turn, and for how long at least.
+/// Number of timed rounds; the programs alternate.
 const ROUNDS: usize = 5;
+/// Shortest duration of a round in seconds.
 const SECONDS: f64 = 2.0;
 
-/// Vocabulary, width, layers, heads, context and batch, as the presets have them.
+/// Vocabulary, width, layers, heads, context and batch of each preset.
 const SHAPES: [(&str, [u32; 6]); 4] = [
     ("char", [65, 128, 4, 4, 64, 32]),
     ("d256", [8192, 256, 6, 8, 128, 32]),
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// What is compared: the modes of the script of which the fastest is the rival, its name in figures, and what stands behind the preset in
-/// ours, where we have two to compare. What a machine has none of ours of is not run: PyTorch takes minutes a step in bf16 where the
-/// processor does not multiply it.
+/// Comparisons: modes of the script, the rival's name in figures, and suffixes of our figures after the preset. The fastest mode is the
+/// rival. A comparison without figures of ours is skipped: PyTorch takes minutes per bf16 step without hardware support.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
@@ -33,7 +33,7 @@ fn python() -> String {
     std::env::var("HOTHOUSE_PYTHON").unwrap_or("python3".into())
 }
 
-/// Whether there is a Python with torch.
+/// Returns an error if there is no Python with torch.
 pub fn check() -> Result<()> {
     let python = python();
     let found = Command::new(&python).args(["-c", "import torch"]).output();
@@ -41,16 +41,16 @@ pub fn check() -> Result<()> {
     if found.status.success() { Ok(()) } else { bail!("{python} has no PyTorch. {GET_TORCH}") }
 }
 
-/// Of what was measured of ours.
-pub fn bench(ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
-    // What it compiles it looks up in a file.
+/// Measures PyTorch for each preset in `ours`, our own figures.
+pub fn bench(ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
+    // `torch.compile` reads the source from a file.
     let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();
     let written = script.and_then(|mut file| file.write_all(SCRIPT.as_bytes()).map(|()| file));
-    let script = written.context("cannot write the script for PyTorch. Make room, or set TMPDIR to another folder")?;
-    measure(script.path(), ours, machine, give)
+    let script = written.context("cannot write the script for PyTorch. Free disk space, or set TMPDIR to another folder")?;
+    measure(script.path(), ours, machine, emit)
 }
 
-fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
+fn measure(script: &Path, ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
     for (preset, shape) in SHAPES {
         let measured = |path: &str| {
             let name = format!("words.{preset}{path}.tokens_per_s");
@@ -73,7 +73,7 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Res
             };
             let mut steps: Vec<_> = paths.iter().map(|path| Steps::new(preset, isa(path))).collect();
             let (mut our_rates, mut rates) = (vec![Vec::new(); paths.len()], vec![Vec::new(); rivals.len()]);
-            // In turn, as a machine may be slower at one time than at another.
+            // The programs alternate, since the machine's speed varies over time.
             for _ in 0..ROUNDS {
                 for (steps, rates) in steps.iter_mut().zip(&mut our_rates) {
                     rates.push(steps.tokens_per_s(SECONDS, now_s));
@@ -90,28 +90,28 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Res
             }
             let best = fastest(&each);
             for figure in each {
-                give(figure)?;
+                emit(figure)?;
             }
             let (mode, rates) = (modes[best], &rates[best]);
             let unit = format!("tokens/s, torch {torch}, {mode}, the faster of {}", modes.join(" and "));
-            give(Figure::measured(format!("words.{preset}.{name}.tokens_per_s"), rates, unit))?;
+            emit(Figure::measured(format!("words.{preset}.{name}.tokens_per_s"), rates, unit))?;
             for (path, ours) in paths.iter().zip(our_rates) {
                 let ratios: Vec<f64> = ours.iter().zip(rates).map(|(ours, rate)| ours / rate).collect();
                 let unit = format!("times as fast as PyTorch {mode}, in {ROUNDS} turns");
-                give(Figure::measured(format!("words.{preset}{path}.ratio_to_{name}"), &ratios, unit))?;
+                emit(Figure::measured(format!("words.{preset}{path}.ratio_to_{name}"), &ratios, unit))?;
             }
         }
     }
     Ok(())
 }
 
-/// The one with the highest median.
+/// Index of the figure with the highest median.
 fn fastest(each: &[Figure]) -> usize {
-    let places = 0..each.len();
-    places.max_by(|&a, &b| each[a].value.total_cmp(&each[b].value)).expect("a rival has a mode")
+    let indices = 0..each.len();
+    indices.max_by(|&a, &b| each[a].value.total_cmp(&each[b].value)).expect("a rival has a mode")
 }
 
-/// PyTorch with a model of its own, ready to train it whenever it is asked.
+/// A PyTorch process with its own model.
 struct Rival {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -136,7 +136,7 @@ impl Rival {
     }
 
     fn tokens_per_s(&mut self) -> Result<f64> {
-        // Whether it is still there its answer tells.
+        // A failed write is ignored: reading the answer reports that the process ended.
         let _ = self.child.stdin.as_mut().context("a pipe")?.write_all(b"\n");
         self.line()?["tokens_per_s"].as_f64().context("a rate")
     }
@@ -145,9 +145,9 @@ impl Rival {
         if let Some(line) = self.lines.next() {
             return serde_json::from_str(&line?).context("a line of JSON");
         }
-        let mut said = String::new();
-        self.child.stderr.take().context("a pipe")?.read_to_string(&mut said)?;
-        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        let mut errors = String::new();
+        self.child.stderr.take().context("a pipe")?.read_to_string(&mut errors)?;
+        let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
         bail!("{} ended: {last}. Compiled modes need a C++ compiler (g++) beside torch", python())
     }
 }
@@ -159,18 +159,18 @@ impl Drop for Rival {
     }
 }
 
-const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch numpy` gets it; then set \
+const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch numpy` installs it; then set \
                          HOTHOUSE_PYTHON=torch/bin/python";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What stands in for the script is told the same, answers the same, and at the third question ends with words of its own.
-    const STAND_IN: &str = "
+    /// A mock of the script. It prints its arguments as the version and fails at the third line.
+    const MOCK: &str = "
 import json, sys
-told = sys.argv[1:]
-print(json.dumps({'torch': ' '.join(told)}), flush=True)
+arguments = sys.argv[1:]
+print(json.dumps({'torch': ' '.join(arguments)}), flush=True)
 for at, _ in enumerate(sys.stdin):
     if at == 2:
         sys.exit('out of memory')
@@ -178,8 +178,8 @@ for at, _ in enumerate(sys.stdin):
 ";
 
     #[test]
-    fn the_rival_is_the_faster_mode_by_its_median() {
-        // The best single round is not what counts.
+    fn rival_is_the_mode_with_the_higher_median() {
+        // The eager mode has the best single round, but not the better median.
         let eager = Figure::measured("eager", &[10.0, 11.0, 30.0], "");
         let compiled = Figure::measured("compiled", &[12.0, 13.0, 14.0], "");
         assert_eq!(fastest(&[eager.clone(), compiled.clone()]), 1);
@@ -189,12 +189,12 @@ for at, _ in enumerate(sys.stdin):
     }
 
     #[test]
-    fn a_rival_is_asked_line_by_line_and_why_it_ended_is_told() {
+    fn rival_answers_line_by_line_and_its_last_error_is_reported() {
         if Command::new(python()).arg("--version").output().is_err() {
-            return testkit::skip("there is no Python to ask a rival with");
+            return testkit::skip("there is no Python");
         }
         let script = std::env::temp_dir().join(format!("hothouse-rival-{}.py", std::process::id()));
-        std::fs::write(&script, STAND_IN).unwrap();
+        std::fs::write(&script, MOCK).unwrap();
         let mut rival = Rival::start(&script, &SHAPES[0].1, 3, "fp32").unwrap();
         assert_eq!(rival.torch, "65 128 4 4 64 32 3 2 fp32");
         assert_eq!(rival.tokens_per_s().unwrap(), 100.5);

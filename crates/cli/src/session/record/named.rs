@@ -1,5 +1,5 @@
-//! How what a record says stands in a line: fields under their names, and counters, values of rows and parts of time under those of the
-//! room's columns, so that a line can be read alone. Each type says it once, for both ways.
+//! JSON format of a record. Each field has its name; counters, row values and time parts have the names of the room's columns, so that
+//! a line is self-describing. One declaration per type defines both writing and reading.
 
 use super::summary::{Ended, EndedBy, Parts, Summary};
 use run::protocol::{Began, Config, Confirmation, Knobs, Mark, Progress, Row, Value as KnobValue};
@@ -8,11 +8,11 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The names of a room's columns.
+/// Names of a room's columns.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     schema: &'a Schema,
-    /// Rows are of tests; else of metrics, with shares of time.
+    /// Selects the columns of tests instead of metrics. Only metrics have time shares.
     test: bool,
 }
 
@@ -40,7 +40,7 @@ pub trait Named: Sized {
     fn read(value: &Value, names: Names) -> Option<Self>;
 }
 
-/// Something under these names.
+/// Serializes a value with these column names.
 pub struct By<'a, T>(pub &'a T, pub Names<'a>);
 
 impl<T: Named> Serialize for By<'_, T> {
@@ -85,7 +85,7 @@ impl<T: Named> Named for Vec<T> {
     }
 }
 
-/// What has fields, which may stand beside those of others.
+/// A type whose fields can be written into a map that other types share.
 pub trait Fields: Sized {
     fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error>;
     fn read_fields(value: &Value, names: Names) -> Option<Self>;
@@ -103,8 +103,8 @@ impl<T: Fields> Named for T {
     }
 }
 
-/// The fields of a type, in the order in which they are written. `of tests` marks rows of tests, and `or` gives the value of a field
-/// that older versions did not write. The fields of the member behind the semicolon are written beside the others.
+/// Declares the fields of a type in the order of writing. `of tests` marks rows of tests. `or` gives the default of a field that
+/// older versions did not write. The fields of the member after the semicolon are written into the same map.
 macro_rules! fields {
     ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:literal)?),* $(; $beside:ident)? }) => {
         impl Fields for $type {
@@ -142,7 +142,7 @@ fn number(value: &Value, name: &str) -> Option<f64> {
     value.get(name).and_then(Value::as_f64)
 }
 
-/// The fields of that event.
+/// Fields of `Event::Solved`.
 pub struct Solved {
     pub progress: Progress,
     pub goal: f64,
@@ -162,7 +162,7 @@ impl Fields for Progress {
     fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("iteration", &self.iteration)?;
         for (column, &count) in names.schema.counters.iter().zip(&self.counts) {
-            // As the whole number that it is.
+            // Whole numbers are written without a decimal point.
             match count {
                 whole if whole.fract() == 0.0 && whole.abs() < 9e15 => map.serialize_entry(column.name, &(whole as i64))?,
                 other => map.serialize_entry(column.name, &other)?,
@@ -180,7 +180,7 @@ impl Fields for Progress {
 
 impl Fields for Row {
     fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
-        /// Of each part.
+        /// Share of time of each part.
         struct Shares<'a>(&'a [Option<f64>], Names<'a>);
         impl Serialize for Shares<'_> {
             fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,4 @@
-//! What a training process did, as its last record says.
+//! Summary of a training process, its last record.
 
 use run::protocol::{Progress, Row};
 use serde::{Deserialize, Serialize};
@@ -6,60 +6,62 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
-    /// `--steps`: the limit of the room's first counter was reached.
+    /// The limit of the room's first counter (`--steps`) was reached.
     Steps,
     Seconds,
     CpuSeconds,
     Solved,
     /// Ctrl-C, a termination signal, or `q`.
     Interrupt,
-    /// Nobody reads the output any more.
+    /// The reader closed the output.
     ClosedOutput,
-    /// The weights are no longer numbers.
+    /// The weights contain NaN or infinity.
     Diverged,
 }
 
-/// What a training process did.
+/// Results of a training process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub ended_by: EndedBy,
     pub room: String,
     pub variant: String,
     pub seed: u32,
-    /// Of the whole run, what was resumed included.
+    /// Progress of the whole run, including its earlier processes.
     pub progress: Progress,
-    /// Of this process: on the wall, and of processor time.
+    /// Wall-clock seconds of this process.
     pub seconds: f64,
+    /// Processor seconds of this process.
     pub cpu_seconds: f64,
-    /// Of the first counter, a second of training in this process.
+    /// Increase of the first counter per second of training in this process.
     pub per_second: f64,
-    /// The newest.
+    /// Newest row of metrics.
     pub metrics: Option<Row>,
-    /// At the end; none where it diverged.
+    /// Test at the end; none after divergence.
     pub test: Option<Row>,
-    /// Where it was first confirmed to reach the goal, and how many confirmations failed.
+    /// Progress at which the goal was first confirmed.
     pub solved: Option<Progress>,
+    /// Number of failed confirmations.
     pub attempts: u32,
     /// Seconds of training in this process, by part.
     pub parts_s: Parts,
     pub machine: Ended,
 }
 
-/// What of a summary needs no names of a room's.
+/// Fields of a summary that are the same in all rooms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     /// Hash of the weights at the end.
     pub digest: String,
     pub arithmetic: String,
-    /// The GPU that trained in the end, where it was one.
+    /// GPU in use at the end, if any.
     pub device: Option<String>,
     pub isa: String,
     pub threads: u32,
     pub file: Option<String>,
-    /// The command that continues the run.
+    /// Command that resumes the run.
     pub resume: Option<String>,
 }
 
-/// Seconds by part.
+/// Seconds of each part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts(pub Vec<f64>);

@@ -233,7 +233,7 @@ impl Builder<'_> {
         self.spec.config.envs
     }
 
-    /// What kernels that see observations know.
+    /// Constants of kernels that read observations.
     fn text(&self, threads: usize) -> Text {
         let config = &self.spec.config;
         let features = self.world.observation;
@@ -246,7 +246,7 @@ impl Builder<'_> {
             .count("STATE", self.world.state)
     }
 
-    /// What kernels know that see what became of a rollout.
+    /// Constants of kernels that read the results of a rollout.
     fn later_text(&self, threads: usize) -> Text {
         self.text(threads)
             .flag("REWARDS_NORMALIZED", self.spec.config.normalize_reward)
@@ -362,7 +362,7 @@ impl Builder<'_> {
             .add(NORMALIZE)
             .add(include_str!("gather.wgsl"));
         let Places { input, moments, counters, .. } = self.places;
-        // Of every shuffle of so many, the rounds apart.
+        // `mask` and `shift` are the same for every shuffle of `samples` items; only the rounds differ.
         let shuffle = Shuffle::new(self.spec.shuffles, samples, 0, 0);
         let mut args = [*minibatch, config.envs, config.minibatches, samples / config.minibatches].map(|x| x as u32).to_vec();
         args.extend(at([&self.rollout.samples, &self.rollout.normalizer, &moments.part(6, 3), input, counters]));
@@ -386,7 +386,7 @@ impl Builder<'_> {
     }
 }
 
-/// Where some regions begin.
+/// Start offsets of regions.
 fn at<const N: usize>(regions: [&Region; N]) -> [u32; N] {
     regions.map(|region| region.at)
 }

@@ -1,4 +1,4 @@
-// Observations as the networks see them. Means and then scales stand at `args.normalizer`.
+// Normalized observations for the networks. `args.normalizer` is the offset of the means, followed by the scales.
 
 fn normalized(x: f32, i: u32) -> f32 {
     if (!NORMALIZED) { return x; }

@@ -69,9 +69,9 @@ pub fn packed_sample(sample: &Sample, scratch: &mut Results) -> PackedSample {
 /// Network outputs for a lane's decisions, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Hidden layer of the policy, [rows][width].
+    /// Hidden layer of the policy, `[rows][width]`.
     pub hidden: Vec<f32>,
-    /// The five probabilities, [rows][[`super::HEADS`]].
+    /// The five probabilities, `[rows][HEADS]`: see [`super::HEADS`].
     pub heads: Vec<f32>,
 }
 

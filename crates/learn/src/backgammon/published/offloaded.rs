@@ -9,7 +9,7 @@ use math::par::Pinned;
 
 /// Devices that work for the learner besides the CPU.
 #[derive(Default)]
-pub(super) struct Away {
+pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
     /// Fault of a device that failed between two slices.
     pub failed: Option<Fault>,

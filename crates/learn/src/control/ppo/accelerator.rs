@@ -1,7 +1,7 @@
-//! Iterations that another machine takes over, a GPU for one: what goes in, and what comes out.
+//! Input and output of iterations that another machine, such as a GPU, computes.
 //!
-//! Everything comes back: weights, moments, environments, sums. So at every boundary the learner is whole: it can evaluate, save and
-//! go on here from the same place, and a machine that is lost takes nothing with it but the iteration it was at.
+//! The output contains the complete state: weights, moments, environments and sums. So at every boundary the learner can evaluate, save and
+//! continue on the CPU. A lost machine costs only the iteration in progress.
 
 use super::config::PpoConfig;
 use super::nets::Head;
@@ -15,33 +15,33 @@ use math::par::{Movable, Pinned};
 use std::sync::Arc;
 use worlds::control::Kind;
 
-/// What a learner does, for whoever does the same.
+/// Specification of a learner, from which a machine can reproduce its iterations.
 #[derive(Clone)]
 pub struct LearnerSpec {
     pub kind: &'static Kind,
     pub config: PpoConfig,
     pub seed: u32,
     pub head: Head,
-    /// Policy and critic of all environments, row by row.
+    /// Plan of policy and critic for all environments, in row layout.
     pub acting: Arc<Plan>,
-    /// Loss, metrics and gradients of a whole minibatch.
+    /// Plan of loss, metrics and gradients for a whole minibatch.
     pub learning: Arc<Plan>,
-    /// Samples of a minibatch: what minibatches do not share evenly is left out.
+    /// Samples of a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
-    /// The key of the random words that actions are drawn with. Environment e takes, of the block whose counter is
-    /// (32·⌊e/128⌋ + e mod 32, step, step's upper half, 0), word ⌊e/32⌋ mod 4, and for numbers words 2i and 2i + 1
-    /// make the two of a pair; steps are counted from the beginning of the run.
+    /// Key of the random words for action sampling. Environment e uses the block with counter (32·⌊e/128⌋ + e mod 32, step, upper half of
+    /// step, 0). It takes word ⌊e/32⌋ mod 4. For continuous actions, words 2i and 2i + 1 give a pair of normal numbers. Steps count from
+    /// the start of the run.
     pub draws: [u32; 4],
-    /// What [`Shuffle::new`] makes an epoch's order from.
+    /// Random stream for [`Shuffle::new`], which orders an epoch.
     pub shuffles: Rng,
 }
 
-/// A learner at a boundary, for a machine that goes on from there.
+/// A learner at a boundary, from which a machine can continue.
 #[derive(Clone)]
 pub struct Snapshot {
     pub spec: LearnerSpec,
     pub params: Params,
-    /// What it would save.
+    /// Checkpoint contents.
     pub state: Vec<(String, Vec<usize>, Data)>,
 }
 
@@ -50,11 +50,11 @@ impl Request for Snapshot {
     const WHAT: &'static str = "PPO";
 }
 
-/// One learner at work elsewhere.
+/// Worker that runs the iterations of one learner on another machine.
 pub trait Accelerator: Movable {
-    /// Begins an iteration from where the last one ended.
+    /// Starts an iteration from the end of the last one.
     fn begin(&mut self, input: &IterationInput) -> Result<(), Fault>;
-    /// Whether it is done; then what came of it stands in `output`. It may wait for a moment, where one can.
+    /// Returns true if the iteration is done and `output` has been filled. It may block for a moment on platforms that allow it.
     fn poll(&mut self, output: &mut IterationOutput) -> Result<bool, Fault>;
 }
 
@@ -68,52 +68,51 @@ impl Accelerator for Pinned<Box<dyn Accelerator>> {
     }
 }
 
-/// What an iteration begins with.
+/// Input of an iteration.
 #[derive(Clone, Debug)]
 pub struct IterationInput<'a> {
     pub config: &'a PpoConfig,
     pub iteration: u64,
-    /// With the learning rate in force.
+    /// Includes the current learning rate.
     pub adam: Adam,
-    /// Steps that Adam has taken.
+    /// Number of Adam steps.
     pub adam_steps: u64,
-    /// How observations are normalised: less `mean`, times `scale`, clipped at ±[`super::NORMALIZED_LIMIT`]; empty where they are
-    /// not.
+    /// Normalisation of observations: subtract `mean`, multiply by `scale`, clip at ±[`super::NORMALIZED_LIMIT`]. Empty without
+    /// normalisation.
     pub normalizer_mean: &'a [f32],
     pub normalizer_scale: &'a [f32],
-    /// Of the discounted sums of rewards before this iteration: how many, their mean and their variance.
+    /// Count, mean and variance of the discounted reward sums before this iteration.
     pub return_moments: [f64; 3],
-    /// Record the first environments.
+    /// True to record the first environments.
     pub record: bool,
 }
 
-/// What comes of an iteration. Vectors keep their memory from one to the next.
+/// Output of an iteration. Vectors are reused between iterations.
 #[derive(Clone, Debug, Default)]
 pub struct IterationOutput {
-    /// Laid out as `Params::values`.
+    /// In the layout of `Params::values`.
     pub params: Vec<f32>,
     pub adam_m: Vec<f32>,
     pub adam_v: Vec<f32>,
-    /// Over the minibatches that were learned from.
+    /// Sums over the minibatches used for learning.
     pub sums: LossSums,
     pub explained_variance: f32,
-    /// `[envs][state_len]`, as `worlds::control::Vector::environment` gives them.
+    /// `[envs][state_len]`, in the format of `worlds::control::Vector::environment`.
     pub states: Vec<f32>,
     pub steps: Vec<u32>,
     pub episodes: Vec<u32>,
-    /// Return so far of each environment's episode, and its discounted sum of rewards (empty where rewards are not
-    /// normalised).
+    /// Return so far of each environment's episode, and its discounted reward sum (empty if rewards are not normalised).
     pub episode_returns: Vec<f32>,
     pub discounted_returns: Vec<f32>,
-    /// Episodes that ended, and of the newest of them, at most 100, return and length, oldest first.
+    /// Number of ended episodes; and return and length of the newest (at most 100), oldest first.
     pub episodes_ended: u64,
     pub finished: Vec<(f32, u32)>,
-    /// Sums over the samples of each feature of the observations less the normaliser's mean, and of its square.
+    /// Sums over the samples: for each feature, the observation minus the normaliser's mean, and its square.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Of the discounted sums of rewards, and of their squares.
+    /// Sums of the discounted reward sums, and of their squares.
     pub return_sums: [f64; 2],
-    /// The first steps of the first environments, at most [`super::RECORDED_STEPS`] of [`super::RECORDED_ENVS`], as
-    /// [`super::Recorded::read`] gives them; empty unless they were asked for.
+    /// First steps of the first environments, at most [`super::RECORDED_STEPS`] of [`super::RECORDED_ENVS`], in the format of
+    /// [`super::Recorded::read`]. Empty unless recording was requested.
     pub recorded_observations: Vec<f32>,
     pub recorded_ended: Vec<u8>,
 }

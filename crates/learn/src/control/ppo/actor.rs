@@ -1,4 +1,4 @@
-//! An actor: environments, the policy that acts in them, and the rollout that comes of it.
+//! An actor: environments, the policy that acts in them, and the recorded rollout.
 
 use super::advantages::Advantages;
 use super::evaluation::Context;
@@ -13,8 +13,7 @@ use std::sync::Arc;
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::control::{Kind, Vector};
 
-/// Up to 128 environments and their rollout of T steps. Panels of the last
-/// actor that hold no environment are stepped too and never looked at.
+/// Up to 128 environments and their rollout of T steps. Unused panels of the last actor are stepped as well and ignored.
 pub(super) struct Actor {
     pub world: Box<dyn Vector>,
     executor: Executor,
@@ -23,15 +22,15 @@ pub(super) struct Actor {
     count: usize,
     features: usize,
     pub record: Rollout,
-    /// As the environments take them, `[LANES]`.
+    /// Actions in environment units, `[LANES]`.
     env_actions: Vec<f32>,
-    /// What the newest step led to, before a new episode began.
+    /// Observations after the newest step, before any reset.
     next_observations: Vec<f32>,
-    /// Places of the rollout at which the time limit cut an episode short: what it would still have earned
-    /// is the critic's value of the state it had reached, `[truncations][features]`.
+    /// Rollout positions at which the time limit truncated an episode, and the states reached, `[truncations][features]`. The critic's
+    /// value of such a state replaces the future return.
     truncations: Vec<usize>,
     truncated_states: Vec<f32>,
-    /// Return so far of each lane's episode, and its discounted sum of rewards.
+    /// Return so far of each lane's episode, and its discounted reward sum.
     pub episode_returns: Vec<f32>,
     pub discounted_returns: Vec<f32>,
     pub finished: Vec<Episode>,
@@ -39,38 +38,38 @@ pub(super) struct Actor {
     pub samples: Vec<f32>,
     /// Sums over the samples of R, R², R - V and (R - V)².
     pub value_errors: [f64; 4],
-    /// Sums of each feature of the observations, less the normaliser's mean, and of its square.
+    /// Sums over the samples: for each feature, the observation minus the normaliser's mean, and its square.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Of the discounted sums of rewards, and of its square.
+    /// Sums of the discounted reward sums, and of their squares.
     pub return_sums: [f64; 2],
-    /// Seconds in the policy and in the world, by the clock that the first actor is given.
+    /// Seconds in policy and environment, by the profiling clock (first actor only).
     pub seconds: [f64; 2],
 }
 
-/// What all actors share in a slice.
+/// Inputs that all actors share in a slice.
 #[derive(Clone, Copy)]
 pub(super) struct RolloutContext<'a> {
     pub acting: Context<'a>,
     pub rng: Rng,
-    /// Steps every environment had taken when the rollout began.
+    /// Steps of every environment before this rollout.
     pub first_step: u64,
-    /// ln σ and σ, where actions are numbers.
+    /// ln σ and σ of continuous actions.
     pub spread: (f32, f32),
     pub gamma: f32,
     pub lambda: f32,
-    /// What rewards are multiplied by.
+    /// Factor applied to rewards.
     pub reward_scale: f32,
     pub normalize_reward: bool,
     pub clock: fn() -> f64,
 }
 
 impl Actor {
-    /// Of one that has `count` environments for so many steps.
+    /// Memory in bytes of an actor with `count` environments and `steps` steps.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa, count: usize, steps: usize) -> f64 {
         let features = kind.spec.observation.len() as f64;
         let (lanes, steps, count) = (LANES as f64, steps as f64, count as f64);
         let truncations = lanes * (steps / f64::from(kind.spec.step_limit)).ceil();
-        // Observations; seven more numbers of each step; what is finished; then once what a step needs.
+        // Observations; seven more numbers per step; finished episodes; then the buffers of a single step.
         let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
         let samples = steps * count * (features + SAMPLE as f64);
         let once = (kind.many)(isa, 0, 0, LANES).bytes() + size_of::<Self>();
@@ -81,7 +80,7 @@ impl Actor {
         let features = kind.spec.observation.len();
         let truncations = LANES * steps.div_ceil(kind.spec.step_limit as usize);
         Self {
-            // All of the lanes, so that buffers have one shape.
+            // Always all lanes, so that buffers have one shape.
             world: (kind.many)(isa, seed, first as u32, LANES),
             executor: Executor::new(plan),
             index: (first / LANES) as u32,
@@ -111,7 +110,7 @@ impl Actor {
         }
         self.finished.clear();
         self.seconds = [0.0; 2];
-        // A clock costs something: the first actor stands for all.
+        // Reading the clock is slow, so only the first actor is timed.
         let timed = self.index == 0;
         let now = || if timed { (with.clock)() } else { 0.0 };
         let mut began_s = now();
@@ -153,7 +152,7 @@ impl Actor {
         }
     }
 
-    /// Records the episodes that ended at step t, and the states in which they were cut short.
+    /// Records the episodes that ended at step t, and the last states of truncated episodes.
     fn record_episodes(&mut self, t: usize) {
         let ended = &self.record.ended[t * LANES..(t + 1) * LANES];
         for panel in (0..self.count).step_by(PANEL) {
@@ -176,7 +175,7 @@ impl Actor {
         }
     }
 
-    /// The discounted sums of rewards, whose spread rewards are divided by.
+    /// Updates the discounted reward sums, whose standard deviation normalises rewards.
     pub fn accumulate_returns(&mut self, gamma: f32) {
         self.return_sums = [0.0; 2];
         for (rewards, ended) in self.record.rewards.chunks_exact(LANES).zip(self.record.ended.chunks_exact(LANES)) {
@@ -189,8 +188,7 @@ impl Actor {
         }
     }
 
-    /// Values of a batch of observations: `self.record.values` of the states after the rollout, and the
-    /// bootstraps of the episodes that were cut short.
+    /// Computes values for `self.record.values` after the last step and for the bootstraps of truncated episodes.
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
         with.acting.run_panels(executor, self.world.observations());
@@ -209,7 +207,7 @@ impl Actor {
         }
     }
 
-    /// Advantages, and the samples in the form in which minibatches gather them.
+    /// Computes advantages, and writes the samples in the layout that minibatches gather.
     pub fn estimate_advantages(&mut self, with: RolloutContext) {
         self.bootstrap(with);
         dispatch(
@@ -226,7 +224,7 @@ impl Actor {
                 advantages: &mut self.record.advantages,
             },
         );
-        // Loops of known length are a few moves a sample.
+        // A loop of constant length compiles to a few moves per sample.
         match self.features {
             2 => self.write_samples::<2>(with),
             3 => self.write_samples::<3>(with),
@@ -289,15 +287,14 @@ mod tests {
 
     const FEATURES: usize = 2;
 
-    /// Steps of a rollout, and lanes that count: neither a multiple of what it is cut into.
+    /// Steps of a rollout and environments in use; neither is a multiple of the block size.
     const STEPS: usize = 17;
 
     const COUNT: usize = 100;
 
-    /// A world without chance, in which nothing that is done matters: what every lane shows, earns and when its
-    /// episodes end can be told without stepping.
+    /// Deterministic environment that ignores actions. Observations, rewards and episode ends are known without stepping.
     struct Clocks {
-        /// Episodes and steps of each lane.
+        /// Episode and step of each lane.
         at: [(u32, u32); LANES],
         observations: Vec<f32>,
     }
@@ -313,7 +310,7 @@ mod tests {
             1.5 - 0.5 * step as f32 - 0.01 * lane as f32
         }
 
-        /// Some episodes end by themselves, some of those just when their time is over, and others by time alone.
+        /// Some episodes terminate by themselves, some of them exactly at the time limit, and others by the time limit only.
         fn end(lane: usize, episode: u32, length: u32) -> u32 {
             let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
             (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)
@@ -391,16 +388,16 @@ mod tests {
         },
     );
 
-    /// All that becomes of two rollouts, against what is known of the world: episodes that end stop what flows back,
-    /// those that time cuts short go on at the value of the state that was reached, and never at the next one's.
+    /// Compares two rollouts with a scalar reference. Episode ends stop the flow of advantages. Truncated episodes continue with the value
+    /// of the state reached, not with that of the next episode.
     #[test]
-    fn a_rollout_becomes_the_samples_that_it_should() {
+    fn rollout_samples_match_a_scalar_reference() {
         let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);
         let normalizer = Normalizer { moments: Vec::new(), mean: vec![0.5, 0.0], scale: vec![0.125, 1.0] };
         let config = PpoConfig { hidden: 1, ..PpoConfig::default() };
         let task = Task { observation: FEATURES, head: Head::Choices(2) };
         for (isa, normalizer) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&normalizer))]) {
-            // The critic gives back the first number that it is shown; no choice is better than another.
+            // The critic returns the first observation feature; the policy is uniform.
             let plan = plan_acting(task, &config, LANES, graph::Layout::Panels, isa).unwrap();
             let mut params = Params::new(plan.table(), 0);
             params.values_mut().fill(0.0);

@@ -3,14 +3,13 @@
 use super::rollout::LANES;
 use math::{Kernel, Simd};
 
-/// Backwards through the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. Where an episode ended, A' is 0 and
-/// V' the bootstrap.
+/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. At the end of an episode, A' is 0 and V' is the bootstrap.
 pub(super) struct Advantages<'a> {
     pub gamma: f32,
     /// γλ
     pub decay: f32,
     pub scale: f32,
-    /// Of a scaled reward, either way.
+    /// Limit of the absolute value of a scaled reward.
     pub limit: f32,
     pub rewards: &'a [f32],
     pub values: &'a [f32],
@@ -49,17 +48,17 @@ mod tests {
     use math::{Isa, dispatch};
     use serde_json::Value;
 
-    /// The definition, each sum from scratch, in NumPy (`tests/golden/ppo_loss.py`), and its recursion in f64 under
-    /// scaled and limited rewards.
+    /// Reference: the definition in NumPy, each sum from scratch (`tests/golden/ppo_loss.py`), and the recursion in f64 with scaled and
+    /// limited rewards.
     #[test]
-    fn advantages_are_as_they_are_defined() {
+    fn advantages_match_their_definition() {
         let golden: Value = serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();
         let golden = &golden["advantages"];
         let list = |name: &str| -> Vec<f64> { golden[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect() };
         let (gamma, lambda) = (golden["gamma"].as_f64().unwrap(), golden["lambda"].as_f64().unwrap());
         let [rewards, values, next_observations, ends] = ["rewards", "values", "reached", "ends"].map(list);
         let steps = rewards.len();
-        // Lane l is the golden one, begun l steps later; the beginning follows the end.
+        // Lane l is the golden sequence rotated by l steps.
         let turned = |list: &[f64], lane: usize, t: usize| list[(t + lane) % steps] as f32;
         let grid = |list: &[f64]| -> Vec<f32> { (0..steps * LANES).map(|i| turned(list, i % LANES, i / LANES)).collect() };
         let (rewards, bootstraps) = (grid(&rewards), grid(&next_observations));

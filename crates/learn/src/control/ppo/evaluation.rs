@@ -1,4 +1,4 @@
-//! Who plays what was learned greedily in fresh episodes, and is asked about states.
+//! Greedy evaluation in fresh episodes, and predictions for given states.
 
 use super::nets::{Head, Task, spread};
 use super::normalizer::Normalizer;
@@ -8,9 +8,9 @@ use math::{Isa, PANEL, dispatch, ops, par};
 use std::sync::Arc;
 use worlds::control::{Kind, Vector};
 
-/// Evaluators that play at once, each a panel of episodes.
+/// Number of evaluators that run in parallel, each with a panel of episodes.
 const EVALUATORS: usize = 4;
-/// The first environment of evaluations, which no training reaches.
+/// First environment of evaluations; training uses lower numbers.
 const FIRST_ENV: u32 = 1 << 31;
 
 /// Returns of fresh episodes.
@@ -24,23 +24,23 @@ pub struct Evaluation {
 pub(super) struct Evaluators {
     isa: Isa,
     task: Task,
-    /// What the rollout acts with, until the iteration ends.
+    /// Weights of the rollout in progress, replaced at the end of the iteration.
     params: Params,
     packed: Packed,
     evaluators: Vec<Evaluator>,
     played: Played,
-    /// Steps of all evaluators that are a slice.
+    /// Steps per slice, for all evaluators.
     turn: usize,
 }
 
-/// An evaluation under way: what it plays with, and what it has found.
+/// An evaluation in progress: its weights and its results so far.
 struct Played {
     params: Params,
     packed: Packed,
     normalizer: Option<Normalizer>,
     episodes: u32,
     seed: u32,
-    /// The first episode that the evaluators play now; none is under way once all are played.
+    /// First episode of the current batch; the evaluation ends when it reaches `episodes`.
     first: u32,
     sum: f64,
     min: f32,
@@ -48,7 +48,7 @@ struct Played {
 }
 
 impl Evaluators {
-    /// `plan`: of a panel's policy and critic.
+    /// `plan`: policy and critic for one panel.
     pub fn new(plan: &Arc<Plan>, kind: &Kind, task: Task, params: &Params, isa: Isa) -> Self {
         Self {
             isa,
@@ -71,7 +71,7 @@ impl Evaluators {
         }
     }
 
-    /// Bytes of environments, of a policy for them, and of the weights that an evaluation keeps.
+    /// Memory in bytes: environments, their policy, and the weights that an evaluation keeps.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
         let lanes = PANEL * (kind.spec.observation.len() + 3);
         let own = (kind.many)(isa, 0, 0, PANEL).bytes() + 4 * lanes;
@@ -93,17 +93,17 @@ impl Evaluators {
         }
         (played.episodes, played.seed, played.first) = (episodes, seed, 0);
         (played.sum, played.min, played.max) = (0.0, f32::INFINITY, f32::NEG_INFINITY);
-        self.seat();
+        self.start_episodes();
     }
 
-    /// The episodes of the `i`-th evaluator.
+    /// Number of episodes of evaluator `i`.
     fn lanes(&self, i: usize) -> usize {
         let before = self.played.first + (i * PANEL) as u32;
         (self.played.episodes.saturating_sub(before) as usize).min(PANEL)
     }
 
-    /// Each evaluator begins its next episodes.
-    fn seat(&mut self) {
+    /// Starts the next episodes of each evaluator.
+    fn start_episodes(&mut self) {
         for i in 0..EVALUATORS {
             let (count, first) = (self.lanes(i), FIRST_ENV | (self.played.first + (i * PANEL) as u32));
             self.evaluators[i].begin(self.played.seed, first, count);
@@ -128,7 +128,7 @@ impl Evaluators {
         self.played.first += (EVALUATORS * PANEL) as u32;
         let Played { episodes, first, sum, min, max, .. } = self.played;
         if first < episodes {
-            self.seat();
+            self.start_episodes();
             return None;
         }
         if episodes == 0 {
@@ -137,7 +137,7 @@ impl Evaluators {
         Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max })
     }
 
-    /// See [`Ppo::predict`](super::Ppo::predict); `unit` is what a value is multiplied by.
+    /// See [`Ppo::predict`](super::Ppo::predict); values are multiplied by `unit`.
     pub fn predict(
         &mut self,
         (normalizer, unit): (Option<&Normalizer>, f32),
@@ -151,7 +151,7 @@ impl Evaluators {
     }
 }
 
-/// Plays fresh episodes greedily, a panel at a time.
+/// Plays fresh episodes greedily, one panel at a time.
 struct Evaluator {
     world: Box<dyn Vector>,
     executor: Executor,
@@ -160,7 +160,7 @@ struct Evaluator {
     rewards: Vec<f32>,
     ended: Vec<u32>,
     done: [bool; PANEL],
-    /// Lanes that are not done.
+    /// Number of lanes whose episode is in progress.
     going: usize,
     episode_returns: [f32; PANEL],
 }
@@ -180,7 +180,7 @@ impl Evaluator {
         }
     }
 
-    /// Begins one episode in each of the first `count` lanes.
+    /// Starts one episode in each of the first `count` lanes.
     fn begin(&mut self, seed: u32, first: u32, count: usize) {
         self.going = count;
         if count > 0 {
@@ -190,10 +190,10 @@ impl Evaluator {
         self.done = std::array::from_fn(|lane| lane >= count);
     }
 
-    /// Plays some steps, or to the end of the last episode.
+    /// Plays `steps` steps, or fewer if all episodes end.
     fn play(&mut self, with: Context, steps: usize) {
         for _ in 0..steps {
-            // Counted: as compiled for SIMD128 without threads, a search for a false in `done` never ended.
+            // Uses a counter: compiled for SIMD128 without threads, a search for `false` in `done` did not terminate.
             if self.going == 0 {
                 return;
             }
@@ -211,7 +211,7 @@ impl Evaluator {
     }
 }
 
-/// What the networks run with.
+/// Inputs of the networks.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub isa: Isa,
@@ -222,13 +222,13 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Networks on panels of states.
+    /// Runs the networks on panels of states.
     pub fn run_panels(self, executor: &mut Executor, observations: &[f32]) {
         Normalizer::apply(self.normalizer, self.isa, observations, executor.input_mut("observation"));
         executor.run(self.params, self.packed);
     }
 
-    /// See [`Ppo::predict`](super::Ppo::predict); `executor` runs a panel, and `unit` is what a value is multiplied by.
+    /// See [`Ppo::predict`](super::Ppo::predict); `executor` runs a panel, and values are multiplied by `unit`.
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());
@@ -245,7 +245,7 @@ impl Context<'_> {
                 values[at] = value[row] * unit;
                 let to = &mut policies[at * width..][..width];
                 match task.head {
-                    // Shown, never learned from: the platform's own exp will do.
+                    // The platform's `exp` suffices: the result is displayed and not used for learning.
                     Head::Choices(count) => {
                         let logit = |i: usize| policy[i * PANEL + row];
                         let top = (0..count).map(logit).fold(f32::NEG_INFINITY, f32::max);
@@ -259,7 +259,7 @@ impl Context<'_> {
         }
     }
 
-    /// The actions that an evaluation takes: a choice as a whole number.
+    /// Writes the greedy actions; a discrete action is written as a whole number.
     pub fn act(self, executor: &mut Executor, observations: &[f32], actions: &mut [f32]) {
         let features = self.task.observation;
         let mut panel = [0.0; PANEL];
@@ -270,7 +270,7 @@ impl Context<'_> {
         }
     }
 
-    /// Networks on a panel of states, or less, that come row by row.
+    /// Runs the networks on at most a panel of states in row layout.
     fn run(self, executor: &mut Executor, states: &[f32]) {
         let (features, input) = (self.task.observation, executor.input_mut("observation"));
         ops::rows_to_panels(self.isa, states.len() / features, features, states, input);
@@ -282,7 +282,7 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// The greedy actions of a panel.
+    /// Selects the greedy actions of a panel.
     fn decide(self, policy: &[f32], actions: &mut [f32]) {
         match self.task.head {
             Head::Choices(choices) => {

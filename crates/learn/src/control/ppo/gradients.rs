@@ -1,7 +1,7 @@
-//! The gradient of a minibatch: its samples gathered in their shuffled order, cut into shards on which all threads work.
+//! Gradient of a minibatch: samples are gathered in shuffled order and split into shards, which all threads process.
 //!
-//! A shard has at most 512 samples, shards make at most 16 groups, each with memory of its own, and gradients are added group after
-//! group: the same sums for any number of threads.
+//! A shard has at most 512 samples. Shards form at most 16 groups, each with its own memory. Gradients are added in group order, so that
+//! the sums do not depend on the number of threads.
 
 use super::actor::Actor;
 use super::config::PpoConfig;
@@ -14,17 +14,17 @@ use math::par;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Samples of one shard at most, and as many as there are where that would leave threads idle.
+/// Maximum samples of a shard; and the size used if larger shards would leave threads idle.
 const SHARD: usize = 512;
 const SMALL_SHARD: usize = 256;
-/// Shards that a minibatch is cut into before they grow.
+/// Number of shards up to which shards have the small size.
 const PARALLEL_SHARDS: usize = 8;
-/// Groups of shards that can be worked on at once.
+/// Maximum number of groups, which can run in parallel.
 const GROUPS: usize = 16;
-/// Samples looked up before they are copied.
+/// Number of samples whose indices are computed before they are copied.
 const BATCH: usize = 64;
 
-/// How a minibatch is cut; what shards do not share evenly is left out.
+/// Split of a minibatch into equal shards; the remainder is dropped.
 #[derive(Clone, Copy)]
 pub(super) struct Sharding {
     /// Samples of a shard.
@@ -50,7 +50,7 @@ pub(super) struct Gradients {
     pub sharding: Sharding,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Of the newest minibatch.
+    /// Gradient of the newest minibatch.
     pub mean: Vec<f32>,
 }
 
@@ -65,19 +65,19 @@ impl Gradients {
         }
     }
 
-    /// Bytes that it takes beside parameters and gradients.
+    /// Memory in bytes, without parameters and gradients.
     pub fn bytes(plan: &Plan, sharding: Sharding, features: usize) -> f64 {
         let samples = 4.0 * sharding.rows as f64 * (features + SAMPLE) as f64;
         sharding.groups() as f64 * (plan.arena_bytes() as f64 + samples)
     }
 
-    /// After the weights changed.
+    /// Repacks the weights after a change.
     pub fn pack(&mut self, params: &Params) {
         self.packed.pack(params);
     }
 
-    /// A part of a minibatch: the shards of each group from this one on, as many as take long enough. Behind the last of them the
-    /// gradient of the minibatch is in `mean`, and its metrics are added to the sums; else the first shard of the next part.
+    /// Processes a part of a minibatch: the next shards of each group, starting at `from`. Returns the first shard of the next part. After
+    /// the last part it returns `None`; then `mean` contains the gradient, and the metrics have been added to `sums`.
     pub fn compute(&mut self, minibatch: Minibatch, from: usize, sums: &mut LossSums) -> Option<usize> {
         let Self { sharding: Sharding { rows, shards }, packed, workers, mean, .. } = self;
         let (rows, shards, groups) = (*rows, *shards, workers.len());
@@ -100,50 +100,50 @@ impl Gradients {
         None
     }
 
-    /// What computes the gradients of its steps; of several side by side the first.
+    /// Executor of the first worker.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.workers[0].executor
     }
 
-    /// Seconds in gathering and in the gradient that the first worker spent on the newest minibatch.
+    /// Seconds that the first worker spent on the newest minibatch: gathering and gradient.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
     }
 }
 
-/// Works on some shards of each minibatch, one after the other.
+/// Processes some shards of each minibatch, one after the other.
 struct Worker {
     executor: Executor,
     /// Samples of the shard in progress, `[rows][features + SAMPLE]`.
     samples: Vec<f32>,
     rows: usize,
     features: usize,
-    /// Sum over this worker's shards.
+    /// Sum over the shards of this worker.
     grads: Vec<f32>,
     metrics: [f64; METRICS.len()],
-    /// Seconds in gathering and in the gradient, by the clock that the first worker is given.
+    /// Seconds for gathering and for the gradient, by the profiling clock (first worker only).
     seconds: [f64; 2],
 }
 
-/// A minibatch: where its samples come from, and what they are learned with.
+/// A minibatch: the source of its samples and the inputs of learning.
 #[derive(Clone, Copy)]
 pub(super) struct Minibatch<'a> {
     pub config: &'a PpoConfig,
     pub params: &'a Params,
     pub actors: &'a [Actor],
     pub shuffle: Shuffle,
-    /// Its first place of the shuffle.
+    /// First shuffle index of the minibatch.
     pub first: usize,
-    /// Mean and 1/spread of the advantages.
+    /// Mean and 1/standard deviation of the advantages.
     pub advantages: (f32, f32),
     pub clock: fn() -> f64,
 }
 
 impl Minibatch<'_> {
-    /// Copies the samples at these places of the shuffle, each W numbers wide.
+    /// Copies the samples at shuffle indices from `first` on, each W numbers wide.
     fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
-        // Samples come from all over: a batch of places first, so that many are on their way at once.
+        // Samples are scattered in memory. Indices are computed in batches, so that many loads are in flight at once.
         for (batch, to) in to.as_chunks_mut::<W>().0.chunks_mut(BATCH).enumerate() {
             let mut places = [[0; 2]; BATCH];
             for (i, place) in places.iter_mut().enumerate().take(to.len()) {
@@ -156,7 +156,7 @@ impl Minibatch<'_> {
         }
     }
 
-    /// The same for any width.
+    /// As [`Self::copy`], for any width.
     fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         for (place, to) in to.chunks_exact_mut(width).enumerate() {
@@ -181,8 +181,8 @@ impl Worker {
         }
     }
 
-    /// Gradients and metrics of the samples at these places of the shuffle, some rows at a time, by themselves or added to those
-    /// before.
+    /// Computes gradients and metrics of the samples at these shuffle indices, `rows` at a time. Overwrites the sums if `begins`, otherwise
+    /// adds to them.
     fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, begins: bool, timed: bool) {
         if begins {
             self.metrics = [0.0; METRICS.len()];
@@ -210,7 +210,7 @@ impl Worker {
     fn gather(&mut self, with: Minibatch, first: usize) {
         let (features, width) = (self.features, self.features + SAMPLE);
         let samples = &mut self.samples;
-        // A copy of known size is a few moves.
+        // A copy of a constant size compiles to a few moves.
         match width {
             6 => with.copy::<6>(first, samples),
             7 => with.copy::<7>(first, samples),
@@ -246,11 +246,11 @@ mod tests {
     use super::*;
     use math::{Isa, Rng};
 
-    /// Numbers of a sample of CartPole, which both ways can copy.
+    /// Numbers in a CartPole sample; both copy methods support this width.
     const WIDTH: usize = 4 + SAMPLE;
 
     #[test]
-    fn samples_are_copied_from_their_places_of_the_shuffle_whatever_their_width() {
+    fn samples_are_copied_from_their_shuffle_indices_for_all_widths() {
         let config = PpoConfig { envs: LANES + 72, rollout_steps: 5, epochs: 1, minibatches: 4, hidden: 16, ..PpoConfig::default() };
         let samples = 5 * (LANES + 72);
         let kind = worlds::control::kind("CartPole-v1").unwrap();

@@ -1,4 +1,4 @@
-//! What was learned, played greedily in fresh episodes and asked about states. It leaves no trace in the training.
+//! Greedy evaluation and predictions. They do not affect training.
 
 use super::Ppo;
 use super::evaluation::Evaluation;
@@ -6,7 +6,7 @@ use super::nets::Head;
 use super::sampling::greedy;
 
 impl Ppo {
-    /// Plays fresh episodes greedily, from the first to the last. It replaces an evaluation under way.
+    /// Plays fresh episodes greedily and returns the result. Replaces an evaluation in progress.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
         self.begin_evaluation(episodes, seed);
         loop {
@@ -16,30 +16,31 @@ impl Ppo {
         }
     }
 
-    /// Begins to play fresh episodes greedily, with the weights and the normaliser of this moment. At a boundary these are the newest
-    /// weights; between two, those that the rollout acts with.
+    /// Starts a greedy evaluation with the current weights and normaliser. At a boundary these are the newest; within an iteration, those
+    /// of the rollout.
     pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
         self.evaluators.begin(self.scaling.observations.as_ref(), episodes, seed);
     }
 
-    /// One slice of the evaluation; gives the result after the last one. Without an evaluation under way it is that of no episodes.
+    /// Runs one slice of the evaluation; returns the result after the last slice. Without an evaluation in progress, returns the result of
+    /// no episodes.
     pub fn advance_evaluation(&mut self) -> Option<Evaluation> {
         self.evaluators.advance()
     }
 
-    /// Numbers that [`Ppo::predict`] gives of the policy in a state.
+    /// Number of policy values per state in [`Ppo::predict`].
     pub fn policy_len(&self) -> usize {
         self.task.policy_len()
     }
 
-    /// What policy and critic give for some states `[n][observation]`: for each the probability of every choice, or the action that
-    /// its mean stands for and its spread in the same unit, `[n][policy_len]`; and the discounted return that the critic expects, `[n]`.
+    /// Evaluates policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice, or
+    /// the mean action and its standard deviation in the same unit. `values`, `[n]`, receives the expected discounted returns.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let with = (self.scaling.observations.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);
     }
 
-    /// The action that an evaluation takes by what [`Ppo::predict`] gave of the policy.
+    /// Greedy action for a `policy` that [`Ppo::predict`] returned.
     pub fn greedy(&self, policy: &[f32]) -> f32 {
         match self.task.head {
             Head::Choices(count) => greedy(|i| policy[i], count) as f32,

@@ -1,4 +1,4 @@
-//! The memory that a learner takes, reckoned before anything is allocated.
+//! Memory of a learner, estimated before allocation.
 
 use super::actor::Actor;
 use super::evaluation::Evaluators;
@@ -11,11 +11,10 @@ use math::{Isa, PANEL};
 use worlds::control::Kind;
 
 impl PpoConfig {
-    /// Bytes that a run of an environment with these settings takes, about, and rather more than less: for who has to refuse one
-    /// that does not fit before anything is allocated. A save takes a copy of the state besides. Settings that cannot be used take
-    /// more than there is.
+    /// Estimated memory in bytes of a run with these settings, rather too high than too low. Callers use it to reject runs that do not fit.
+    /// A save needs a copy of the state in addition. Invalid settings return `u64::MAX`.
     pub fn bytes(&self, kind: &'static Kind) -> u64 {
-        // A little for plans and names. Casts saturate.
+        // 5% for plans and names. Casts saturate.
         bytes(kind, self).map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
     }
 }
@@ -30,7 +29,8 @@ fn bytes(kind: &'static Kind, config: &PpoConfig) -> Result<f64, PpoError> {
     let (whole, rest) = (config.envs / LANES, config.envs % LANES);
     let actor = |count| Actor::bytes(&acting, kind, isa, count, config.rollout_steps);
     let actors = whole as f64 * actor(LANES) + if rest > 0 { actor(rest) } else { 0.0 };
-    // Twice the weights, two moments, gradients and their sum, and packed: for acting, for evaluation, and both ways for learning.
+    // Weights twice, two moments, the gradients and their sum; and packed weights: for acting, for evaluation, and in two layouts for
+    // learning.
     let weights = learning.table().bytes() as f64 * (2.0 + 2.0 + sharding.groups() as f64 + 1.0 + 4.0);
     Ok(actors + Gradients::bytes(&learning, sharding, task.observation) + Evaluators::bytes(&evaluating, kind, isa) + weights)
 }

@@ -1,4 +1,4 @@
-//! The networks as graphs: a policy and a critic for acting, and PPO's loss on top of them for learning.
+//! Network graphs: policy and critic for acting, and the PPO loss for learning.
 
 use super::config::{MAX_CHOICES, PpoConfig, PpoError};
 use graph::{Graph, Init, Layout, NodeId, Params, Plan};
@@ -7,18 +7,17 @@ use std::f32::consts::{LN_2, PI};
 use std::sync::Arc;
 use worlds::control::{Actions, Kind};
 
-/// What the policy's outputs stand for.
+/// Meaning of the policy's outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Head {
-    /// The logits of so many choices.
+    /// Logits of this number of choices.
     Choices(usize),
-    /// The mean of a Gaussian whose spread is a parameter of its own; an action of 0 lies in the middle of
-    /// the range and ±1 at its ends.
+    /// Mean of a Gaussian whose standard deviation is a separate parameter. Action 0 is the middle of the range; ±1 are its ends.
     Gaussian { middle: f32, half: f32, squash: bool },
 }
 
 impl Head {
-    /// Numbers that the policy gives for a state.
+    /// Number of policy outputs per state.
     pub fn outputs(self) -> usize {
         match self {
             Head::Choices(count) => count,
@@ -27,7 +26,7 @@ impl Head {
     }
 }
 
-/// What the networks see and give.
+/// Input and output of the networks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub observation: usize,
@@ -48,7 +47,7 @@ impl Task {
         Ok(Self { observation: kind.spec.observation.len(), head })
     }
 
-    /// Numbers that say what the policy makes of a state: see [`super::Ppo::predict`].
+    /// Number of policy values per state in [`super::Ppo::predict`].
     pub fn policy_len(self) -> usize {
         match self.head {
             Head::Choices(count) => count,
@@ -57,17 +56,17 @@ impl Task {
     }
 }
 
-/// What an environment is given for a number that the policy drew.
+/// Converts a sampled number to an environment action.
 #[inline(always)]
 pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: bool) -> S::F {
     let within = if squash { poly::tanh(s, drawn) } else { s.max(s.min(drawn, s.splat(1.0)), s.splat(-1.0)) };
     s.add(s.mul(within, s.splat(half)), s.splat(middle))
 }
 
-/// The logarithm of a policy's spread, where its actions are numbers.
+/// Parameter that holds the log standard deviation of continuous actions.
 pub const SPREAD: &str = "policy.spread";
 
-/// ln σ and σ of the policy's actions, where they are numbers.
+/// ln σ and σ of continuous actions.
 pub(super) fn spread(params: &Params, isa: Isa) -> (f32, f32) {
     let log = params.get(SPREAD).map_or(0.0, |spread| spread[0]);
     (log, poly::exp_1(isa, log))
@@ -93,7 +92,7 @@ fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (Node
         (trunk(g, observation, "policy", config), trunk(g, observation, "critic", config))
     };
     if let Head::Gaussian { .. } = task.head {
-        // Acting reads it without the graph; named here so that all graphs have the same parameters.
+        // Acting reads this parameter without the graph; it is declared here so that all graphs have the same parameters.
         g.vector(SPREAD, 1, Init::Zeros);
     }
     let policy = g.dense(policy, "policy.2", task.head.outputs(), Init::Orthogonal(0.01));
@@ -107,14 +106,14 @@ pub(super) fn plan_acting(task: Task, config: &PpoConfig, rows: usize, layout: L
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// The policy alone, of the same parameters.
+/// Plan of the policy only, with the same parameters.
 pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let (policy, _) = networks(&mut g, task, config, rows);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
 }
 
-/// Numbers the loss gives beside its gradient, each a mean over the shard.
+/// Metrics of the loss, each a mean over the shard.
 pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 
 pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Isa) -> Result<Arc<Plan>, PpoError> {
@@ -191,9 +190,8 @@ fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId
     (log_prob, g.affine(sum, -1.0 / rows as f32, 0.0))
 }
 
-/// ln π(u|s) of the numbers u that a Gaussian drew, before they were squashed: what squashing adds depends
-/// on u alone and leaves the ratio of two policies as it is. H = ln σ + ½·ln 2πe, to which squashing adds
-/// the mean of ln(1 - tanh² u), here of u = μ + σ·ε with the ε that was drawn.
+/// ln π(u|s) of samples u from a Gaussian, before squashing. The squashing term depends on u alone, so it cancels in the ratio of two
+/// policies. H = ln σ + ½·ln 2πe; squashing adds the mean of ln(1 - tanh² u), here for u = μ + σ·ε with the sampled ε.
 fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId, NodeId) {
     let log_spread = g.vector(SPREAD, 1, Init::Zeros);
     let inverse = g.neg(log_spread);
@@ -211,7 +209,7 @@ fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId
     let spread = g.exp(log_spread);
     let offset = g.mul(noise, spread);
     let again = g.add(mean, offset);
-    // ln(1 - tanh² u) = 2·(ln 2 - u - ln(1 + e⁻²ᵘ)), an even function: taken at -|u|, e²ᵘ cannot overflow.
+    // ln(1 - tanh² u) = 2·(ln 2 - u - ln(1 + e⁻²ᵘ)) is even in u. Evaluated at -|u|, e²ᵘ cannot overflow.
     let size = {
         let other = g.neg(again);
         g.min(again, other)
@@ -236,15 +234,15 @@ mod tests {
         value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
     }
 
-    /// How far apart, in parts of the largest number of all that belong together.
+    /// Largest difference, relative to the largest expected number.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
         testkit::distance(found, expected) as f32 / largest
     }
 
-    /// PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), as f32 can hold them.
+    /// Reference: PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), rounded to f32.
     #[test]
-    fn losses_and_gradients_are_pytorchs() {
+    fn losses_and_gradients_match_pytorch() {
         const TOLERANCE: f32 = 1e-5;
         let golden = include_str!("../../../../../tests/golden/ppo_loss.json");
         let golden: Value = serde_json::from_str(golden).unwrap();

@@ -1,11 +1,11 @@
-//! Running mean and variance, and observations normalised by them.
+//! Running mean and variance, and normalisation of observations.
 
 use math::{Isa, PANEL, kernel};
 
-/// Normalised numbers are clipped here, on both sides.
+/// Limit of the absolute value of normalised numbers.
 pub const NORMALIZED_LIMIT: f32 = 10.0;
 
-/// Mean and spread of what was seen so far, merged a rollout at a time (Chan, Golub & LeVeque 1979).
+/// Running mean and variance, merged once per rollout (Chan, Golub & LeVeque 1979).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     pub count: f64,
@@ -14,7 +14,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// Adds `count` numbers x by the sums of x - `about` and of its square.
+    /// Adds `count` numbers x, given the sums of x - `about` and of its square.
     pub fn merge(&mut self, count: f64, about: f64, sum: f64, sum_of_squares: f64) {
         if count == 0.0 {
             return;
@@ -26,14 +26,14 @@ impl Moments {
         self.count = all;
     }
 
-    /// What a number is multiplied by to have spread 1.
+    /// Factor that scales the numbers to standard deviation 1.
     pub fn scale(&self) -> f32 {
         if self.count > 0.0 { (1.0 / (self.squares / self.count + 1e-8).sqrt()) as f32 } else { 1.0 }
     }
 }
 
-/// Observations as the networks see them: less `mean`, times `scale`. Both hold still for an iteration, so that the policy that is
-/// learned from is the one that acted; `moments` has what was observed since.
+/// Normalises network inputs: subtract `mean`, multiply by `scale`. Both are constant during an iteration, so that acting and learning use
+/// the same inputs; `moments` includes newer observations.
 #[derive(Debug)]
 pub(super) struct Normalizer {
     pub moments: Vec<Moments>,
@@ -46,7 +46,7 @@ impl Clone for Normalizer {
         Self { moments: self.moments.clone(), mean: self.mean.clone(), scale: self.scale.clone() }
     }
 
-    /// Allocates nothing where the sizes are equal.
+    /// Does not allocate if the sizes are equal.
     fn clone_from(&mut self, source: &Self) {
         self.moments.clone_from(&source.moments);
         self.mean.clone_from(&source.mean);
@@ -59,7 +59,7 @@ impl Normalizer {
         Self { moments: vec![Moments::default(); features], mean: vec![0.0; features], scale: vec![1.0; features] }
     }
 
-    /// Adds `count` observations by the sums, for each feature, of its difference from `mean` and of the difference's square.
+    /// Adds `count` observations, given for each feature the sum of its differences from `mean` and the sum of their squares.
     pub fn merge(&mut self, count: f64, sums: impl Fn(usize) -> [f64; 2]) {
         for (i, (moments, &mean)) in self.moments.iter_mut().zip(&self.mean).enumerate() {
             let [sum, squares] = sums(i);
@@ -67,19 +67,19 @@ impl Normalizer {
         }
     }
 
-    /// From here on by all that was observed so far.
+    /// Updates `mean` and `scale` from `moments`.
     pub fn refresh(&mut self) {
         for (i, moments) in self.moments.iter().enumerate() {
             (self.mean[i], self.scale[i]) = (moments.mean as f32, moments.scale());
         }
     }
 
-    /// Feature i of an observation.
+    /// Normalises feature `i` of an observation.
     pub fn normalize(&self, i: usize, x: f32) -> f32 {
         ((x - self.mean[i]) * self.scale[i]).clamp(-NORMALIZED_LIMIT, NORMALIZED_LIMIT)
     }
 
-    /// Panels of observations; as they are where there is no normaliser.
+    /// Normalises panels of observations; copies them if there is no normaliser.
     pub fn apply(normalizer: Option<&Normalizer>, isa: Isa, observations: &[f32], to: &mut [f32]) {
         let Some(normalizer) = normalizer else { return to.copy_from_slice(observations) };
         kernel!(isa, |s: S, normalizer: &Normalizer, observations: &[f32], to: &mut [f32]| {
@@ -97,11 +97,11 @@ impl Normalizer {
     }
 }
 
-/// What observations and rewards are normalised by.
+/// Normalisation of observations and rewards.
 pub(super) struct Scaling {
-    /// Where observations are normalised.
+    /// `None` if observations are not normalised.
     pub observations: Option<Normalizer>,
-    /// Of the discounted returns, where rewards are normalised.
+    /// Moments of the discounted returns; unused if rewards are not normalised.
     pub returns: Moments,
 }
 
@@ -112,20 +112,20 @@ mod tests {
     use math::{Rng, rng::uniform_from_word};
 
     #[test]
-    fn merged_moments_are_those_of_all_together() {
+    fn merged_moments_equal_the_moments_of_all_numbers() {
         for (offset, tolerance) in [(0.0, 1e-12), (-3.0, 1e-12), (1e4, 1e-7), (-1e6, 1e-3)] {
             let rng = Rng::new(5, 6);
             let numbers: Vec<f64> =
                 (0..9000).map(|i| offset + f64::from(uniform_from_word(rng.block([i, 0, 0, 0])[0])) + f64::from(i) * 1e-4).collect();
             let mut merged = Moments::default();
-            assert_eq!(merged.scale(), 1.0, "nothing was seen yet");
+            assert_eq!(merged.scale(), 1.0, "no numbers yet");
             let (mut from, mut about) = (0, 0.0);
             for count in [1, 2, 997, 3000, 0, 5000] {
                 let part = &numbers[from..from + count];
                 let sum = part.iter().map(|x| x - about).sum();
                 let squares = part.iter().map(|x| (x - about).powi(2)).sum();
                 merged.merge(count as f64, about, sum, squares);
-                // As the normaliser does: from the second part on, about what was the mean.
+                // As in the normaliser: from the second part on, relative to the previous mean.
                 (from, about) = (from + count, f64::from(merged.mean as f32));
             }
             assert_eq!(from, numbers.len());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn normalised_is_less_the_mean_over_the_spread() {
+    fn normalised_values_subtract_the_mean_and_divide_by_the_deviation() {
         let normalizer = Normalizer { moments: Vec::new(), mean: vec![0.5, -30.0, 0.0], scale: vec![4.0, 0.1, 1000.0] };
         let observations: Vec<f32> = (0..2 * 3 * PANEL).map(|i| (i as f32 - 90.0) * 0.07).collect();
         for isa in Isa::available() {
@@ -150,7 +150,7 @@ mod tests {
             for (at, (&x, &y)) in observations.iter().zip(&shown).enumerate() {
                 let i = at / PANEL % 3;
                 let expected = (f64::from(x) - f64::from(normalizer.mean[i])) * f64::from(normalizer.scale[i]);
-                close("a number", y, expected.clamp(-10.0, 10.0), 1e-6);
+                close("a normalised value", y, expected.clamp(-10.0, 10.0), 1e-6);
             }
             assert!(shown.contains(&10.0) && shown.contains(&-10.0));
             Normalizer::apply(None, isa, &observations, &mut shown);

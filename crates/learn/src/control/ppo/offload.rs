@@ -1,4 +1,4 @@
-//! Iterations on another machine: the learner's side of `accelerator.rs`.
+//! Learner's side of `accelerator.rs`: iterations on another machine.
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use super::normalizer::Moments;
@@ -11,10 +11,10 @@ use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use graph::Layout;
 use math::Rng;
 
-/// Whole iterations are offloaded, and nothing less.
+/// Offloads whole iterations only.
 impl Offload for Ppo {
     fn ways(&self) -> &'static [&'static str] {
-        &["The GPU turned out to be faster."]
+        &["The GPU is faster."]
     }
 
     fn is_offloaded(&self) -> bool {
@@ -27,7 +27,7 @@ impl Offload for Ppo {
         Ok(())
     }
 
-    /// Goes on from the last boundary; an iteration in flight is given up.
+    /// Continues from the last boundary; an iteration in flight is discarded.
     fn end_offload(&mut self) {
         if let Some(offloaded) = self.away.offloaded.take() {
             self.take_environments(&offloaded);
@@ -53,7 +53,7 @@ impl Offload for Ppo {
         Ok(pass)
     }
 
-    /// Steps of an iteration.
+    /// Steps of all environments in an iteration.
     fn pass_work(&mut self) -> f64 {
         self.samples() as f64
     }
@@ -64,13 +64,13 @@ impl Offload for Ppo {
 }
 
 impl Ppo {
-    /// A machine that is ready to do iterations from here on. Call it at a boundary.
+    /// Prepares a machine to run iterations from the current state. Call it at a boundary.
     pub fn accelerator(&self, machine: &dyn Machine) -> Result<Box<dyn Accelerator>, Fault> {
         let snapshot = self.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
         request(machine, &snapshot)
     }
 
-    /// What another machine has to know to do the same.
+    /// Specification of this learner for another machine.
     pub fn spec(&self) -> Result<LearnerSpec, PpoError> {
         let (task, config) = (self.task, &self.config);
         let minibatch = self.gradients.sharding.rows * self.gradients.sharding.shards;
@@ -87,12 +87,12 @@ impl Ppo {
         })
     }
 
-    /// All that another machine begins with.
+    /// Complete state for another machine.
     pub fn snapshot(&self) -> Result<Snapshot, PpoError> {
         Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.parts() })
     }
 
-    /// What the next iteration begins with.
+    /// Calls `begin` with the input of the next iteration.
     pub fn with_input<R>(&self, record: bool, begin: impl FnOnce(&IterationInput) -> R) -> R {
         let Moments { count, mean, squares } = self.scaling.returns;
         begin(&IterationInput {
@@ -133,14 +133,14 @@ impl Ppo {
         Ok(Slice::Waiting)
     }
 
-    /// Puts the environments where the machine left them.
+    /// Copies the environments' state from the machine's output.
     fn take_environments(&mut self, offloaded: &Offloaded) {
         let Some(output) = offloaded.newest() else { return };
         let IterationOutput { states, steps, episodes, episode_returns, discounted_returns, .. } = output;
         let width = self.acting.actors[0].world.state_len();
         for (env, state) in states.chunks_exact(width).enumerate() {
             let (actor, lane) = (&mut self.acting.actors[env / LANES], env % LANES);
-            // One in no possible state, from weights that are no numbers, stays where it was here.
+            // An environment with an invalid state (from non-finite weights) keeps its state on the CPU.
             let _ = actor.world.set_environment(lane, state, steps[env], episodes[env]);
             actor.episode_returns[lane] = episode_returns[env];
             if let Some(&sum) = discounted_returns.get(env) {
@@ -149,7 +149,7 @@ impl Ppo {
         }
     }
 
-    /// Ends an iteration by what a machine made of it.
+    /// Ends an iteration with the output of a machine.
     fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
         self.params.values_mut().copy_from_slice(&output.params);
         self.optimizer.m.copy_from_slice(&output.adam_m);

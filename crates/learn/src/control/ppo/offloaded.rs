@@ -1,22 +1,22 @@
-//! Machines that work for a learner, or try it out, as they stand.
+//! State of the machines that work for a learner or are being timed.
 
 use super::accelerator::{Accelerator, IterationOutput};
 use math::par::Pinned;
 
-/// Who works besides the processor.
+/// Machines in use besides the CPU.
 #[derive(Default)]
-pub(super) struct Away {
+pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// A second learner at work on the other machine, of which nothing is taken.
+    /// Second learner on another machine, for timing; its results are discarded.
     pub probe: Option<Offloaded>,
-    /// Steps are to be given back.
+    /// True if recorded steps are returned.
     pub record: bool,
 }
 
-/// A machine that works for a learner.
+/// Machine that works for a learner.
 pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
-    /// Of the newest iteration, once there is one: then the environments stand here.
+    /// Output of the newest iteration; if there is one, it contains the state of the environments.
     pub output: IterationOutput,
     pub has_output: bool,
     pub in_flight: bool,

@@ -1,4 +1,4 @@
-//! Policy and critic as they are at a moment, apart from their learner, which goes on without a trace of them.
+//! Snapshot of policy and critic, independent of their learner.
 
 use super::evaluation::Context;
 use super::nets::{self, Task};
@@ -8,20 +8,20 @@ use graph::{Executor, Layout, Packed, Params, Plan};
 use math::{Isa, PANEL};
 use std::sync::Arc;
 
-/// What a learner had learned when it was asked for.
+/// Snapshot of a learned policy.
 pub struct Policy {
     isa: Isa,
     task: Task,
     params: Params,
-    /// The policy alone: who acts asks for no value.
+    /// Plan of the policy only; acting needs no value.
     acting: Runner,
     both: Runner,
     normalizer: Option<Normalizer>,
-    /// What a value is multiplied by.
+    /// Factor applied to values.
     unit: f32,
 }
 
-/// Networks of a panel.
+/// Networks for one panel.
 struct Runner {
     packed: Packed,
     executor: Executor,
@@ -34,7 +34,7 @@ impl Runner {
 }
 
 impl Ppo {
-    /// A copy of what the learner would act with now.
+    /// Returns a copy of the current policy.
     pub fn policy(&self) -> Result<Policy, PpoError> {
         let (task, config, isa) = (self.task, &self.config, self.isa);
         let acting = nets::plan_policy(task, config, PANEL, Layout::Panels, isa)?;

@@ -1,4 +1,4 @@
-//! The newest rollout as it stands in memory, readable step by step. Nothing is copied but what is read.
+//! Access to the newest rollout, step by step. Only the steps that are read are copied.
 
 use super::accelerator::IterationOutput;
 use super::actor::Actor;
@@ -7,19 +7,19 @@ use super::{Ppo, rollout::LANES};
 use math::PANEL;
 use std::ops::Range;
 
-/// Environments that can be read, at most: the first ones.
+/// Maximum number of environments that can be read; the first ones.
 pub const RECORDED_ENVS: usize = 2048;
-/// Steps of an iteration that another machine gives back, at most.
+/// Maximum number of steps of an iteration that another machine returns.
 pub const RECORDED_STEPS: usize = 128;
 
-/// Steps of the first environments: those of the iteration under way or, at a boundary, of the last one.
+/// Steps of the first environments: those of the iteration in progress or, at a boundary, of the last one.
 pub struct Recorded<'a> {
     pub envs: usize,
     pub features: usize,
-    /// Steps that every environment had taken before the first of these, and has taken now.
+    /// Steps of every environment before the first recorded step, and at present.
     pub first: u64,
     pub now: u64,
-    /// How many can be read.
+    /// Number of steps that can be read.
     pub steps: usize,
     place: Place<'a>,
 }
@@ -30,7 +30,7 @@ enum Place<'a> {
 }
 
 impl Ppo {
-    /// Whether a machine that works for the learner is to give back the steps of its iterations. Those taken here need no asking.
+    /// Requests that an offloaded learner returns the steps of its iterations. Steps on the CPU are always available.
     pub fn record(&mut self, record: bool) {
         self.away.record = record;
     }
@@ -57,8 +57,8 @@ impl Recorded<'_> {
         self.envs.next_multiple_of(PANEL) * self.features
     }
 
-    /// Appends some of the steps: what was shown before each, in panels `[steps][envs/32, rounded up][features][32]`, and
-    /// `[steps][envs]`, 1 where it ended an episode.
+    /// Appends some of the steps: the observation before each, in panels `[steps][envs/32, rounded up][features][32]`; and `[steps][envs]`,
+    /// 1 if the step ended an episode.
     pub fn read(&self, steps: Range<usize>, observations: &mut Vec<f32>, ended: &mut Vec<u8>) {
         let (step_len, width) = (self.step_len(), LANES * self.features);
         match self.place {

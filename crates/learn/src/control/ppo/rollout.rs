@@ -1,24 +1,24 @@
-//! The rollout of an actor's environments, as it is recorded.
+//! Recorded rollout of an actor's environments.
 
 use math::PANEL;
 
-/// Environments an actor steps: as many panels as a random block has words.
+/// Environments per actor: one panel for each word of a random block.
 pub(super) const LANES: usize = 4 * PANEL;
 
-/// Floats of a sample beside its observation.
+/// Floats of a sample besides its observation.
 pub(super) const SAMPLE: usize = 4;
 
-/// T steps of an actor's environments.
+/// `T` steps of an actor's environments.
 pub(super) struct Rollout {
     /// `[T][LANES/PANEL][features][PANEL]`
     pub observations: Vec<f32>,
-    /// As the policy drew them, `[T][LANES]`, as the next ones.
+    /// Actions as sampled by the policy, before clamping or squashing, `[T][LANES]`; the following fields have the same shape.
     pub actions: Vec<f32>,
     pub log_probs: Vec<f32>,
     /// `[T + 1][LANES]`
     pub values: Vec<f32>,
     pub ended: Vec<u32>,
-    /// The critic's value of the state in which an episode was cut short, else 0.
+    /// Critic's value of the last state of an episode that was truncated, otherwise 0.
     pub bootstraps: Vec<f32>,
     pub advantages: Vec<f32>,
     pub rewards: Vec<f32>,

@@ -1,15 +1,14 @@
-//! Actions from the policy's outputs: drawn at random for a rollout, or the most likely ones.
+//! Actions from the policy's outputs: random samples for a rollout, or the most likely actions.
 
 use super::config::MAX_CHOICES;
 use super::nets::to_range;
 use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
-/// Draws an action for each of 128 environments. A random block gives four words; word w of lane l is for
-/// environment l of panel w.
+/// Samples an action for each of 128 environments. A random block has four words; word w of lane l is used by environment l of panel w.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
-    /// First lane, and the step's number.
+    /// First lane, and the two halves of the step number.
     pub counter: [u32; 3],
     /// `[LANES/PANEL][outputs][PANEL]`
     pub policy: &'a [f32],
@@ -26,7 +25,7 @@ impl Draw<'_> {
     }
 }
 
-/// One of `count` choices: the first whose cumulative probability is above a uniform number.
+/// Samples one of `count` choices: the first whose cumulative probability exceeds a uniform number.
 pub(super) struct SampleChoice<'a> {
     pub draw: Draw<'a>,
     pub count: usize,
@@ -66,7 +65,7 @@ impl Kernel for SampleChoice<'_> {
     }
 }
 
-/// A number from a Gaussian (Box & Muller 1958), and what the environment is given for it.
+/// Samples from a Gaussian (Box & Muller 1958), and converts the number to an environment action.
 pub(super) struct SampleGaussian<'a> {
     pub draw: Draw<'a>,
     pub log_spread: f32,
@@ -102,10 +101,10 @@ impl Kernel for SampleGaussian<'_> {
 /// ln 2π
 const LN_TAU: f32 = 1.837_877_1;
 
-/// Two independent normal numbers from two words.
+/// Two independent normal numbers from two random words.
 #[inline(always)]
 fn normals<S: Simd>(s: S, a: S::U, b: S::U) -> [S::F; 2] {
-    // 1 - u lies above 0.
+    // 1 - u is positive.
     let log = poly::ln(s, s.sub(s.splat(1.0), rng::uniform(s, a)));
     let radius = s.sqrt(s.mul(s.splat(-2.0), log));
     let angle = s.sub(s.mul(rng::uniform(s, b), s.splat(TAU)), s.splat(PI));
@@ -113,7 +112,7 @@ fn normals<S: Simd>(s: S, a: S::U, b: S::U) -> [S::F; 2] {
     [s.mul(radius, cos), s.mul(radius, sin)]
 }
 
-/// The choice with the highest logit; the first of equals.
+/// Choice with the highest logit; ties go to the first.
 pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
     (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
 }
@@ -144,7 +143,7 @@ impl Kernel for GreedyActions<'_> {
     }
 }
 
-/// What environments are given for the policy's means.
+/// Converts the policy's means to environment actions.
 pub(super) struct MeanActions<'a> {
     pub means: &'a [f32],
     pub middle: f32,
@@ -175,9 +174,9 @@ mod tests {
     const KEY: Rng = Rng { key: [11, 22, 33, 44] };
 
     #[test]
-    fn greedy_actions_of_a_panel_are_those_of_each_environment() {
+    fn greedy_actions_of_a_panel_match_single_environments() {
         for choices in 1..=MAX_CHOICES {
-            // Few values, so that many are equal; and one that is no number.
+            // Few distinct values, so that ties are frequent; one is NaN.
             let word = |at: usize| KEY.block([at as u32, choices as u32, 0, 0])[0];
             let mut logits: Vec<f32> = (0..choices * PANEL).map(|at| (word(at) % 5) as f32 - 2.0).collect();
             logits[(choices - 1) * PANEL + 3] = f32::NAN;
@@ -192,12 +191,12 @@ mod tests {
         }
     }
 
-    /// Above 2³², so that both words count.
+    /// Above 2³², so that both words of the step number matter.
     const FIRST: u64 = (1 << 33) + 5;
 
     const LANE: u32 = 96;
 
-    /// The words of a step, `[LANES]`.
+    /// Random words of a step, `[LANES]`.
     fn words(step: u64) -> [u32; LANES] {
         std::array::from_fn(|at| {
             let lane = LANE + (at % PANEL) as u32;
@@ -209,16 +208,16 @@ mod tests {
         Draw { key: KEY.key, counter: [LANE, step as u32, (step >> 32) as u32], policy, actions, log_probs }
     }
 
-    /// What frequencies are off by, beside what chance makes of it: Σ (found - expected)² / expected.
+    /// Pearson's χ² statistic: Σ (found - expected)² / expected.
     fn chi_square(found: &[u32], probabilities: &[f64]) -> f64 {
         let n = f64::from(found.iter().sum::<u32>());
         found.iter().zip(probabilities).map(|(&f, p)| (f64::from(f) - n * p).powi(2) / (n * p)).sum()
     }
 
     #[test]
-    fn choices_are_drawn_by_their_probabilities() {
+    fn choices_are_sampled_with_their_probabilities() {
         let logits = [[0.3, -0.4, 1.1, -1.6], [-20.0, 3.0, 3.5, 2.0], [0.0; 4], [60.0, 59.0, -60.0, 58.0]];
-        // Of 1 to 3 degrees of freedom, 1 in 1000 is beyond.
+        // Critical values of χ² with 1 to 3 degrees of freedom at p = 0.001.
         let beyond = [10.8, 13.8, 16.3];
         for isa in Isa::available() {
             for (logits, count) in logits.iter().flat_map(|logits| (2..=4).map(move |n| (logits, n))) {
@@ -240,7 +239,7 @@ mod tests {
                         close("the log-probability", log_probs[at], probabilities[choice].ln(), 2e-6);
                     }
                 }
-                // What is not to be expected once in all draws does not happen.
+                // Choices with a negligible expected count never occur.
                 let rare = |p: f64| p * 300.0 * (LANES as f64) < 1e-3;
                 let impossible: u32 = found.iter().zip(&probabilities).filter(|(_, p)| rare(**p)).map(|(f, _)| f).sum();
                 assert_eq!(impossible, 0, "{logits:?}");
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_panels_and_steps_draw_apart() {
+    fn lanes_panels_and_steps_have_independent_samples() {
         let policy = [0.0; LANES * 2];
         let steps: Vec<[f32; LANES]> = (0..400)
             .map(|step| {
@@ -262,7 +261,7 @@ mod tests {
                 actions
             })
             .collect();
-        // Neighbours in the panel, in the next panel, and in time: the four pairs of coins are as frequent.
+        // Neighbours within a panel, in the next panel and in time: the four pairs of coins are equally frequent.
         for (name, lanes, ahead) in [("lane", 1, 0), ("panel", PANEL, 0), ("step", 0, 1)] {
             let mut found = [0; 4];
             for t in 0..steps.len() - ahead {
@@ -275,7 +274,7 @@ mod tests {
         }
     }
 
-    /// The error function, by its series: good to 1e-12 where it is asked here.
+    /// Error function by its series; accurate to 1e-12 in the range used here.
     fn erf(x: f64) -> f64 {
         let (mut term, mut sum, mut n) = (x, x, 0.0);
         while term.abs() > 1e-17 {
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_drawn_from_the_gaussian() {
+    fn numbers_are_sampled_from_the_gaussian() {
         let (middle, half) = (1.0, 3.0);
         let means: Vec<f32> = (0..LANES).map(|lane| -1.5 + 0.025 * lane as f32).collect();
         for (isa, squash, spread) in Isa::available().into_iter().flat_map(|isa| [(isa, false, 0.5f32), (isa, true, 1.25)]) {
@@ -299,7 +298,7 @@ mod tests {
                 dispatch(isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions: &mut env_actions });
                 let words = words(step).map(|word| f64::from(uniform_from_word(word)));
                 for at in 0..LANES {
-                    // Panels 0 and 1 make a pair, and so do 2 and 3.
+                    // Panels 0 and 1 form a pair, as do 2 and 3.
                     let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
                     let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
                     let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;
@@ -309,19 +308,19 @@ mod tests {
                     let density = -0.5 * noise * noise - f64::from(log_spread) - 0.5 * std::f64::consts::TAU.ln();
                     close("the log-probability", log_probs[at], density, 5e-6);
                     let within = if squash { drawn.tanh() } else { drawn.clamp(-1.0, 1.0) };
-                    close("what is given", env_actions[at], f64::from(middle) + f64::from(half) * within, 5e-6);
+                    close("the environment action", env_actions[at], f64::from(middle) + f64::from(half) * within, 5e-6);
                     assert!((-2.0..=4.0).contains(&env_actions[at]), "{}", env_actions[at]);
                     noises.push((f64::from(actions[at]) - f64::from(means[at])) / f64::from(spread));
                 }
             }
             let n = noises.len() as f64;
             let mean = |power: i32| noises.iter().map(|x| x.powi(power)).sum::<f64>() / n;
-            // Each moment lies within 3.3 of its own spreads: √1, √2, √15 and √96 parts of √n.
+            // Each moment is within 3.3 standard errors; the standard deviations are √1, √2, √15 and √96 over √n.
             for (power, expected, spread) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
                 let apart = (mean(power) - expected).abs() / (spread / n).sqrt();
                 assert!(apart < 3.3, "moment {power} is {}", mean(power));
             }
-            // Kolmogorov and Smirnov: 1 in 1000 is further than 1.95/√n from the normal distribution.
+            // Kolmogorov–Smirnov test: the distance from the normal distribution exceeds 1.95/√n with probability 0.001.
             noises.sort_by(f64::total_cmp);
             let farthest = noises.iter().enumerate().fold(0.0, |far: f64, (i, x)| {
                 let below = 0.5 * (1.0 + erf(x / 2f64.sqrt()));

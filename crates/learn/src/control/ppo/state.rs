@@ -1,4 +1,4 @@
-//! What a learner saves of itself at a boundary, and a learner that goes on from it.
+//! Checkpoints of a learner at a boundary, and restoring from them.
 
 use super::accelerator::IterationOutput;
 use super::actor::Actor;
@@ -14,7 +14,7 @@ use math::Isa;
 use worlds::control::Kind;
 
 impl Ppo {
-    /// All there is to go on from, at a boundary.
+    /// Complete state at a boundary.
     pub(super) fn saved(&self) -> Parts {
         let envs = self.config.envs;
         let mut parts = save(self.params.table(), [("", self.params.values())]);
@@ -62,10 +62,10 @@ impl Ppo {
         parts
     }
 
-    /// Goes on exactly from what its [`parts`](crate::Learner::parts) gave, with the same settings and seed.
+    /// Restores a learner from its [`parts`](crate::Learner::parts), with the same settings and seed. Training continues bit-identically.
     pub fn restore<'a>(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
         let missing = |name: &str| PpoError::from(missing(name));
-        // Before anything is allocated: the checkpoint is of as many environments as the settings say.
+        // Checked before allocation: the checkpoint must have as many environments as the settings.
         let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);
         if !named("environments.steps", config.envs) {
             return Err(missing("environments.steps"));

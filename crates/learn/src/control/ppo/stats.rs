@@ -1,16 +1,16 @@
-//! What PPO tells of itself: progress, the numbers of an iteration, and where the time goes.
+//! Statistics of PPO: progress, iteration metrics and time per part.
 
 use super::nets::METRICS;
 use crate::Iteration;
 use crate::progress;
 
-/// Episodes that the training curve is a mean of.
+/// Number of episodes in the mean of the training curve.
 pub(super) const RECENT: usize = 100;
 
-/// One iteration in numbers; losses are means over all its minibatches.
+/// Statistics of one iteration; losses are means over all its minibatches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IterationStats {
-    /// Of the last 100 finished episodes, or of as many as there are.
+    /// Mean return of the last 100 finished episodes, or of all if there are fewer.
     pub mean_return: Option<f32>,
     pub mean_length: Option<f32>,
     pub policy_loss: f32,
@@ -67,12 +67,12 @@ impl IterationStats {
 }
 
 progress! {
-    /// Of all environments together.
+    /// Steps of all environments.
     env_steps,
     episodes,
 }
 
-/// Seconds of an iteration, by the clock that was set.
+/// Seconds of an iteration, by the profiling clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
     pub policy: f64,
@@ -81,7 +81,7 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
-    /// Of whole iterations, on a machine that does not tell where it goes.
+    /// Whole iterations on another machine, which has no further breakdown.
     pub device: f64,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Episode {
     pub length: u32,
 }
 
-/// The last episodes; episode n stands at n modulo 100.
+/// The last 100 episodes; episode n has index n modulo 100.
 pub(super) struct RecentEpisodes(pub [Episode; RECENT]);
 
 impl RecentEpisodes {
@@ -104,7 +104,7 @@ impl RecentEpisodes {
         self.0[(n % RECENT as u64) as usize] = episode;
     }
 
-    /// Mean return and length of the last hundred of so many episodes, or of as many as there are.
+    /// Mean return and length of the last 100 of `episodes` episodes, or of all if there are fewer.
     pub fn means(&self, episodes: u64) -> Option<[f32; 2]> {
         let recent = &self.0[..episodes.min(RECENT as u64) as usize];
         let mean = |sum: f64| (sum / recent.len() as f64) as f32;
@@ -117,29 +117,29 @@ impl RecentEpisodes {
 /// Sums over the minibatches of an iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LossSums {
-    /// Of the loss's metrics, in the order of [`METRICS`].
+    /// Metrics of the loss, in the order of [`METRICS`].
     pub metrics: [f64; METRICS.len()],
     pub grad_norm: f64,
     pub updates: u32,
 }
 
 impl LossSums {
-    /// Sums of the divergence from the policy that acted.
+    /// Sum of the KL divergences from the policy that acted.
     pub fn approx_kl(&self) -> f64 {
         self.metrics[KL]
     }
 }
 
-/// Where the divergence stands among the metrics.
+/// Index of the KL divergence in [`METRICS`].
 const KL: usize = 3;
 const _: () = assert!(METRICS.len() == 5 && matches!(METRICS[KL].as_bytes(), b"approx_kl"));
 
-/// Number by number, in the order in which they come.
+/// Element-wise sum, in iteration order.
 pub(super) fn sum<const N: usize>(parts: impl Iterator<Item = [f64; N]>) -> [f64; N] {
     parts.fold([0.0; N], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
-/// A time divided as one of many threads spent its own.
+/// Splits a wall time in the ratio of two times measured on one thread.
 pub(super) fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
     let first = if a + b > 0.0 { whole * a / (a + b) } else { whole };
     (first, whole - first)
@@ -150,7 +150,7 @@ mod tests {
     use super::divided;
 
     #[test]
-    fn a_time_is_divided_in_the_ratio_of_two_others() {
+    fn wall_time_is_split_in_the_ratio_of_two_times() {
         for (parts, expected) in [([1.0, 3.0], (2.0, 6.0)), ([0.0, 5.0], (0.0, 8.0)), ([5.0, 0.0], (8.0, 0.0)), ([0.0; 2], (8.0, 0.0))] {
             assert_eq!(divided(8.0, parts), expected, "{parts:?}");
         }

@@ -1,4 +1,4 @@
-//! What the tests of several parts of PPO share.
+//! Helpers for the tests of several PPO modules.
 
 #[track_caller]
 pub fn close(what: &str, found: f32, expected: f64, tolerance: f64) {

@@ -2,17 +2,17 @@
 
 use super::Supervised;
 use crate::cube::{Cube, Stats};
-use crate::offload::{Away, PlanSteps, Planned};
+use crate::offload::{OffloadSlots, PlanSteps, Planned};
 use crate::{Fault, Machine};
 
 impl<P: Cube> Planned for Supervised<P> {
     type There = PlanSteps;
 
-    fn away(&self) -> &Away<PlanSteps> {
+    fn away(&self) -> &OffloadSlots<PlanSteps> {
         &self.away
     }
 
-    fn away_mut(&mut self) -> &mut Away<PlanSteps> {
+    fn slots_mut(&mut self) -> &mut OffloadSlots<PlanSteps> {
         &mut self.away
     }
 
@@ -41,13 +41,13 @@ impl<P: Cube> Planned for Supervised<P> {
         self.progress.states += self.config.rows() as u64;
     }
 
-    fn give_up_begun(&mut self) {
+    fn discard_started_steps(&mut self) {
         self.progress.updates -= self.update as u64;
         self.progress.states -= (self.update * self.config.rows()) as u64;
         (self.update, self.sums) = (0, Stats::default());
     }
 
-    fn take_over(&mut self, machine: &mut PlanSteps) {
+    fn apply_result(&mut self, machine: &mut PlanSteps) {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();

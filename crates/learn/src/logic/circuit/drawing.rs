@@ -1,21 +1,21 @@
-//! A circuit as a picture: inputs at the left, gates in columns by the longest way from an input, outputs at the right.
+//! Drawing of a circuit: inputs on the left, gates in columns by the longest path from an input, outputs on the right.
 
 use super::{Circuit, Gate, Wire};
 use crate::logic::OP_NAMES;
 
-/// Distances in the picture.
+/// Distances in the drawing.
 const COLUMN: f64 = 104.0;
 const ROW: f64 = 34.0;
 const MARGIN: f64 = 24.0;
 const WIDTH: f64 = 48.0;
 const HEIGHT: f64 = 24.0;
-/// For the names of inputs and outputs.
+/// Space for the names of inputs and outputs.
 const NAME: f64 = 150.0;
 const HEAD: f64 = 44.0;
-/// How often columns are put in order by what they are joined to.
+/// Number of passes that reorder columns by their connections.
 const SWEEPS: usize = 8;
 
-/// Of each operation a sign, and whether a circle says that an end is negated.
+/// Symbol of each operation, and whether a circle marks a negated end.
 const SIGNS: [(&str, bool, bool); 16] = [
     ("0", false, false),
     ("AND", false, false),
@@ -43,7 +43,7 @@ const STYLE: &str = "svg{--ink:#1d2733;--line:#5f6f80;--box:#f2f5f8;--paper:#fff
 .not{fill:var(--paper);stroke:var(--ink)}.end{fill:var(--ink)}";
 
 impl Circuit {
-    /// A picture that stands alone, for light and dark surroundings. Each gate tells what it is where one points at it.
+    /// Standalone SVG for light and dark themes. Each gate has a tooltip.
     pub fn to_svg(&self) -> String {
         let layers = self.layers();
         let first = self.inputs.len();
@@ -53,13 +53,13 @@ impl Circuit {
         for (gate, &layer) in layers.iter().enumerate() {
             columns[layer].push((first + gate) as Wire);
         }
-        let rows = self.places(&mut columns);
+        let rows = self.assign_rows(&mut columns);
         let most = columns.iter().map(Vec::len).max().unwrap_or(1).max(self.channels()) as f64;
         let (right, height) = (MARGIN + NAME + deepest as f64 * COLUMN, HEAD + 2.0 * MARGIN + ROW * (most - 1.0).max(0.0) + HEIGHT);
         let width = right + WIDTH + NAME + MARGIN;
         let middle = |row: f64| HEAD + MARGIN + HEIGHT / 2.0 + row * ROW;
         let layer = |wire: Wire| (wire as usize).checked_sub(first).map_or(0, |gate| layers[gate]);
-        // Where a wire begins: beside an input's name, or at the right of a gate.
+        // Start of a wire: beside an input's name, or at the right of a gate.
         let begin = |wire: Wire| {
             let layer = layer(wire);
             let left = MARGIN + NAME + layer as f64 * COLUMN;
@@ -93,7 +93,7 @@ impl Circuit {
             let (c, d) = (from + bend, x - bend);
             format!("<path class=\"wire\" d=\"M{from:.1} {down:.1}C{c:.1} {down:.1} {d:.1} {y:.1} {x:.1} {y:.1}\"/>\n")
         };
-        // Wires lie under gates.
+        // Wires are drawn below gates.
         let outputs_at = (most - self.channels() as f64) / 2.0;
         let output = |channel: usize| (right + WIDTH, middle(outputs_at + channel as f64));
         let ends = |gate: usize| {
@@ -149,15 +149,15 @@ impl Circuit {
         text + "</svg>\n"
     }
 
-    /// The row of each wire in its column. Columns are put in order by the mean of what they are joined to, so that few wires cross,
-    /// and lie around a common middle.
-    fn places(&self, columns: &mut [Vec<Wire>]) -> Vec<f64> {
+    /// Row of each wire in its column. Columns are sorted by the mean row of their connections, to reduce crossings, and centred
+    /// vertically.
+    fn assign_rows(&self, columns: &mut [Vec<Wire>]) -> Vec<f64> {
         let first = self.inputs.len();
-        let mut joined: Vec<Vec<Wire>> = vec![Vec::new(); first + self.gates.len()];
+        let mut connected: Vec<Vec<Wire>> = vec![Vec::new(); first + self.gates.len()];
         for (gate, of) in self.gates.iter().enumerate() {
             for end in of.ends() {
-                joined[first + gate].push(end);
-                joined[end as usize].push((first + gate) as Wire);
+                connected[first + gate].push(end);
+                connected[end as usize].push((first + gate) as Wire);
             }
         }
         let most = columns.iter().map(Vec::len).max().unwrap_or(1).max(self.channels()) as f64;
@@ -174,9 +174,9 @@ impl Circuit {
             };
             for column in order {
                 let mean = |wire: Wire| {
-                    let joined = &joined[wire as usize];
-                    let sum: f64 = joined.iter().map(|&other| rows[other as usize]).sum();
-                    if joined.is_empty() { rows[wire as usize] } else { sum / joined.len() as f64 }
+                    let connected = &connected[wire as usize];
+                    let sum: f64 = connected.iter().map(|&other| rows[other as usize]).sum();
+                    if connected.is_empty() { rows[wire as usize] } else { sum / connected.len() as f64 }
                 };
                 let mut ranked: Vec<(f64, Wire)> = columns[column].iter().map(|&wire| (mean(wire), wire)).collect();
                 ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

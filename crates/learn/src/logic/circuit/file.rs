@@ -1,4 +1,4 @@
-//! A circuit as a file that is read back: JSON that knows nothing of the automaton it came from.
+//! JSON file of a circuit, independent of the automaton.
 //!
 //! ```json
 //! {"format": "hothouse circuit", "version": 1, "name": "life", "border": "periodic",
@@ -7,7 +7,8 @@
 //!  "outputs": [25]}
 //! ```
 //!
-//! A wire is a number: an input, or, counted on from the inputs, a gate. Gates may stand in any order. There is an output for each channel.
+//! A wire is a number: the index of an input, or the number of inputs plus the index of a gate. Gates may be in any order. There is one
+//! output for each channel.
 
 use super::{Circuit, Gate, Input, Wire};
 use crate::logic::OP_NAMES;
@@ -16,37 +17,37 @@ use std::collections::HashSet;
 
 const FORMAT: &str = "hothouse circuit";
 const VERSION: u32 = 1;
-/// What beyond the border is called.
+/// Names of the border types.
 const BORDERS: [&str; 2] = ["off", "periodic"];
 
-/// Why a text is no circuit, with what would do after a semicolon.
+/// Invalid circuit file; the message ends with the remedy, after a semicolon.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CircuitError {
-    #[error("this is no circuit ({0}); name a JSON file that `hothouse export logic` or the page wrote")]
+    #[error("this is not a circuit ({0}); choose a JSON file written by `hothouse export logic` or the page")]
     Foreign(String),
-    #[error("the circuit is of version {0} of its format, and this program reads {VERSION}; export it again with this program")]
+    #[error("the circuit has format version {0}, but this program reads version {VERSION}; export it again with this program")]
     Version(u32),
-    #[error("the circuit has no outputs; give the wire of each channel's next state")]
+    #[error("the circuit has no outputs; add the wire of each channel's next state")]
     NoOutputs,
-    #[error("'{0}' is no border; write off or periodic")]
+    #[error("'{0}' is not a border; use off or periodic")]
     Border(String),
-    #[error("input {number} is of a cell '{neighbour}', which there is not; use {}", Input::NAMES.join(", "))]
+    #[error("input {number} has the unknown neighbour '{neighbour}'; use {}", Input::NAMES.join(", "))]
     Neighbour { number: usize, neighbour: String },
     #[error(
-        "input {number} is of channel {channel}, and {channels} outputs make channels 0 to {}; give each channel an output",
+        "input {number} has channel {channel}, but {channels} outputs allow channels 0 to {}; add an output for each channel",
         channels - 1
     )]
     Channel { number: usize, channel: u32, channels: usize },
-    #[error("input {number} is there twice; name each cell and channel once")]
+    #[error("input {number} is a duplicate; list each cell and channel once")]
     Twice { number: usize },
-    #[error("gate {gate} has the operation '{op}', which there is not; use {}", OP_NAMES.join(", "))]
+    #[error("gate {gate} has the unknown operation '{op}'; use {}", OP_NAMES.join(", "))]
     Op { gate: usize, op: String },
-    #[error("gate {gate}, {op}, lacks its wire {end}; name an input or a gate")]
+    #[error("gate {gate}, {op}, lacks wire {end}; give the number of an input or a gate")]
     Missing { gate: usize, op: String, end: char },
-    #[error("{who} reads wire {wire}, which leads nowhere: there are {wires}; use 0 to {}", wires.saturating_sub(1))]
-    Nowhere { who: String, wire: u64, wires: usize },
+    #[error("{reader} reads wire {wire}, but there are only {wires} wires; use 0 to {}", wires.saturating_sub(1))]
+    Nowhere { reader: String, wire: u64, wires: usize },
     #[error(
-        "gate {0} depends on itself, by way of others or at once; a circuit has no loops, so let each gate read inputs and gates before it"
+        "gate {0} depends on itself, directly or through other gates; remove the loop, so that each gate reads inputs and earlier gates"
     )]
     Loop(usize),
 }
@@ -83,7 +84,7 @@ struct GateText {
 }
 
 impl Circuit {
-    /// A line for each input and gate.
+    /// Writes one line for each input and gate.
     pub fn to_json(&self) -> String {
         let input = |input: &Input| InputText { neighbour: Input::NAMES[usize::from(input.neighbour)].into(), channel: input.channel };
         let gate = |gate: &Gate| {
@@ -150,9 +151,9 @@ fn read(body: Body) -> Result<Circuit, CircuitError> {
         inputs.push(input);
     }
     let wires = inputs.len() + body.gates.len();
-    let wire = |who: &dyn Fn() -> String, wire: u64| match wire < wires as u64 {
+    let wire = |reader: &dyn Fn() -> String, wire: u64| match wire < wires as u64 {
         true => Ok(wire as Wire),
-        false => Err(CircuitError::Nowhere { who: who(), wire, wires }),
+        false => Err(CircuitError::Nowhere { reader: reader(), wire, wires }),
     };
     let mut gates = Vec::with_capacity(body.gates.len());
     for (number, GateText { op, a, b }) in body.gates.into_iter().enumerate() {
@@ -174,7 +175,7 @@ fn read(body: Body) -> Result<Circuit, CircuitError> {
     in_order(Circuit { name: body.name, periodic, inputs, gates, outputs: outputs? })
 }
 
-/// The circuit with each gate after those it reads.
+/// Sorts the gates topologically.
 fn in_order(mut circuit: Circuit) -> Result<Circuit, CircuitError> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {

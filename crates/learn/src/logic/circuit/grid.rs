@@ -1,10 +1,10 @@
-//! A grid of cells that a circuit runs, a bit a cell.
+//! A grid of cells that a circuit runs, with one bit per cell.
 
 use super::Circuit;
 use math::Isa;
 use math::packed::{Packed, Program};
 
-/// The cells of one grid. Beyond its border all is off, unless opposite borders are joined.
+/// Cells of one grid. Cells beyond its border are off, unless opposite borders are joined.
 pub struct PackedGrid {
     isa: Isa,
     program: Program,
@@ -12,37 +12,37 @@ pub struct PackedGrid {
 }
 
 impl PackedGrid {
-    /// All cells are off.
+    /// Creates a grid with all cells off.
     pub fn new(isa: Isa, circuit: &Circuit, width: usize, height: usize, periodic: bool) -> PackedGrid {
         let program = circuit.program();
         let cells = Packed::new(&program, width, height, periodic);
         PackedGrid { isa, program, cells }
     }
 
-    /// What such a grid takes of memory.
+    /// Memory of such a grid in bytes.
     pub fn bytes(circuit: &Circuit, width: usize, height: usize) -> u64 {
         Packed::bytes(&circuit.program(), width, height, true)
     }
 
-    /// Gates that are evaluated for a cell and a step.
+    /// Number of gates evaluated per cell and step.
     pub fn gates(&self) -> usize {
         self.program.gates()
     }
 
-    /// The cells themselves, a bit a cell.
+    /// The cells, one bit each.
     pub fn cells(&self) -> &Packed {
         &self.cells
     }
 
-    /// Lets every row of every channel be written: `write(channel, row, words)`.
+    /// Calls `write(channel, row, words)` for every row of every channel.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }
 
-    /// `[channel][row][column]`, a byte being 0 or 1.
+    /// Sets all cells from `[channel][row][column]`, with bytes 0 or 1.
     pub fn set(&mut self, cells: &[u8]) {
         let (width, height) = (self.cells.width(), self.cells.height());
-        assert_eq!(cells.len(), self.cells.channels() * width * height, "a byte for each cell and channel");
+        assert_eq!(cells.len(), self.cells.channels() * width * height, "one byte per cell and channel");
         self.cells.edit(|channel, row, words| {
             let from = &cells[(channel * height + row) * width..][..width];
             for (word, from) in words.iter_mut().zip(from.chunks(32)) {
@@ -53,7 +53,7 @@ impl PackedGrid {
 
     pub fn get(&self, cells: &mut [u8]) {
         let (width, height) = (self.cells.width(), self.cells.height());
-        assert_eq!(cells.len(), self.cells.channels() * width * height, "a byte for each cell and channel");
+        assert_eq!(cells.len(), self.cells.channels() * width * height, "one byte per cell and channel");
         for (i, to) in cells.chunks_mut(width).enumerate() {
             let row = self.cells.row(i / height, i % height);
             for (to, word) in to.chunks_mut(32).zip(row) {
@@ -62,7 +62,7 @@ impl PackedGrid {
         }
     }
 
-    /// One step; a cell changes only where `fires` says so of its number, which is `row * width + column`.
+    /// Runs one step. If `fires` is given, only cells change whose number, `row * width + column`, it accepts.
     pub fn step(&mut self, fires: Option<&(dyn Fn(usize) -> bool + Sync)>) {
         let width = self.cells.width();
         let Some(fires) = fires else { return self.cells.step(self.isa, &self.program, None) };
@@ -80,7 +80,7 @@ impl PackedGrid {
 }
 
 impl Circuit {
-    /// The circuit as it is evaluated.
+    /// Executable form of the circuit.
     fn program(&self) -> Program {
         let inputs: Vec<(u8, u32)> = self.inputs.iter().map(|input| (input.neighbour, input.channel)).collect();
         let gates: Vec<(u8, u32, u32)> = self.gates.iter().map(|gate| (gate.op, gate.a, gate.b)).collect();

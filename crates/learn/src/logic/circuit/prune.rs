@@ -1,9 +1,9 @@
-//! A smaller circuit that gives the same.
+//! Reduction of a circuit to a smaller equivalent one.
 //!
-//! Every wire is written as a constant, or as an input or gate of the new circuit that is perhaps negated. New gates look at
-//! both of their ends, which differ, and give 0 for two zeros, so that a gate and its opposite are one; negations are taken up by the
-//! gates that read them, and stand by themselves before outputs at most. Gates of one operation on the same wires are merged;
-//! where there is one channel, so are all that agree in its 512 states.
+//! Every wire becomes a constant, or an input or gate of the new circuit with an optional negation. New gates depend on both ends, which
+//! differ, and return 0 for two zeros, so that a gate and its negation share one gate. Negations are absorbed by the gates that read them;
+//! separate negations remain only before outputs. Gates with the same operation and wires are merged. With one channel, so are all gates
+//! that agree in the 512 states.
 
 use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// By what gates are known to be the same.
+/// Key that identifies equal gates.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),
@@ -26,24 +26,24 @@ const NOT: u8 = 12;
 struct Small {
     inputs: usize,
     gates: Vec<Gate>,
-    known: HashMap<Key, Wire>,
-    /// What each wire is in all states, where there are 512.
+    merged: HashMap<Key, Wire>,
+    /// Value of each wire in all 512 states, for one channel.
     states: Option<Vec<[Word; 8]>>,
 }
 
 impl Circuit {
-    /// The circuit without constants, pass-through and negations in chains, gates that no output depends on, and equal ones.
+    /// Equivalent circuit without constants, pass-through gates, chains of negations, dead gates and duplicates.
     pub fn pruned(&self) -> Circuit {
         let one_channel = self.inputs.iter().all(|input| input.channel == 0);
         let of_input = |input: &Input| std::array::from_fn(|n| every_state(input.neighbour, n));
         let mut small = Small {
             inputs: self.inputs.len(),
             gates: Vec::new(),
-            known: HashMap::new(),
+            merged: HashMap::new(),
             states: one_channel.then(|| self.inputs.iter().map(of_input).collect()),
         };
         if let Some(states) = &small.states {
-            small.known.extend(states.iter().enumerate().map(|(i, &s)| (Key::States(s), i as Wire)));
+            small.merged.extend(states.iter().enumerate().map(|(i, &s)| (Key::States(s), i as Wire)));
         }
         let mut values: Vec<Value> = (0..self.inputs.len() as Wire).map(|wire| Value::Of { wire, not: false }).collect();
         for &Gate { op, a, b } in &self.gates {
@@ -56,12 +56,12 @@ impl Circuit {
     }
 }
 
-/// What depends on one wire: `low` where it is off, `high` where it is on.
+/// Value that depends on one wire: `low` if the wire is off, `high` if it is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
 }
 
-/// An operation by what it gives.
+/// Operation with the results of `f`.
 fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
     let bit = |a, b| u8::from(f(a, b));
     bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
@@ -102,7 +102,7 @@ impl Small {
         }
         let key = states.map_or(Key::Gate(gate), Key::States);
         let fresh = (self.inputs + self.gates.len()) as Wire;
-        let wire = *self.known.entry(key).or_insert(fresh);
+        let wire = *self.merged.entry(key).or_insert(fresh);
         if wire == fresh {
             self.gates.push(gate);
             if let (Some(all), Some(states)) = (&mut self.states, states) {
@@ -112,22 +112,22 @@ impl Small {
         Of { wire, not }
     }
 
-    /// The gates that outputs depend on, each after those it reads and as late as can be, so that few values are needed at once.
+    /// Writes the gates that outputs depend on, in topological order and as late as possible, so that few values are live at once.
     fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
         let first = self.inputs;
-        // A gate that is wanted negated alone is turned into its opposite.
-        let wanted = |not: bool| {
-            let mut wanted = vec![false; first + self.gates.len()];
+        // A gate that is needed only negated is replaced by its negation.
+        let needed = |not: bool| {
+            let mut needed = vec![false; first + self.gates.len()];
             for value in outputs {
                 if let Value::Of { wire, not: n } = *value
                     && n == not
                 {
-                    wanted[wire as usize] = true;
+                    needed[wire as usize] = true;
                 }
             }
-            wanted
+            needed
         };
-        let (plain, negated) = (wanted(false), wanted(true));
+        let (plain, negated) = (needed(false), needed(true));
         let opposite = |wire: Wire| {
             let wire = wire as usize;
             wire >= first && negated[wire] && !plain[wire]
@@ -163,7 +163,7 @@ impl Small {
             let op = op_of(|a, b| apply(op, a ^ not_a, b ^ not_b) ^ not);
             place[first + gate] = small.add(op, place[a as usize], place[b as usize]);
         }
-        let mut alone: HashMap<Gate, Wire> = HashMap::new();
+        let mut separate: HashMap<Gate, Wire> = HashMap::new();
         for value in outputs {
             let gate = match *value {
                 Value::Of { wire, not } if not == opposite(wire) => {
@@ -173,7 +173,7 @@ impl Small {
                 Value::Of { wire, .. } => Gate { op: NOT, a: place[wire as usize], b: 0 },
                 Value::Constant(on) => Gate { op: if on { 15 } else { 0 }, a: 0, b: 0 },
             };
-            let wire = *alone.entry(gate).or_insert_with(|| small.add(gate.op, gate.a, gate.b));
+            let wire = *separate.entry(gate).or_insert_with(|| small.add(gate.op, gate.a, gate.b));
             small.outputs.push(wire);
         }
         small

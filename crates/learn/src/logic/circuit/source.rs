@@ -1,11 +1,11 @@
-//! A circuit as source of other languages.
+//! Export of a circuit as source code.
 
 use super::{Circuit, Gate, Input, Wire};
 
-/// What neighbours are called where names are short; `c` is the cell itself.
+/// Short names of neighbours; `c` is the cell itself.
 const SHORT: [&str; 9] = ["nw", "n", "ne", "w", "c", "e", "sw", "s", "se"];
 
-/// A gate's operation in a language whose signs for and, or, exclusive or are `&`, `|` and `^`.
+/// Expression of a gate in a language with the operators `&`, `|` and `^`.
 fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) -> String) -> String {
     let (a, b) = (|| end(gate.a), || end(gate.b));
     match gate.op {
@@ -29,7 +29,7 @@ fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) ->
 }
 
 impl Circuit {
-    /// Letters, digits and underscores, beginning with a letter.
+    /// Identifier of letters, digits and underscores that starts with a letter.
     fn identifier(&self) -> String {
         let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.take(40).collect();
@@ -39,7 +39,7 @@ impl Circuit {
         }
     }
 
-    /// A name that cannot end a comment.
+    /// Comment text without control characters.
     fn comment(&self) -> String {
         let counts = self.counts();
         let name: String = self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();
@@ -47,7 +47,7 @@ impl Circuit {
         format!("{name}: {} gates, {} deep; {beyond}", counts.gates, counts.depth)
     }
 
-    /// A combinational module: the next state of a cell from the cells around it.
+    /// Combinational Verilog module: the next state of a cell from the cells around it.
     pub fn to_verilog(&self) -> String {
         let cell = |input: &Input| format!("{}_{}", SHORT[usize::from(input.neighbour)], input.channel);
         let first = self.inputs.len();
@@ -71,7 +71,7 @@ impl Circuit {
         text + "endmodule\n"
     }
 
-    /// A function that gives the next state of 64 cells at once.
+    /// Rust function that computes the next state of 64 cells at once.
     pub fn to_rust(&self) -> String {
         let (channels, first) = (self.channels(), self.inputs.len());
         let wire = |wire: Wire| match self.inputs.get(wire as usize) {

@@ -1,5 +1,5 @@
-//! Updates of a population on another machine: starts and targets are drawn here and sent, an iteration's updates follow each other without
-//! an answer, and what became of all members is asked for at its end. So a machine that is lost takes one iteration along.
+//! Updates of a population on another machine. The CPU draws and sends starts and targets. The updates of an iteration run without
+//! intermediate results; the state of all members is requested at the end. A lost machine therefore loses at most one iteration.
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
@@ -22,7 +22,7 @@ impl Offloaded {
         let mut there = Offloaded {
             machine: Pinned::new(request(machine, &spec)?),
             trained: Trained::default(),
-            standing: vec![None; members.len()],
+            sent: vec![None; members.len()],
             begun: 0,
             learns: vec![false; members.len()],
             starts,
@@ -32,19 +32,19 @@ impl Offloaded {
         Ok(there)
     }
 
-    /// Sends those that stand there otherwise than here.
+    /// Sends the members whose state on the machine is outdated.
     fn place(&mut self, members: &[Member]) -> Result<(), Fault> {
         for (i, member) in members.iter().enumerate() {
             let here = Some((member.seed, member.trainer.updates()));
-            if self.standing[i] != here {
+            if self.sent[i] != here {
                 self.machine.with_mut(|there| there.set_member(i, &member.trainer))?;
-                self.standing[i] = here;
+                self.sent[i] = here;
             }
         }
         Ok(())
     }
 
-    /// Draws what the next update learns from and begins it, and asks after the last one.
+    /// Draws the data of the next update and starts it; requests the result after the last update.
     fn begin_update(&mut self, population: &Population) -> Result<(), Fault> {
         let (members, experiment) = (&population.members, &population.experiment);
         if self.begun == 0 {
@@ -76,7 +76,7 @@ impl Offloaded {
 
 impl Offload for Population {
     fn ways(&self) -> &'static [&'static str] {
-        &["Learning on the GPU turned out to be faster."]
+        &["Learning on the GPU is faster."]
     }
 
     fn is_offloaded(&self) -> bool {
@@ -84,13 +84,13 @@ impl Offload for Population {
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        assert!(self.at_boundary(), "between two iterations");
+        assert!(self.at_boundary(), "offloading begins between two iterations");
         self.offloaded = Some(Offloaded::new(self, machine)?);
         Ok(())
     }
 
     fn end_offload(&mut self) {
-        // Once all updates are answered, this processor ends the iteration.
+        // If all updates were received, the CPU ends the iteration.
         if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }
@@ -101,7 +101,7 @@ impl Offload for Population {
         Ok(())
     }
 
-    /// An iteration whose results are thrown away, in slices, and then the next.
+    /// Runs iterations whose results are discarded, in slices.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
         let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
         let pass = if probe.begun < self.config.updates {
@@ -116,7 +116,7 @@ impl Offload for Population {
         Ok(pass)
     }
 
-    /// Updates of all members in an iteration from here.
+    /// Updates of all members in an iteration.
     fn pass_work(&mut self) -> f64 {
         let alone = self.members.len() == 1;
         let learning = self.members.iter().filter(|member| member.learns(alone)).count();
@@ -140,7 +140,7 @@ impl Population {
             let placed = if there.begun == 0 { there.place(&self.members) } else { Ok(()) };
             placed.and_then(|()| there.begin_update(self)).map(|()| Slice::Worked)
         } else {
-            there.is_here().map(|here| if here { self.take_over(&mut there) } else { Slice::Waiting })
+            there.is_here().map(|here| if here { self.apply_result(&mut there) } else { Slice::Waiting })
         };
         match slice {
             Ok(slice) => {
@@ -149,15 +149,15 @@ impl Population {
                 slice
             }
             Err(fault) => {
-                // What was not answered is done again here.
+                // Updates without a result are repeated on the CPU.
                 (self.under_way, self.parts_s) = (false, [0.0; 2]);
                 Slice::Stopped(fault)
             }
         }
     }
 
-    /// What became of the members.
-    fn take_over(&mut self, there: &mut Offloaded) -> Slice<Stats> {
+    /// Copies the result of an iteration into the members.
+    fn apply_result(&mut self, there: &mut Offloaded) -> Slice<Stats> {
         let updates = self.config.updates;
         for (i, member) in self.members.iter_mut().enumerate() {
             member.begin(0);
@@ -165,7 +165,7 @@ impl Population {
                 let sums = there.trained.sums[i];
                 let after = member.trainer.updates() + u64::from(updates);
                 member.trainer.set_state(&there.trained.state(i, after));
-                there.standing[i] = Some((member.seed, after));
+                there.sent[i] = Some((member.seed, after));
                 member.done = updates;
                 (member.loss_sum, member.grad_norm_sum) = (sums.loss / member.target.len() as f32, sums.grad_norm);
                 member.loss = Some(member.loss_sum / updates as f32);

@@ -1,16 +1,16 @@
-//! Updates of a population on another machine, as they stand.
+//! State of a population's updates on another machine.
 
 use crate::Fault;
 use crate::logic::offload::{Accelerator, Trained};
 use math::par::Pinned;
 
-/// Somebody who updates all members.
+/// Machine that updates all members.
 pub struct Offloaded {
     pub machine: Pinned<Box<dyn Accelerator>>,
     pub trained: Trained,
-    /// Seed and updates of each member as it stands there.
-    pub standing: Vec<Option<(u32, u64)>>,
-    /// Updates of this iteration, or pass, that were begun, and who takes part.
+    /// Seed and number of updates of each member's state on the machine.
+    pub sent: Vec<Option<(u32, u64)>>,
+    /// Number of started updates in this iteration or pass, and the members that take part.
     pub begun: u32,
     pub learns: Vec<bool>,
     pub starts: Vec<f32>,
@@ -18,7 +18,7 @@ pub struct Offloaded {
 }
 
 impl Offloaded {
-    /// Whether all that was begun has been answered.
+    /// Returns true if the result of all started updates has been received.
     pub fn is_here(&mut self) -> Result<bool, Fault> {
         let Offloaded { machine, trained, .. } = self;
         let here = machine.with_mut(|there| there.poll(trained))?;

@@ -1,14 +1,14 @@
-//! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once, or where it has no
-//! room for that in micro-batches. Of a text that is too long for it, it is sent the sequences themselves.
+//! Steps on another machine. The machine keeps the text, receives the start of each sequence, and computes a whole batch, or micro-batches
+//! if memory is short. If the text is too long, it receives the sequences themselves.
 
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;
 use super::{MOST_RUNS, Pretrainer, Stats, copy_windows, window_starts, window_tokens};
-use crate::offload::{Away, PlanSteps, Planned};
+use crate::offload::{OffloadSlots, PlanSteps, Planned};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
-/// Tokens that a machine keeps at most: places in them are whole numbers that an f32 holds.
+/// Maximum text length that a machine keeps: positions must be exact in f32.
 const MOST_KEPT: usize = (1 << 24) - 1;
 
 impl Pretrainer {
@@ -34,11 +34,11 @@ impl Pretrainer {
 impl Planned for Pretrainer {
     type There = Offloaded;
 
-    fn away(&self) -> &Away<Offloaded> {
+    fn away(&self) -> &OffloadSlots<Offloaded> {
         &self.away
     }
 
-    fn away_mut(&mut self) -> &mut Away<Offloaded> {
+    fn slots_mut(&mut self) -> &mut OffloadSlots<Offloaded> {
         &mut self.away
     }
 
@@ -57,7 +57,7 @@ impl Planned for Pretrainer {
 
     fn begin_step(&mut self, there: &mut Offloaded) -> Result<(), Fault> {
         let Offloaded { machine, micro, keeps_text, sent } = there;
-        // Steps that were begun count as done here, and those of a probe do not.
+        // Started steps count as done here, but those of a probe do not.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
         let runs = self.config.batch / *micro;
         for run in 0..runs {
@@ -88,17 +88,17 @@ impl Planned for Pretrainer {
         self.progress.tokens += self.config.step_tokens() as u64;
     }
 
-    fn give_up_begun(&mut self) {
+    fn discard_started_steps(&mut self) {
         self.progress.steps -= self.step as u64;
         self.progress.tokens -= (self.step * self.config.step_tokens()) as u64;
         (self.step, self.sums) = (0, Stats::default());
     }
 
-    fn take_over(&mut self, there: &mut Offloaded) {
+    fn apply_result(&mut self, there: &mut Offloaded) {
         let trained = there.machine.trained();
         trained.put(&mut self.params, &mut self.optimizer);
         self.packed.pack(&self.params);
-        // Of the newest run alone, which stands for all.
+        // The loss of the newest run only, as an estimate for all.
         let (steps, runs) = (self.step as f64, (self.config.batch / there.micro) as f64);
         self.sums.loss = steps * runs * f64::from(trained.outputs[0].1[0]);
         self.sums.grad_norm = steps * f64::from(trained.norm);
@@ -116,7 +116,7 @@ impl Planned for Pretrainer {
         self.sums.parts_s[0] += seconds;
     }
 
-    /// Tokens.
+    /// Tokens per iteration.
     fn iteration_work(&self) -> f64 {
         (self.config.steps * self.config.step_tokens()) as f64
     }

@@ -1,12 +1,12 @@
-//! Steps on another machine, as they stand.
+//! State of training on another machine.
 
 use crate::offload::PlanSteps;
 
 pub struct Offloaded {
     pub machine: PlanSteps,
-    /// Sequences at once.
+    /// Sequences per run.
     pub micro: usize,
-    /// It has the text, and what it is sent are places in it.
+    /// True if the machine keeps the text; then `sent` contains positions in it.
     pub keeps_text: bool,
     pub sent: Vec<f32>,
 }

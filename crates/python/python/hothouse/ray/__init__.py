@@ -1,6 +1,6 @@
-"""Runs on many machines, on a Ray cluster: `pip install 'hothouse[ray]'`.
+"""Runs on many machines, on a Ray cluster: `pip install 'hothouse-rl[ray]'`.
 
-A run that is trained here has the digest of the same run on one machine, whatever the number of workers and whoever of them dies.
+The digest equals that of the same run on one machine, for any number of workers and after worker failures.
 
     from hothouse.ray import train, Trainable
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 try:
     import ray as _ray  # noqa: F401
 except ImportError as error:
-    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'hothouse[ray]'") from error
+    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'hothouse-rl[ray]'") from error
 
 from ._cluster import connect
 from ._selfplay import Trained, train
@@ -21,7 +21,7 @@ __all__ = ["Trainable", "Trained", "connect", "train"]
 
 
 def __getattr__(name: str) -> object:
-    # Tune takes seconds to import, and self-play needs none of it.
+    # Importing Tune takes seconds, and self-play does not need it.
     if name == "Trainable":
         from ._tune import Trainable
 

@@ -1,4 +1,4 @@
-"""`python -m hothouse.ray`: the terminal's `train` and `sweep` on a Ray cluster."""
+"""`python -m hothouse.ray`: `train` and `sweep` of the terminal on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ examples:
   python -m hothouse.ray train backgammon --variant published --set tables=32 --workers 32 --address auto --games 1e4
   python -m hothouse.ray sweep control --knob lr=1e-4..1e-2:log --seeds 5 --address auto
 
-Without --address it works on this machine alone. A cluster begins with `ray start --head` on one machine and, on the others, the
-command that this prints. Hothouse has to be installed on all of them, in the same version.
+Without --address, only this machine is used. To start a cluster, run `ray start --head` on one machine, and on the others the
+command that it prints. All machines need the same version of Hothouse.
 
-What `train` shares are the games of backgammon's learners: of `strong` each game, of `published` each actor with its games, so `tables`
-of them keep as many workers busy. All other learners do their work themselves; `sweep` trains any of them, one run a core.
+`train` distributes the games of backgammon's learners: single games for `strong`, and the games of an actor for `published`, where `tables`
+limits the number of workers. Other learners cannot be distributed; `sweep` trains any learner, one run per core.
 """
 
 
@@ -36,14 +36,14 @@ def _number(text: str) -> float:
 def _seconds(text: str) -> float:
     value = _number(text)
     if value <= 0:
-        raise argparse.ArgumentTypeError("write seconds above 0, as in 90 or 0.5")
+        raise argparse.ArgumentTypeError("give a number of seconds above 0, such as 90 or 0.5")
     return value
 
 
 def _count(text: str) -> float:
     value = _number(text)
     if value < 1 or value % 1:
-        raise argparse.ArgumentTypeError("write a whole number from 1, as in 2e6 or 2_000_000")
+        raise argparse.ArgumentTypeError("give a whole number of at least 1, such as 2e6 or 2_000_000")
     return value
 
 
@@ -61,7 +61,7 @@ def _axis(text: str) -> Any:
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
-        raise argparse.ArgumentTypeError("write it as KNOB=VALUE, as in lr=0.003")
+        raise argparse.ArgumentTypeError("give KNOB=VALUE, such as lr=0.003")
     return name, value
 
 
@@ -72,32 +72,32 @@ def _parser() -> argparse.ArgumentParser:
 
     def verb(name: str, what: str) -> argparse.ArgumentParser:
         one = verbs.add_parser(name, help=what, description=what, epilog=EXAMPLES, formatter_class=raw)
-        one.add_argument("--address", help="of a Ray cluster: HOST:PORT, or auto for this machine's [default: this machine alone]")
-        one.add_argument("--steps", "--games", type=_count, metavar="N", help="end when this much is done, in what the room counts first")
-        one.add_argument("--seconds", type=_seconds, metavar="S", help="end after this many seconds")
-        one.add_argument("--json", action="store_true", help="print JSON, one object a line")
+        one.add_argument("--address", help="address of a Ray cluster: HOST:PORT, or auto for the one on this machine [default: this machine only]")
+        one.add_argument("--steps", "--games", type=_count, metavar="N", help="stop when the room's first counter reaches N")
+        one.add_argument("--seconds", type=_seconds, metavar="S", help="stop after S seconds")
+        one.add_argument("--json", action="store_true", help="print one JSON object per line")
         return one
 
     def fresh(one: argparse.ArgumentParser, room: str) -> None:
-        one.add_argument("room", nargs="?", default=room, help=f"the room to train in [default: {room}]")
-        one.add_argument("--variant", "--env", "--learner", "--preset", metavar="NAME", help="which of the room's [default: its first]")
-        one.add_argument("--set", type=_assignment, action="append", default=[], metavar="KNOB=VALUE", help="set a knob; repeat for more")
+        one.add_argument("room", nargs="?", default=room, help=f"room to train in [default: {room}]")
+        one.add_argument("--variant", "--env", "--learner", "--preset", metavar="NAME", help="variant of the room [default: its first]")
+        one.add_argument("--set", type=_assignment, action="append", default=[], metavar="KNOB=VALUE", help="set a knob; can be repeated")
 
-    train = verb("train", "Train one run of backgammon, its games played by many workers. Its digest is that of `hothouse train`.")
+    train = verb("train", "Train one backgammon run with games played by many workers. The digest equals that of `hothouse train`.")
     fresh(train, "backgammon")
-    train.add_argument("--seed", type=int, default=1, metavar="N", help="same seed and knobs: the same run [default: 1]")
-    resume = verb("resume", "Go on with a run that was saved, here or by the terminal or the page.")
-    resume.add_argument("file", help="a checkpoint; the continued run is saved back to it, unless --save says otherwise")
+    train.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the run [default: 1]")
+    resume = verb("resume", "Continue a run saved here, in the terminal or on the page.")
+    resume.add_argument("file", help="checkpoint; the run is saved to the same file unless --save is given")
     for one in (train, resume):
-        one.add_argument("--workers", type=_whole, metavar="N", help="stretches of games played at once, of `published` no more than `tables` [default: the cluster's cores]")
-        one.add_argument("--save", metavar="FILE", help="where the checkpoint goes, as the run goes on")
-        one.add_argument("--events", metavar="FILE", help="also write every event to this file; `hothouse watch FILE` follows it")
-    sweep = verb("sweep", "Train under many settings and seeds, one core each: the grid and the table of `hothouse sweep`.")
+        one.add_argument("--workers", type=_whole, metavar="N", help="number of parallel tasks, for `published` at most `tables` [default: the cluster's cores]")
+        one.add_argument("--save", metavar="FILE", help="file for the checkpoint, updated during training")
+        one.add_argument("--events", metavar="FILE", help="also write all events to this file, for `hothouse watch FILE`")
+    sweep = verb("sweep", "Train with many settings and seeds, one core per run, with the grid and the table of `hothouse sweep`.")
     fresh(sweep, "control")
     sweep.add_argument("--knob", type=_axis, action="append", default=[], metavar="KNOB=VALUES", help="FROM..TO, FROM..TO:log, or A,B,C; repeat for a grid")
-    sweep.add_argument("--points", type=_whole, default=5, metavar="N", help="points of a range, its two ends among them [default: 5]")
-    sweep.add_argument("--seeds", type=_whole, default=5, metavar="N", help="runs of every setting, with the seeds 1 to N [default: 5]")
-    sweep.add_argument("--until-solved", action="store_true", help="end each run as soon as it is solved: a test reaches the goal and is confirmed")
+    sweep.add_argument("--points", type=_whole, default=5, metavar="N", help="number of points in a range, including both ends [default: 5]")
+    sweep.add_argument("--seeds", type=_whole, default=5, metavar="N", help="runs per setting, with seeds 1 to N [default: 5]")
+    sweep.add_argument("--until-solved", action="store_true", help="stop each run when it is solved: a test reaches the goal and is confirmed")
     return parser
 
 
@@ -107,10 +107,10 @@ def _train(args: argparse.Namespace) -> int:
     resumed = getattr(args, "file", None)
     save = args.save or resumed
     about: dict[str, Any] = {}
-    began, told_at = time.monotonic(), -math.inf
+    began, printed_at = time.monotonic(), -math.inf
 
     def line(state: dict[str, Any]) -> None:
-        nonlocal told_at
+        nonlocal printed_at
         passed = time.monotonic() - began
         for level, text in state.get("notices", []):
             if level != "info" and not args.json:
@@ -118,8 +118,8 @@ def _train(args: argparse.Namespace) -> int:
         if args.json:
             for row in state["rows"]:
                 print(json.dumps({"kind": "metrics", **row}), flush=True)
-        elif state["rows"] and (passed - told_at >= min(10.0, max(0.5, passed / 5)) or state["done"]):
-            told_at = passed
+        elif state["rows"] and (passed - printed_at >= min(10.0, max(0.5, passed / 5)) or state["done"]):
+            printed_at = passed
             row = state["rows"][-1]
             briefs = [f"{column['brief']} {_native.figure(room, False, column['name'], row[column['name']])}" for column in about["metrics"] if column["brief"]]
             counter = about["counters"][0]
@@ -136,9 +136,9 @@ def _train(args: argparse.Namespace) -> int:
     about |= _native.rooms()[room]
     steps = math.inf if args.steps is None and args.seconds is None else args.steps
     try:
-        trained = train(**start, workers=args.workers, address=args.address, steps=steps, seconds=args.seconds, save=save, events=args.events, told=line)
+        trained = train(**start, workers=args.workers, address=args.address, steps=steps, seconds=args.seconds, save=save, events=args.events, report=line)
     except KeyboardInterrupt:
-        where = f" What was done is in {save}; go on with: python -m hothouse.ray resume {save}" if save else " Nothing was saved: name a file with --save."
+        where = f" The run is saved in {save}; continue with: python -m hothouse.ray resume {save}" if save else " The run was not saved; use --save to choose a file."
         print(f"stopped.{where}", file=sys.stderr)
         return 130
     run = trained.run
@@ -147,10 +147,10 @@ def _train(args: argparse.Namespace) -> int:
         print(json.dumps({"kind": "summary", "progress": run.progress, "digest": run.digest, "arithmetic": run.arithmetic, "rounds": trained.rounds, "seconds": trained.seconds, "round_s": trained.round_s, "waited_s": trained.waited_s, "bytes_out": trained.bytes_out, "bytes_in": trained.bytes_in, "deaths": trained.deaths}))
         return 0
     print(f"\n{run.room} / {run.variant}, seed {run.seed}: done.")
-    print(f"  did         {trained.rounds:,} rounds in {_native.clock(trained.seconds)}, of {trained.round_s:.3f} s each, {100 * share:.0f}% of it waiting for games")
-    print(f"  a round     {trained.bytes_out:,} bytes to each node, {trained.bytes_in:,} bytes from all workers")
+    print(f"  trained     {trained.rounds:,} rounds in {_native.clock(trained.seconds)}, {trained.round_s:.3f} s per round, {100 * share:.0f}% of it waiting for games")
+    print(f"  per round   {trained.bytes_out:,} bytes to each node, {trained.bytes_in:,} bytes from all workers")
     if trained.deaths:
-        print(f"  restored    {trained.deaths} times, after its learner had died")
+        print(f"  restarted   {trained.deaths} times after learner failures")
     print(f"  digest      {run.digest} ({run.arithmetic})")
     if save:
         print(f"  saved       {save}\n  continue    python -m hothouse.ray resume {save}")
@@ -175,7 +175,7 @@ def _sweep(args: argparse.Namespace) -> int:
 
     outcomes = sweep(
         args.room, variant, axes=args.knob, points=args.points, seeds=args.seeds, knobs=knobs,
-        steps=args.steps, seconds=args.seconds, until_solved=args.until_solved, address=args.address, told=line,
+        steps=args.steps, seconds=args.seconds, until_solved=args.until_solved, address=args.address, report=line,
     )  # fmt: skip
     if args.json:
         return 0

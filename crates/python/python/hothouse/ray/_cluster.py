@@ -1,4 +1,4 @@
-"""A cluster to work on: one that there is, or this machine."""
+"""Connection to a Ray cluster, or to this machine."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ import socket
 
 import ray
 
-#: Seconds that an address has to answer in.
+#: Timeout of a connection in seconds.
 _PATIENCE_S = 10.0
 
 
 def connect(address: str | None = None, **settings: object) -> None:
-    """Joins the cluster at `address` ("auto": the one of this machine), or starts one here. Where one is joined already, that stays.
+    """Joins the cluster at `address` ("auto": the one of this machine), or starts one here. An existing connection is kept.
 
     Raises:
-        ConnectionError: Nobody answers there.
+        ConnectionError: The address does not answer.
     """
     if ray.is_initialized():
         return
-    # Nothing is told to anybody.
+    # Disables usage reports.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
     if address is None:
         ray.init("local", **{**quiet, **settings})
         return
     if address != "auto":
-        _answers(address)
+        _check_answer(address)
     del quiet["include_dashboard"]
     try:
         ray.init(address, **{**quiet, **settings})
     except (ConnectionError, RuntimeError, ValueError) as error:
         if address == "auto":
             raise ConnectionError(
-                "no Ray cluster runs on this machine. Start one with `ray start --head`, name the address of another, or leave the "
-                "address out to work on this machine alone"
+                "no Ray cluster runs on this machine. Start one with `ray start --head`, give another address, or omit the "
+                "address to use this machine only"
             ) from error
-        raise ConnectionError(f"the cluster at {address} cannot be joined ({error}). See that it runs the same Ray and Python") from error
+        raise ConnectionError(f"the cluster at {address} cannot be joined ({error}). Check that it runs the same versions of Ray and Python") from error
 
 
-def _answers(address: str) -> None:
-    """Ray itself would wait for minutes."""
+def _check_answer(address: str) -> None:
+    """Checks that the address answers; Ray itself would wait for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit():
-        raise ConnectionError(f"'{address}' is no address of a cluster. Write HOST:PORT, as `ray start --head` prints it, or auto")
+        raise ConnectionError(f"'{address}' is not the address of a cluster. Give HOST:PORT, as `ray start --head` prints it, or auto")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_S).close()
     except OSError as error:
-        raise ConnectionError(f"nobody answers at {address} ({error}). Start a cluster there with `ray start --head`, or name another") from error
+        raise ConnectionError(f"no answer from {address} ({error}). Start a cluster there with `ray start --head`, or give another address") from error

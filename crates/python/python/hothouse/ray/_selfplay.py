@@ -1,10 +1,9 @@
-"""Games of one run, played on many machines.
+"""Self-play of one run on many machines.
 
-The learner is an actor. At the beginning of a round it puts what the round's games are played with into the object store, has
-stretches of them played by tasks, and learns from what comes back, in the games' order: what a game brings depends on nothing but
-its number and how the round began (where games are searched in batches, an actor's together: that is the piece then). What it can
-learn without them it learns meanwhile. A stretch whose worker died is played again, and a learner that died goes on from the newest
-checkpoint that the driver holds, so neither changes the run.
+The learner is an actor. At the start of a round it puts the data for the games into the object store. Tasks play ranges of games, and
+the learner consumes the results in order. A result depends only on the game's number and the state at the start of the round. (If
+searches are batched, the unit is all games of an actor.) Meanwhile the learner does work that does not need the results. If a worker
+dies, its range is played again. If the learner dies, it restarts from the newest checkpoint of the driver. Neither affects the result.
 """
 
 from __future__ import annotations
@@ -25,33 +24,33 @@ from ..runs import Run
 from ._cluster import connect
 from ._events import EventLog, row
 
-#: Seconds between two looks of the driver at the learner, and between two checkpoints that it gets.
+#: Seconds between status checks by the driver, and between checkpoints sent to it.
 LOOK_S = 0.5
 KEEP_S = 10.0
-#: Seconds for which the learner learns on before it looks whether games have come.
+#: Seconds of learning between checks for results.
 MEANWHILE_S = 0.05
-#: Stretches that each of several workers has of a round, so that one that is slow does not hold up the others.
+#: Ranges of games per worker and round; several, so that a slow worker does not delay the others.
 STRETCHES = 2
-#: Learners that die in a row without getting any further.
+#: Maximum number of consecutive learner failures without progress.
 MOST_DEATHS = 5
 
 
 @dataclass
 class Trained:
-    """What came of a run that was trained on a cluster."""
+    """Result of training on a cluster."""
 
-    #: Where it stands: it goes on by itself.
+    #: The trained run, which can continue without the cluster.
     run: Run
-    #: Rounds done here, and the seconds that they took.
+    #: Number of rounds, and their total seconds.
     rounds: int
     seconds: float
-    #: Seconds of a round, and of these waiting for games; without the first, whose workers had to start.
+    #: Mean seconds per round, and the part spent waiting for games; without the first round, in which workers start.
     round_s: float
     waited_s: float
-    #: Bytes of a round to the workers (once to each node) and from them all, the newest.
+    #: Bytes sent to each node and received from all workers in the newest round.
     bytes_out: int
     bytes_in: int
-    #: Times that a learner died.
+    #: Number of learner failures.
     deaths: int
 
 
@@ -61,7 +60,7 @@ def _play(due: np.ndarray, first: int, end: int) -> np.ndarray:
 
 
 class _Learner:
-    """In a process of its own, wherever there is a core."""
+    """The learner, in a separate process on any node."""
 
     def __init__(self, checkpoint: bytes, threads: int, workers: int) -> None:
         self.run = Run.restore(checkpoint, threads=threads)
@@ -72,13 +71,13 @@ class _Learner:
         self.ended = time.monotonic()
         self.bytes = (0, 0)
         self.kept = time.monotonic()
-        self.told = [self.run.metrics().rows, self.run.tests().rows]
+        self.reported = [self.run.metrics().rows, self.run.tests().rows]
 
     def pid(self) -> int:
         return os.getpid()
 
     def work(self, target: float, seconds: float) -> dict[str, Any]:
-        """Rounds until the run's first counter is at `target`, or for about so long."""
+        """Trains until the run's first counter reaches `target`, or for about `seconds` seconds."""
         began = time.monotonic()
         native = self.run._native
         done = False
@@ -94,7 +93,7 @@ class _Learner:
             playing = [_play.remote(sent, start, min(start + length, end)) for start in range(first, end, length)]
             arrived, waited_s, busy = 0, 0.0, True
             for stretch in playing:
-                # Tests, and steps that do not wait for these games.
+                # Runs tests, and training steps that do not need these games.
                 while busy and not ray.wait([stretch], timeout=0)[0]:
                     busy = native.meanwhile(MEANWHILE_S)
                 waits = time.monotonic()
@@ -113,8 +112,8 @@ class _Learner:
             self.kept = time.monotonic()
             checkpoint = native.save()
         place, tables = self.run.progress, [self.run.metrics(), self.run.tests()]
-        rows, tests = ([row(table, at, place) for at in range(first, table.rows)] for table, first in zip(tables, self.told))
-        self.told = [table.rows for table in tables]
+        rows, tests = ([row(table, at, place) for at in range(first, table.rows)] for table, first in zip(tables, self.reported))
+        self.reported = [table.rows for table in tables]
         return {
             "done": done,
             "checkpoint": checkpoint,
@@ -141,34 +140,34 @@ def train(
     seconds: float | None = None,
     save: str | os.PathLike[str] | None = None,
     events: str | os.PathLike[str] | None = None,
-    told: Callable[[dict[str, Any]], None] | None = None,
+    report: Callable[[dict[str, Any]], None] | None = None,
 ) -> Trained:
-    """Trains a run whose games a cluster plays. It is the run of `hothouse train`, to the bit.
+    """Trains a run whose games are played by a cluster. The result is bit-identical to `hothouse train`.
 
     Args:
-        room, variant, seed, knobs: As of `hothouse.Run`. Backgammon's learners share their games, `strong` one by one and `published`
-            an actor's together (the knob `tables` says how many there are); no other learner does.
-        resume: A checkpoint to go on from, in place of those.
-        workers: Stretches of games that are played at once; by itself one for each core of the cluster but the learner's.
-        address: Of a Ray cluster; by itself this machine.
-        steps: Where the room's first counter ends, as `--steps` of the terminal: what was done before counts.
-        seconds: Ends after so long. Ctrl-C ends it too; what was done is saved.
-        save: A file for the checkpoint, written as the run goes on.
-        events: A file of events, which `hothouse watch` follows.
-        told: Called with where it stands, every now and then.
+        room, variant, seed, knobs: As in `hothouse.Run`. Only backgammon's learners can share games: `strong` one game at a time, and
+            `published` all games of an actor together (the knob `tables` sets the number of actors).
+        resume: A checkpoint to continue from, instead of these.
+        workers: Number of parallel tasks; the default is the number of cores in the cluster, minus one for the learner.
+        address: Address of a Ray cluster; the default is this machine.
+        steps: Final value of the room's first counter, including earlier work, as `--steps` of the terminal.
+        seconds: Time limit. Ctrl-C also stops training and saves the run.
+        save: A file for the checkpoint, updated during training.
+        events: An event file for `hothouse watch`.
+        report: Callback for regular status reports.
 
     Raises:
         ConnectionError: The address does not answer.
         ValueError: The learner's games cannot be shared, or a worker has another build of Hothouse.
     """
     if steps is None and seconds is None:
-        raise TypeError("train() needs an end. Give steps= or seconds=")
+        raise TypeError("train() needs a limit. Give steps= or seconds=")
     if workers is not None and workers < 1:
         raise ValueError(f"workers = {workers} is out of range. Choose 1 or more")
     if save is not None:
         _native.check_checkpoint(os.fspath(save))
     begun = Run.restore(resume) if resume is not None else Run(room, variant, seed=seed, knobs=knobs)
-    # Refused before anything is started.
+    # Checked before any work is started.
     begun._native.share(True)
     begun._native.share(False)
     checkpoint = begun.save()
@@ -176,7 +175,7 @@ def train(
     log = None if events is None else EventLog(events, begun)
     if workers is None:
         workers = max(1, int(ray.cluster_resources().get("CPU", 2)) - 1)
-    # The learner mostly waits while others play, so it takes no core from them.
+    # The learner mostly waits for results, so it reserves no core.
     actor = ray.remote(num_cpus=0)(_Learner)
     began = time.monotonic()
     first = begun.progress["iteration"]
@@ -191,15 +190,15 @@ def train(
                 learner = actor.remote(checkpoint, 1, workers)
             ended = interrupted or seconds is not None and time.monotonic() - began >= seconds
             try:
-                # A target that is behind it ends it at the next boundary.
+                # A target of 0 ends the run at the next boundary.
                 state = ray.get(learner.work.remote(0.0 if ended else target, LOOK_S if not ended else math.inf))
                 in_a_row = 0
             except RayActorError as error:
                 if "No module named 'hothouse'" in str(error):
-                    raise ImportError("a machine of the cluster has no Hothouse. Install this version on all of them, with pip") from error
+                    raise ImportError("a machine of the cluster lacks Hothouse. Install this version on all machines with pip") from error
                 deaths, in_a_row = deaths + 1, in_a_row + 1
                 if in_a_row > MOST_DEATHS:
-                    raise RuntimeError(f"the learner died {in_a_row} times in a row ({error}). See the logs of the cluster") from error
+                    raise RuntimeError(f"the learner failed {in_a_row} times in a row ({error}). Check the logs of the cluster") from error
                 learner = None
                 continue
             except RayTaskError as error:
@@ -214,8 +213,8 @@ def train(
             if log is not None:
                 log.rows("metrics", state["rows"])
                 log.rows("test", state["tests"])
-            if told is not None:
-                told(state)
+            if report is not None:
+                report(state)
             if state["done"]:
                 break
     finally:

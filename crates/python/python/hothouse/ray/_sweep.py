@@ -1,4 +1,4 @@
-"""The terminal's `sweep` on a cluster: its grammar, its runs, its table. Trials are Tune's, one core each."""
+"""`sweep` of the terminal on a cluster, with the same syntax, runs and table. Trials run in Ray Tune, one core each."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ class Result:
 
 
 def settings(base: dict[str, Any], axes: Sequence[Axis], points: int, room: str, variant: str, seeds: int) -> list[dict[str, Any]]:
-    """The grid, in the order of the axes."""
+    """Grid of settings, in the order of the axes."""
     lists = []
     for axis in axes:
         if axis.name in base or any(axis.name == name for name, _ in lists):
-            raise ValueError(f"{axis.name} is given twice. Name it once, with all its values")
+            raise ValueError(f"{axis.name} is given twice. Give it once with all values")
         lists.append((axis.name, axis.values(points, room, variant)))
     if math.prod([len(values) for _, values in lists]) * seeds > MOST_RUNS:
-        raise ValueError(f"that is more than {MOST_RUNS:,} runs. Ask for fewer --points, values or --seeds")
+        raise ValueError(f"more than {MOST_RUNS:,} runs. Choose fewer --points, values or --seeds")
     names = [name for name, _ in lists]
     return [base | dict(zip(names, values)) for values in itertools.product(*(values for _, values in lists))]
 
 
 class _Trial(Trainable):
-    """One that ends with a test, as the terminal's runs do, and whose divergence is a result."""
+    """A trial that ends with a test, as in the terminal. Divergence is a result, not an error."""
 
     def step(self) -> dict[str, Any]:
         try:
-            told = super().step()
-            if told["done"]:
-                told["result"] = self.run.test()[result_column(self.run.room, self.run.variant)["name"]]
-                told["solved_at"] = None if self.run.solved is None else self.run.solved["counts"][0]
-            return told | {"diverged": False}
+            report = super().step()
+            if report["done"]:
+                report["result"] = self.run.test()[result_column(self.run.room, self.run.variant)["name"]]
+                report["solved_at"] = None if self.run.solved is None else self.run.solved["counts"][0]
+            return report | {"diverged": False}
         except _native.DivergedError:
             return {"done": True, "diverged": True, "result": None, "solved_at": None, "digest": None, "train_s": 0.0}
 
@@ -76,19 +76,19 @@ def sweep(
     until_solved: bool = False,
     address: str | None = None,
     storage: str | None = None,
-    told: Callable[[Result, int, int], None] | None = None,
+    report: Callable[[Result, int, int], None] | None = None,
 ) -> list[tuple[dict[str, Any], list[Result]]]:
-    """Trains under every setting with every seed, and gives the results of each setting, seed by seed."""
+    """Trains with every setting and seed; returns the results of each setting, by seed."""
     about = _native.rooms().get(room)
     if about is None:
-        raise ValueError(f"there is no room called '{room}'. The rooms are: {', '.join(_native.rooms())}")
+        raise ValueError(f"unknown room '{room}'. The rooms are: {', '.join(_native.rooms())}")
     variant = variant or about["variants"][0]["id"]
     declared = next((one["sweep_budget"] for one in about["variants"] if one["id"] == variant), None)
     grid = settings(dict(knobs or {}), axes, points, room, variant, seeds)
     if steps is None and seconds is None:
         steps = declared
     for setting in grid:
-        # Whatever no run can start from is known before the first one does.
+        # Invalid settings raise an error before the first run starts.
         Run(room, setting.get("variant", variant), knobs={k: v for k, v in setting.items() if k != "variant"}, threads=1)
     connect(address)
     jobs = [(place, seed) for seed in range(1, seeds + 1) for place in range(len(grid))]
@@ -99,10 +99,10 @@ def sweep(
     def finished(job: tuple[int, int], last: dict[str, Any]) -> None:
         place, seed = job
         results[job] = Result(grid[place], seed, last["result"], last["solved_at"], last["diverged"], last["digest"], last["time_total_s"])
-        if told is not None:
-            told(results[job], len(results), len(jobs))
+        if report is not None:
+            report(results[job], len(results), len(jobs))
 
-    class Told(tune.Callback):
+    class Reporter(tune.Callback):
         def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
             finished(jobs[trial.config["job"]], trial.last_result)
 
@@ -120,7 +120,7 @@ def sweep(
                 name="sweep",
                 storage_path=storage or folder,
                 verbose=0,
-                callbacks=[Told()],
+                callbacks=[Reporter()],
                 failure_config=tune.FailureConfig(max_failures=3),
                 checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=10, num_to_keep=1),
             ),
@@ -132,7 +132,7 @@ def sweep(
 
 
 def table(room: str, variant: str, outcomes: Sequence[tuple[dict[str, Any], Sequence[Result]]]) -> str:
-    """For every setting the quartiles of the last test's result, and of what was done until the goal was reached."""
+    """Table with a line per setting: quartiles of the last test's result, and of the counter at which the goal was reached."""
     column = result_column(room, variant)
     settings = [(setting, [(run.result, run.solved_at, run.diverged) for run in runs]) for setting, runs in outcomes]
     return _native.sweep_table(room, column in _native.rooms()[room]["tests"], column["name"], settings)

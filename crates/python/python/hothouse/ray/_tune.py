@@ -1,4 +1,4 @@
-"""Runs as trials of Ray Tune: exact pause and resume, and forks that go on with other knobs, through the run's own checkpoint."""
+"""Runs as trials of Ray Tune: exact pause and resume, and forks with other knobs, through the run's own checkpoint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ray import tune
 from .. import _native
 from ..runs import Run, _value
 
-#: What a config says beside knobs.
+#: Config entries that are not knobs.
 _OWN = ("room", "variant", "seed", "steps", "seconds", "until_solved", "each")
 _FILE = "run.safetensors"
 
@@ -18,19 +18,19 @@ _FILE = "run.safetensors"
 class Trainable(tune.Trainable):
     """A run of any room as a trial.
 
-    Its config: `room`, `variant` and `seed` as of `hothouse.Run`; `steps`, `seconds` and `until_solved`, of which the first that holds
-    ends it; `each`, the seconds of training between two results (1). All else are knobs. What it reports are the newest values of the
-    room's metrics and tests, by name, with `result` (the number that the goal is about), `solved_at`, and `digest`.
+    Config: `room`, `variant` and `seed` as in `hothouse.Run`; the limits `steps`, `seconds` and `until_solved`, of which the first one
+    ends the trial; and `each`, the seconds of training between two results (default 1). All other entries are knobs. Results contain the
+    newest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
 
-    A trial that goes on from another's checkpoint takes over the run and then its own live knobs, as population-based training wants
-    it. Knobs that are no live ones are those of the checkpoint's run, so they cannot be mutated.
+    A trial that loads another trial's checkpoint continues that run with its own live knobs, as population-based training requires.
+    Other knobs are those of the checkpoint and cannot be mutated.
     """
 
     def setup(self, config: dict[str, Any]) -> None:
-        self._apart(config)
+        self._split_config(config)
         self.run = Run(self._start["room"], self._start["variant"], seed=self._start["seed"], knobs=self._knobs, threads=1)
 
-    def _apart(self, config: dict[str, Any]) -> None:
+    def _split_config(self, config: dict[str, Any]) -> None:
         given = dict(config)
         self._start = {"room": given.pop("room", "control"), "variant": given.pop("variant", None), "seed": int(given.pop("seed", 1))}
         self._ends = {name: given.pop(name, None) for name in ("steps", "seconds", "until_solved")}
@@ -57,7 +57,7 @@ class Trainable(tune.Trainable):
                 self.run.set(**{name: value})
             elif name in known and _value(value) != self.run.config["knobs"].get(name, known[name]["default"]):
                 live = ", ".join(name for name, knob in known.items() if knob["live"])
-                raise ValueError(f"{name} cannot change while a run goes on, so a fork has its parent's. Mutate live knobs alone: {live}")
+                raise ValueError(f"{name} cannot change during a run, so a fork keeps its parent's value. Mutate only live knobs: {live}")
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
         self.setup(new_config)
@@ -65,20 +65,20 @@ class Trainable(tune.Trainable):
 
 
 def report(run: Run, done: bool) -> dict[str, Any]:
-    """The newest of all that a run tells."""
+    """Newest values of all metrics and tests."""
     progress, metrics, tests = run.progress, run.metrics(), run.tests()
-    told: dict[str, Any] = {"done": done, **progress, "digest": run.digest, "arithmetic": run.arithmetic}
+    result: dict[str, Any] = {"done": done, **progress, "digest": run.digest, "arithmetic": run.arithmetic}
     for columns in (metrics, tests):
         if columns.rows:
-            told |= {name: float(column[-1]) for name, column in columns.items() if name not in progress}
+            result |= {name: float(column[-1]) for name, column in columns.items() if name not in progress}
     solved = run.solved
-    told["solved_at"] = None if solved is None else solved["counts"][0]
-    told["result"] = told.get(result_column(run.room, run.variant)["name"])
-    return told
+    result["solved_at"] = None if solved is None else solved["counts"][0]
+    result["result"] = result.get(result_column(run.room, run.variant)["name"])
+    return result
 
 
 def result_column(room: str, variant: str) -> dict[str, Any]:
-    """The number that runs are compared by: the goal's, or else the first of a test, or of the metrics."""
+    """Column that runs are compared by: the goal's, or the first of the tests or metrics."""
     about = _native.rooms()[room]
     goal = next(one["goal"] for one in about["variants"] if one["id"] == variant)
     named = [column for column in about["tests"] if goal and column["name"] == goal["column"]]

@@ -1,4 +1,4 @@
-//! What was done in a session, looked at again, and what somebody thinks of it.
+//! Review of earlier actions in a session.
 
 use super::{GameSession, refused};
 use crate::RunError;
@@ -11,16 +11,16 @@ use worlds::backgammon::{self as rules, Game, Player as Seat, Roll, Stage, notat
 impl GameSession {
     pub fn hint(&self, engine: Engine, players: &mut PlayerPool) -> Result<Analysis, RunError> {
         if self.actor().is_none() {
-            return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
+            return Err(refused("There is no decision to make now", "Throw the dice, or begin the next game"));
         }
         analysis::analysis(players, engine, &self.game, self.kept.setup.cube, self.game.dice())
     }
 
     pub fn review(&mut self, engine: Engine, players: &mut PlayerPool) -> Result<Review, RunError> {
-        let (before, roll, after, told) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
+        let (before, roll, after, reviewed) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
-        // What was forced says nothing about who played it.
-        if !told && review.of > 1 {
+        // Forced moves are not counted.
+        if !reviewed && review.of > 1 {
             self.kept.reviewed += 1;
             self.kept.lost += review.error;
         }
@@ -35,31 +35,31 @@ impl GameSession {
         Ok(Some(analysis::review_cube(&game, &chances, did)))
     }
 
-    /// This game so far, in words.
+    /// Entries of this game so far.
     pub(super) fn played(&self) -> Vec<Played> {
-        let mut told = Vec::new();
+        let mut entries = Vec::new();
         self.replay(|before, action, _| {
             let dice = before.dice().filter(|_| matches!(action, Action::Moved(_))).map(Roll::dice);
-            told.push(Played { seat: action.seat(before), dice, text: action.text(before), id: before.gnu_id() });
+            entries.push(Played { seat: action.seat(before), dice, text: action.text(before), id: before.gnu_id() });
         });
-        told
+        entries
     }
 
-    /// Tells of each thing done but rolls: how it stood, what was done, and how it stood before its roll.
-    fn replay(&self, mut tell: impl FnMut(&Game, Action, &Game)) {
+    /// Calls `visit` with each action except rolls, the game before it, and the game before its roll.
+    fn replay(&self, mut visit: impl FnMut(&Game, Action, &Game)) {
         let mut before_roll = Game::new(self.now.stakes);
         self.now.replay(|before, action| match action {
             Action::Rolled(_) => before_roll = *before,
-            _ => tell(before, action, &before_roll),
+            _ => visit(before, action, &before_roll),
         });
     }
 
-    /// One thing done in this game, and how it stood before it and before its roll.
+    /// The action with this index, with the game before it and the game before its roll.
     fn done_at(&self, at: u32) -> Result<(Game, Action, Game), RunError> {
         let mut all = Vec::new();
         self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));
         let found = all.get(at as usize).copied();
-        found.ok_or_else(|| refused("So many things were not done in this game", "Ask about one of its list of moves"))
+        found.ok_or_else(|| refused("There is no such entry in this game", "Choose one from its list of moves"))
     }
 
     pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
@@ -89,7 +89,7 @@ impl GameSession {
             Action::Took => (game, CubeAct::Take),
             _ => (game, CubeAct::Pass),
         };
-        // Before the opening roll nobody is on roll; who threw more is.
+        // Before the opening roll no player is on roll; afterwards it is the player with the larger die.
         let stood = match stood.stage() {
             Stage::Opening => game.before_roll(),
             Stage::ToPlay(_) => before_roll,
@@ -126,8 +126,8 @@ impl GameSession {
     }
 }
 
-/// What somebody expects before the roll.
+/// Chances before the roll by the engine's evaluation.
 fn expected(players: &mut PlayerPool, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
     let expected = players.player(engine)?.expects(game.board());
-    expected.ok_or_else(|| refused("This player plays, but has no opinion to tell", "Ask the agent"))
+    expected.ok_or_else(|| refused("This player gives no evaluations", "Ask the agent"))
 }

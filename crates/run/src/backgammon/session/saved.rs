@@ -1,4 +1,4 @@
-//! A session as it is saved, and as text for other programs.
+//! A session as saved data, and as text for other programs.
 
 use super::{GameSession, LONGEST_MATCH, SavedSession};
 use crate::RunError;
@@ -7,7 +7,7 @@ use crate::backgammon::transcript;
 use worlds::backgammon::{Match, Stakes};
 
 impl GameSession {
-    /// All games of the record as text that other programs read.
+    /// All games of the record as text for other programs.
     pub fn transcript(&self) -> String {
         let now = Record { ending: self.ending(), ..self.now.clone() };
         let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
@@ -20,22 +20,22 @@ impl GameSession {
         SavedSession { games, ..self.kept.clone() }
     }
 
-    /// A session as it was saved; nothing where it was not saved by this program.
+    /// Restores a saved session; an error if this program cannot have saved it.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();
         if setup.length > LONGEST_MATCH || saved.games.is_empty() {
-            return Err(damaged("is none that can be sat at"));
+            return Err(damaged("has invalid settings"));
         }
         let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
         let mut session = GameSession::at(setup, saved.names.clone(), stakes);
         for (i, game) in saved.games.iter().enumerate() {
             if i > 0 {
-                session.next_game().map_err(|_| damaged("goes on after its end"))?;
+                session.next_game().map_err(|_| damaged("continues after its end"))?;
             }
             for word in game.split_ascii_whitespace() {
-                let action = Action::from_word(word).ok_or_else(|| damaged("has a word that means nothing"))?;
-                session.redo(action).map_err(|_| damaged("was played against the rules"))?;
+                let action = Action::from_word(word).ok_or_else(|| damaged("has an unknown action"))?;
+                session.redo(action).map_err(|_| damaged("has an illegal action"))?;
             }
         }
         session.kept = SavedSession { games: Vec::new(), ..saved.clone() };

@@ -1,4 +1,4 @@
-//! A machine that is a stand-in on this processor, for the work of every room that can be offloaded.
+//! A machine simulated on this processor, for the offloadable work of every room.
 
 use learn::backgammon::published::LocalAccelerator;
 use learn::backgammon::published::accelerator::{
@@ -13,82 +13,83 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
 
-/// Seconds of a slice on the processor, by the test's clock.
-pub const HOME_S: f64 = 0.01;
+/// Seconds per slice on the processor, by the test's clock.
+pub const CPU_SLICE_S: f64 = 0.01;
 
-/// How the other machine behaves.
+/// Simulated machine with configurable speed and faults.
 #[derive(Clone)]
 pub struct Twin {
-    /// Looks at an answer until it is there.
-    pub looks: u32,
-    /// Calls, or iterations of control, after which it is lost; for ever where they are negative.
-    pub lives: Arc<AtomicI64>,
+    /// Number of polls until an answer is ready.
+    pub polls: u32,
+    /// Remaining calls (control: iterations) until the machine is lost; never if negative.
+    pub calls_left: Arc<AtomicI64>,
     pub software: bool,
     pub refuses: Option<Fault>,
-    /// Seconds that a slice takes while it learns, and while it does all.
+    /// Seconds per slice with learning offloaded, and with everything offloaded.
     pub slice_s: [f64; 2],
-    /// Those at work now, and those that there have been: learning alone, and all.
-    pub at_work: [Arc<AtomicU32>; 2],
-    pub taken_on: [Arc<AtomicU32>; 2],
-    /// Judges of states that were lent.
-    pub judges: Arc<AtomicU32>,
+    /// Number of active offloads: learning only, and everything.
+    pub active: [Arc<AtomicU32>; 2],
+    /// Number of offloads started so far, in the same order.
+    pub started: [Arc<AtomicU32>; 2],
+    /// Number of evaluators created.
+    pub evaluators: Arc<AtomicU32>,
 }
 
 impl Twin {
     pub fn new() -> Twin {
         let counts = || [Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0))];
         Twin {
-            looks: 2,
-            lives: Arc::new(AtomicI64::new(-1)),
+            polls: 2,
+            calls_left: Arc::new(AtomicI64::new(-1)),
             software: false,
             refuses: None,
-            slice_s: [HOME_S; 2],
-            at_work: counts(),
-            taken_on: counts(),
-            judges: Arc::new(AtomicU32::new(0)),
+            slice_s: [CPU_SLICE_S; 2],
+            active: counts(),
+            started: counts(),
+            evaluators: Arc::new(AtomicU32::new(0)),
         }
     }
 
-    pub fn with_lives(lives: i64) -> Twin {
-        Twin { lives: Arc::new(AtomicI64::new(lives)), ..Twin::new() }
+    pub fn lost_after(calls_left: i64) -> Twin {
+        Twin { calls_left: Arc::new(AtomicI64::new(calls_left)), ..Twin::new() }
     }
 
     pub fn boxed(&self) -> Result<Box<dyn Machine>, Fault> {
         Ok(Box::new(self.clone()))
     }
 
-    pub fn taken_on(&self) -> [u32; 2] {
-        self.taken_on.each_ref().map(|count| count.load(Relaxed))
+    pub fn started(&self) -> [u32; 2] {
+        self.started.each_ref().map(|count| count.load(Relaxed))
     }
 
-    pub fn is_at_work(&self, kind: usize) -> bool {
-        self.at_work[kind].load(Relaxed) > 0
+    pub fn is_active(&self, kind: usize) -> bool {
+        self.active[kind].load(Relaxed) > 0
     }
 
     pub fn slice_s(&self) -> f64 {
-        (0..2).find(|&kind| self.is_at_work(kind)).map_or(HOME_S, |kind| self.slice_s[kind])
+        (0..2).find(|&kind| self.is_active(kind)).map_or(CPU_SLICE_S, |kind| self.slice_s[kind])
     }
 
-    fn lend(&self, kind: usize) -> Result<Lent, Fault> {
+    fn start(&self, kind: usize) -> Result<ActiveOffload, Fault> {
         if let Some(fault) = &self.refuses {
             return Err(fault.clone());
         }
-        self.taken_on[kind].fetch_add(1, Relaxed);
-        self.at_work[kind].fetch_add(1, Relaxed);
-        Ok(Lent { machine: self.clone(), kind, looks: 0 })
+        self.started[kind].fetch_add(1, Relaxed);
+        self.active[kind].fetch_add(1, Relaxed);
+        Ok(ActiveOffload { machine: self.clone(), kind, polls: 0 })
     }
 
     fn ppo(&self, snapshot: &Snapshot) -> Result<Box<dyn Accelerator>, Fault> {
-        let lent = self.lend(1)?;
+        let offload = self.start(1)?;
         let find = |name: &str| snapshot.state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
         let spec = snapshot.spec.clone();
         let twin = Ppo::restore(spec.kind, spec.config, spec.seed, Isa::best(), &find).unwrap();
-        Ok(Box::new(LentPpo { twin, lent, watch: false }))
+        Ok(Box::new(OffloadedPpo { twin, offload, watch: false }))
     }
 
     fn boards(&self, spec: &OffloadSpec) -> Result<Box<dyn BoardAccelerator>, Fault> {
-        let lent = self.lend(usize::from(spec.work == Work::ALL))?;
-        Ok(Box::new(LentBoards { accelerator: LocalAccelerator::new(spec)?, lent }))
+        let offload = self.start(usize::from(spec.work == Work::ALL))?;
+        Ok(Box::new(OffloadedBoards { accelerator: LocalAccelerator::new(spec)?, offload }))
     }
 }
 
@@ -106,7 +107,7 @@ impl Machine for Twin {
     }
 
     fn evaluator(&self, plan: &Arc<graph::Plan>, weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
-        self.judges.fetch_add(1, Relaxed);
+        self.evaluators.fetch_add(1, Relaxed);
         Local.evaluator(plan, weights)
     }
 
@@ -117,101 +118,101 @@ impl Machine for Twin {
     }
 }
 
-/// Work of a [`Twin`] that is under way.
-struct Lent {
+/// Active offload on a [`Twin`].
+struct ActiveOffload {
     machine: Twin,
     kind: usize,
-    looks: u32,
+    polls: u32,
 }
 
-impl Drop for Lent {
+impl Drop for ActiveOffload {
     fn drop(&mut self) {
-        self.machine.at_work[self.kind].fetch_sub(1, Relaxed);
+        self.machine.active[self.kind].fetch_sub(1, Relaxed);
     }
 }
 
-impl Lent {
-    fn live(&self) -> Result<(), Fault> {
-        match self.machine.lives.fetch_sub(1, Relaxed) {
+impl ActiveOffload {
+    fn count_call(&self) -> Result<(), Fault> {
+        match self.machine.calls_left.fetch_sub(1, Relaxed) {
             0 => Err(Fault::Lost { why: "a test pulled its plug".into() }),
             _ => Ok(()),
         }
     }
 
-    fn is_here(&mut self) -> bool {
-        self.looks = (self.looks + 1) % self.machine.looks;
-        self.looks == 0
+    fn is_ready(&mut self) -> bool {
+        self.polls = (self.polls + 1) % self.machine.polls;
+        self.polls == 0
     }
 }
 
-/// Learning, and valuing boards, of the published learner of backgammon.
-struct LentBoards {
+/// Training and board evaluation of the published backgammon learner.
+struct OffloadedBoards {
     accelerator: LocalAccelerator,
-    lent: Lent,
+    offload: ActiveOffload,
 }
 
-impl BoardAccelerator for LentBoards {
+impl BoardAccelerator for OffloadedBoards {
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
-        self.lent.live()?;
+        self.offload.count_call()?;
         self.accelerator.set_weights(weights)
     }
 
     fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
-        self.lent.live()?;
+        self.offload.count_call()?;
         self.accelerator.ask(lane, decisions)
     }
 
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        self.lent.live()?;
-        if self.lent.is_here() { self.accelerator.answer(lane, answer) } else { Ok(false) }
+        self.offload.count_call()?;
+        if self.offload.is_ready() { self.accelerator.answer(lane, answer) } else { Ok(false) }
     }
 
     fn set_state(&mut self, state: &BoardState) -> Result<(), Fault> {
-        self.lent.live()?;
+        self.offload.count_call()?;
         self.accelerator.set_state(state)
     }
 
     fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        self.lent.live()?;
+        self.offload.count_call()?;
         self.accelerator.store_samples(first, packed_samples)
     }
 
     fn step(&mut self, adam: &graph::Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
-        self.lent.live()?;
+        self.offload.count_call()?;
         self.accelerator.step(adam, value_coef, drawn)
     }
 
     fn request_result(&mut self) -> Result<(), Fault> {
-        self.lent.live()?;
+        self.offload.count_call()?;
         self.accelerator.request_result()
     }
 
     fn poll_result(&mut self, result: &mut BoardResult) -> Result<bool, Fault> {
-        self.lent.live()?;
-        if self.lent.is_here() { self.accelerator.poll_result(result) } else { Ok(false) }
+        self.offload.count_call()?;
+        if self.offload.is_ready() { self.accelerator.poll_result(result) } else { Ok(false) }
     }
 }
 
-/// Whole iterations of control, which another learner does.
-struct LentPpo {
+/// Complete iterations of control, computed by a second learner.
+struct OffloadedPpo {
     twin: Ppo,
-    lent: Lent,
+    offload: ActiveOffload,
     watch: bool,
 }
 
-impl Accelerator for LentPpo {
+impl Accelerator for OffloadedPpo {
     fn begin(&mut self, input: &IterationInput) -> Result<(), Fault> {
         let config = PpoConfig { lr: input.config.lr, ..input.config.clone() };
         self.twin.set_config(config).unwrap();
-        (self.lent.looks, self.watch) = (0, input.record);
+        (self.offload.polls, self.watch) = (0, input.record);
         Ok(())
     }
 
     fn poll(&mut self, output: &mut IterationOutput) -> Result<bool, Fault> {
-        if !self.lent.is_here() {
+        if !self.offload.is_ready() {
             return Ok(false);
         }
-        self.lent.live()?;
+        self.offload.count_call()?;
         let before = self.twin.progress().episodes;
         let mut updates = 1;
         let stats = loop {
@@ -226,7 +227,7 @@ impl Accelerator for LentPpo {
     }
 }
 
-impl LentPpo {
+impl OffloadedPpo {
     fn write(&self, output: &mut IterationOutput, stats: &IterationStats, updates: u32, before: u64) {
         let parts = self.twin.parts();
         let part = |name: &str| &parts.iter().find(|p| p.0 == name).unwrap().2;

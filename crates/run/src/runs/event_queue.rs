@@ -1,13 +1,13 @@
-//! What happened in a run and was not delivered yet.
+//! Events of a run that were not delivered yet.
 
 use crate::RunError;
 use crate::protocol::{Device, Event, Level};
 use learn::Fault;
 
 #[derive(Default)]
-pub(super) struct Told(Vec<Event>);
+pub(super) struct EventQueue(Vec<Event>);
 
-impl Told {
+impl EventQueue {
     pub fn push(&mut self, event: Event) {
         self.0.push(event);
     }
@@ -16,12 +16,12 @@ impl Told {
         std::mem::take(&mut self.0)
     }
 
-    /// What was told before comes first.
-    pub fn follow(&mut self, before: &mut Told) {
+    /// Puts the events of `before` first.
+    pub fn follow(&mut self, before: &mut EventQueue) {
         self.0.splice(0..0, before.take());
     }
 
-    /// Begins with a capital and ends with a full stop, as all do that a person reads.
+    /// Emits a notice. Both texts begin with a capital letter and end with a full stop.
     pub fn notice(&mut self, level: Level, text: &str, next_step: &str) {
         let (text, next_step) = (sentence(text), sentence(next_step));
         self.push(Event::Notice { level, text, next_step });

@@ -1,8 +1,7 @@
-// What a browser may lack that other people's code takes for granted. What stands in for it lets the page go on without. It is
-// imported before all else.
+// Replacements for browser features that third-party code requires. Imported before all other modules.
 
-/** The locale of a system without one (`C`) is no name that numbers can be written by. */
-function standInForLocale(): void {
+/** Replaces an invalid locale. On a system with the locale `C`, number formatting throws. */
+function replaceInvalidLocale(): void {
   try {
     new Intl.NumberFormat(navigator.language);
   } catch {
@@ -13,19 +12,19 @@ function standInForLocale(): void {
 let blank: (() => void) | undefined;
 let isBlank = false;
 
-/** A canvas gives no context where the browser has no memory for one, or was forbidden to: what is drawn on it goes nowhere. */
-function standInForContexts(): void {
+/** Replaces missing canvas contexts with inert ones. A browser without memory, or with canvas disabled, returns null. */
+function replaceMissingContexts(): void {
   const { getContext } = HTMLCanvasElement.prototype;
-  const nowhere = new WeakMap<HTMLCanvasElement, CanvasRenderingContext2D>();
+  const inert = new WeakMap<HTMLCanvasElement, CanvasRenderingContext2D>();
   HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, ...asked: unknown[]) {
-    const stands = nowhere.get(this);
-    if (stands) return stands;
+    const replacement = inert.get(this);
+    if (replacement) return replacement;
     const context = (getContext as (...asked: unknown[]) => RenderingContext | null).apply(this, asked);
     if (context || asked[0] !== "2d") return context;
-    nowhere.set(this, contextOf(this));
+    inert.set(this, contextOf(this));
     isBlank = true;
     blank?.();
-    return nowhere.get(this)!;
+    return inert.get(this)!;
   } as typeof getContext;
 }
 
@@ -43,7 +42,7 @@ function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   });
 }
 
-/** Tells whoever shows notices of the first canvas that nothing can be drawn on, also of one before. */
+/** Calls `listen` once when a canvas has no context, also if that happened earlier. */
 export function onBlankCanvas(listen: () => void): void {
   blank = () => {
     blank = undefined;
@@ -52,5 +51,5 @@ export function onBlankCanvas(listen: () => void): void {
   if (isBlank) blank();
 }
 
-standInForLocale();
-standInForContexts();
+replaceInvalidLocale();
+replaceMissingContexts();

@@ -1,0 +1,106 @@
+// The documents: links, names, word limits, writing rules, and commands. `npm test -- --only docs` builds the program first.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import * as docs from "../../scripts/docs.mjs";
+import { parts } from "../../scripts/test.mjs";
+import { wordFaults } from "../../scripts/words.mjs";
+
+const paths = await docs.files();
+const known = await docs.facts(parts);
+const textOf = (path) => {
+  if (paths.includes(path)) return docs.read(path);
+  return path === "." || paths.some((other) => other.startsWith(`${path}/`)) ? "" : undefined;
+};
+const none = (faults) => assert.ok(!faults.length, `\n${faults.join("\n")}`);
+const unbuilt = !docs.hasProgram() && "the program is not built; npm test -- --only docs builds it";
+const skips = { sh: unbuilt, python: unbuilt || (!docs.hasPython() && "there is no python3; install it") };
+
+test("links lead to files and headings", () => {
+  none(docs.documents(paths).flatMap((path) => docs.linkFaults(path, docs.read(path), textOf)));
+});
+
+test("names and commands of the documents exist", () => {
+  none(docs.naming(paths).flatMap((path) => docs.documentFaults(path, docs.read(path), known, docs.help)));
+});
+
+test("documents keep their word limits", () => {
+  none(Object.keys(docs.LIMITS).flatMap((path) => docs.limitFaults(path, docs.read(path))));
+});
+
+test("texts keep the writing rules", async () => none(await wordFaults()));
+
+for (const path of docs.naming(paths)) {
+  const examples = docs.runnable(docs.read(path));
+  if (!examples.length) continue;
+  const folder = mkdtempSync(join(tmpdir(), "hothouse-docs-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const example of examples)
+    test(`${path}:${example.number} runs: ${example.code.split("\n")[0]}`, { skip: skips[example.language] }, () => {
+      assert.equal(docs.execute(example, folder), null);
+    });
+}
+
+test("links to missing files and headings are faults", () => {
+  const text =
+    '# A b\n## A b\n[x](#a-b-1) [y](#a-b-2) [z](b.md#top) [d](folder/) `[n](no.md)`\n```text\n[m](no.md)\n```\n<img src="no.png">\n';
+  const faults = docs.linkFaults("docs/a.md", text, (path) => ({ "docs/a.md": text, "docs/b.md": "# Top", "docs/folder": "" })[path]);
+  assert.deepEqual(faults, ["docs/a.md:3: docs/a.md has no heading #a-b-2", "docs/a.md:7: the link no.png leads to no file"]);
+});
+
+test("anchors are those of GitHub", () => {
+  assert.deepEqual(docs.anchors("# `hothouse` & more\n## DLPack (no copies)\n## [L](x) two_words\n"), [
+    "hothouse--more",
+    "dlpack-no-copies",
+    "l-two_words",
+  ]);
+});
+
+test("missing files, tests, scripts, options and names are faults", () => {
+  const help = (words) =>
+    words.length ? "Usage: hothouse train\n  --seed N" : "Usage\n\nCommands:\n  train  Trains\n  help   Help\n\nOptions:\n  --seed N\n";
+  const reasons = (text) => docs.documentFaults("x.md", text, known, help).map((fault) => fault.replace(/^x\.md:\d+: /, ""));
+  none(reasons("`scripts/docs.mjs`, `crates/run`, `run/src/lib.rs:3`, `docs/<name>.md`, `wordFaults`, `docs.mjs`, `hothouse/CartPole-v1`"));
+  none(
+    reasons(
+      "`npm test -- --only docs`, `cargo test --release -p run --test run a_link`, `hothouse train --seed 1`, `node scripts/docs.mjs`",
+    ),
+  );
+  assert.deepEqual(reasons("`scripts/none.mjs` `none.rs` `NoSuchName` `no_such_name` `math::no_such`"), [
+    "there is no file scripts/none.mjs",
+    "there is no file none.rs",
+    "no source names NoSuchName",
+    "no source names no_such_name",
+    "no source names no_such",
+  ]);
+  assert.deepEqual(reasons("`npm run none` `npm test -- --only none` `npm start -- --none`"), [
+    "package.json has no script none",
+    "npm test has no part none",
+    "node scripts/start.mjs has no option --none",
+  ]);
+  assert.deepEqual(reasons("`cargo test -p none` `cargo test -p run --test none` `cargo test -p run no_test_has_it`"), [
+    "there is no package none",
+    "there is no test target none",
+    "no test is called no_test_has_it",
+  ]);
+  assert.deepEqual(reasons("```sh\nhothouse none\ncargo run --release -- train --none  # why\n```\n    hothouse train --seed 1\n"), [
+    "hothouse has no command 'none'",
+    "hothouse train has no option --none",
+    "put this command into a fence tagged sh",
+  ]);
+});
+
+test("only marked fences run, line by line", () => {
+  const text = "```sh\na\n```\n```sh run\nb \\\n  c\n# d\ne\n```\n```python run\nf\n\ng\n```\n```python\nh\n```\n";
+  assert.deepEqual(
+    docs.runnable(text).map(({ code }) => code),
+    ["b  c", "e", "f\n\ng"],
+  );
+});
+
+test("a failing command gives its output", { skip: process.platform === "win32" }, () => {
+  assert.match(docs.execute({ language: "sh", code: "echo reason >&2; false | cat" }, tmpdir()), /exit status 1\nreason/);
+  assert.equal(docs.execute({ language: "sh", code: "true" }, tmpdir()), null);
+});

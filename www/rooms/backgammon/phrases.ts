@@ -1,0 +1,86 @@
+// Texts about a session: its state and reviews of moves.
+
+import { minus } from "../../parts/format";
+import { rollText } from "./dice";
+import { whoIs } from "./players";
+import type { CubeReview, Review, Session } from "./protocol";
+
+export const VERDICTS: Record<Review["verdict"], string> = {
+  best: "Best move.",
+  good: "Good move.",
+  dubious: "Dubious.",
+  bad: "Error.",
+  blunder: "Blunder.",
+};
+const CUBE_ACTS: Record<CubeReview["did"], { name: string; should: string; doing: string }> = {
+  no_double: { name: "no double", should: "not double", doing: "waiting" },
+  double: { name: "double", should: "double", doing: "doubling" },
+  take: { name: "take", should: "take", doing: "taking" },
+  pass: { name: "pass", should: "pass", doing: "passing" },
+};
+const NUMBERS = ["", "", "two", "three", "four"];
+const FACES = ["", "ones", "twos", "threes", "fours", "fives", "sixes"];
+export const LEVELS = ["", "a single game", "a gammon", "a backgammon"];
+/** Smaller losses are no error. */
+const EXACT = 0.0005;
+
+export const points = (n: number): string => (n === 1 ? "1 point" : `${n} points`);
+/** `four sixes`, or `3 and 1` */
+const diceLeft = (left: number[]): string =>
+  left.length > 1 && left.every((die) => die === left[0]) ? `${NUMBERS[left.length]} ${FACES[left[0]!]}` : left.join(" and ");
+/** Mean equity loss per move with a choice: `−0.0195 a move`. */
+export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
+
+export const isPlayed = ({ setup }: Session): boolean => setup.seats.includes(null);
+
+/** The last action, if it was an answer to a double. */
+export function answerOf({ reply, moves }: Session): Session["reply"] {
+  return reply && reply.did !== "played" && moves.at(-1)?.text === reply.text ? reply : null;
+}
+
+export function statusOf(session: Session): string {
+  const { phase, turn, dice, ending, names, may, reply, cube } = session;
+  const person = session.setup.seats[0] === null;
+  if (phase === "over" && ending) return endOf(session, ending, person);
+  if (!person) return reply ? `${whoIs(names[reply.seat]!)}: ${reply.dice ? `${rollText(reply.dice)}, ` : ""}${reply.text}` : "New game.";
+  const crawford = session.crawford ? " Crawford game: no cube." : "";
+  const other = whoIs(names[1]);
+  if (may.answer) return `${other} doubles to ${2 * cube}. Take it, or pass and lose ${points(cube)}.`;
+  if (phase === "opening") return `Roll to begin: one die each; the higher one starts.${crawford}`;
+  if (turn !== 0 || may.reply) return `${other} is thinking.`;
+  const answered = answerOf(session)?.did === "took" ? `${other} takes: the cube is at ${cube} and theirs. ` : "";
+  if (phase === "to_roll") return `${answered}Your turn${may.double ? ": roll, or double first" : ": roll"}.${crawford}`;
+  if (phase !== "to_play" || !dice) return "";
+  if (session.legal.length === 0 && session.steps.length === 0) return `${rollText(dice)}: you have no move.`;
+  return may.confirm ? "Confirm, or undo." : `${rollText(dice)}: play ${diceLeft(session.left)}.`;
+}
+
+function endOf(
+  { names, setup }: Session,
+  { winner, how, level, points: won, match_over }: NonNullable<Session["ending"]>,
+  person: boolean,
+): string {
+  const who = person ? (winner === 0 ? "You win" : "You lose") : `${whoIs(names[winner]!)} wins`;
+  const ways: Partial<Record<typeof how, string>> = { passed: " by a passed double", resigned: " by resignation" };
+  const way = ways[how] ?? (level > 1 ? ` ${LEVELS[level]}` : "");
+  return `${who}${way}: ${points(won)}.${match_over && setup.length ? " The match is over." : ""}`;
+}
+
+/** Review of a move, and the mean of all reviewed moves. */
+export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed, lost: all }: Review): string {
+  const judged =
+    of === 1
+      ? "The only move."
+      : lost < EXACT
+        ? `Best of ${of} moves: ${yours.text}.`
+        : `${VERDICTS[verdict]} ${yours.text} ranks ${rank} of ${of}, ${lost.toFixed(3)} worse than ${best.text}.`;
+  const sum = reviewed > 1 ? ` Your ${reviewed} moves with a choice so far: ${perMove(-all / reviewed)}.` : "";
+  return judged + sum;
+}
+
+/** Review of a cube decision. With `quietly`, a correct one returns undefined. */
+export function cubeReviewOf({ did, best, error: lost, verdict }: CubeReview, quietly: boolean): string | undefined {
+  if (lost < EXACT) return quietly ? undefined : `Correct: ${CUBE_ACTS[did].name}.`;
+  const how = verdict === "good" ? "Close." : VERDICTS[verdict];
+  return `${how} Should ${CUBE_ACTS[best].should}: ${CUBE_ACTS[did].doing} costs ${lost.toFixed(3)}.`;
+}
