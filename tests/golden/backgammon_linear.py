@@ -3,11 +3,11 @@
     python tests/golden/backgammon_linear.py pubeval.c
     (writes backgammon_linear.txt beside itself)
 
-pubeval.c is OpenBSD's games/backgammon/backgammon/pubeval.c, in the public domain, revision 1.1; a C compiler builds it here
-with fallbacks for the two headers that it wants. The positions are those of worlds_backgammon.txt with their counts, each
-taken as what a move has left, seen by who moved. The lines of the file:
+pubeval.c is OpenBSD's games/backgammon/backgammon/pubeval.c, revision 1.1, in the public domain. A C compiler builds it with
+substitutes for its two headers. The positions are those of worlds_backgammon.txt with their counts. Each is evaluated as the
+result of a move, seen by the mover. The lines of the file:
 
-    ID RACE SCORE    a position id, whether the weights for races were asked for (0 or 1), and the score
+    ID RACE SCORE    a position id, whether the weights for races are used (0 or 1), and the score
 """
 
 import ctypes

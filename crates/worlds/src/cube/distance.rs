@@ -9,7 +9,7 @@ const UNKNOWN: u8 = u8::MAX;
 
 pub struct Distances {
     actions: Actions,
-    /// By rank.
+    /// Distance of each state, by rank.
     table: Vec<u8>,
     counts: Vec<u32>,
 }
