@@ -65,7 +65,7 @@ impl Side {
         self.count(BAR)
     }
 
-    /// The place farthest from home that has a checker; [`OFF`] when all are borne off.
+    /// The highest place with a checker; [`OFF`] when all are borne off.
     #[inline]
     pub fn rear(self) -> usize {
         ((127 - (self.0 | 1).leading_zeros()) / 4) as usize

@@ -259,11 +259,11 @@ impl Game {
     }
 
     /// Moves to `after`, one of [`Board::results`], seen by the player on roll. Then it is the other player's turn.
-    pub fn play(&mut self, after: Board, room: &mut Results) -> Result<(), GameError> {
+    pub fn play(&mut self, after: Board, buffer: &mut Results) -> Result<(), GameError> {
         let Stage::ToPlay(roll) = self.stage else {
             return Err(GameError::Play(self.stage));
         };
-        let results = self.board.results(roll, room);
+        let results = self.board.results(roll, buffer);
         if !results.contains(&after) {
             return Err(GameError::Illegal(after.id(), results.len()));
         }

@@ -70,36 +70,36 @@ impl Default for Results {
 impl Board {
     /// Enumerates the distinct boards that this side can reach with `roll`, seen by the same side. The order depends on the
     /// board and the roll only. If no move is legal, the only result is this board.
-    pub fn results<'a>(&self, roll: Roll, room: &'a mut Results) -> &'a [Board] {
-        room.len = 0;
+    pub fn results<'a>(&self, roll: Roll, buffer: &'a mut Results) -> &'a [Board] {
+        buffer.len = 0;
         let turn = Turn::new(self);
         let (high, low) = (roll.high.into(), roll.low.into());
         if roll.is_double() {
-            turn.doubled(high, 4, room);
-        } else if !turn.pairs(high, low, room) {
-            // Only one of the dice can be played: the larger, if it can.
+            turn.doubled(high, 4, buffer);
+        } else if !turn.pairs(high, low, buffer) {
+            // At most one die can be played. It must be the larger one, if possible.
             let die = if turn.sources(high) != 0 { high } else { low };
             for from in places(turn.sources(die)) {
                 let play = if die == high { [from as u8, 0, 0, 0] } else { [0, from as u8, 0, 0] };
-                room.push(turn.moved(from, die), play);
+                buffer.push(turn.moved(from, die), play);
             }
         }
-        if room.len == 0 {
-            room.push(turn, [0; 4]);
+        if buffer.len == 0 {
+            buffer.push(turn, [0; 4]);
         }
-        room.boards()
+        buffer.boards()
     }
 
     /// Enumerates the boards after the first two moves of a double, or one if no second is legal. Two more moves from them lead
     /// to the results of the double; several halves can lead to the same result.
-    pub fn halves<'a>(&self, double: Roll, room: &'a mut Results) -> &'a [Board] {
-        room.len = 0;
+    pub fn halves<'a>(&self, double: Roll, buffer: &'a mut Results) -> &'a [Board] {
+        buffer.len = 0;
         let turn = Turn::new(self);
-        turn.doubled(double.high.into(), 2, room);
-        if room.len == 0 {
-            room.push(turn, [0; 4]);
+        turn.doubled(double.high.into(), 2, buffer);
+        if buffer.len == 0 {
+            buffer.push(turn, [0; 4]);
         }
-        room.boards()
+        buffer.boards()
     }
 
     /// Whether a checker may move by this die.
@@ -208,33 +208,33 @@ impl Turn {
     }
 
     /// Adds all ways to play a die as often as possible, at most `most` times.
-    fn doubled(&self, die: usize, most: u32, room: &mut Results) {
+    fn doubled(&self, die: usize, most: u32, buffer: &mut Results) {
         let (mut ahead, mut moves) = (*self, 0);
         while moves < most && ahead.sources(die) != 0 {
             ahead = ahead.moved(highest(ahead.sources(die)), die);
             moves += 1;
         }
         if moves > 0 {
-            self.play(die, BAR, 0, moves, [0; 4], room);
+            self.play(die, BAR, 0, moves, [0; 4], buffer);
         }
     }
 
     /// Adds all ways to play a die until `moves` moves are made, from places of at most `from_most`.
-    fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, room: &mut Results) {
+    fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, buffer: &mut Results) {
         for from in places(self.sources(die) & ((2 << from_most) - 1)) {
             let then = self.moved(from, die);
             play[made as usize & 3] = from as u8;
             if made + 1 == moves {
-                room.push(then, play);
+                buffer.push(then, play);
             } else {
-                then.play(die, from, made + 1, moves, play, room);
+                then.play(die, from, made + 1, moves, play, buffer);
             }
         }
     }
 
     /// Adds all ways to play both of two different dice; returns false if there is none.
     #[inline]
-    fn pairs(&self, high: usize, low: usize, room: &mut Results) -> bool {
+    fn pairs(&self, high: usize, low: usize, buffer: &mut Results) -> bool {
         /// Whether a mask has a place.
         fn has(mask: u32, place: usize) -> bool {
             mask >> place & 1 == 1
@@ -263,7 +263,7 @@ impl Turn {
                 }
             }
             for second in places(seconds) {
-                room.push(then.moved(second, low), [from as u8, second as u8, 0, 0]);
+                buffer.push(then.moved(second, low), [from as u8, second as u8, 0, 0]);
             }
         }
         // All plays that begin with the larger die are done. The smaller die first can make more places legal for the larger
@@ -274,10 +274,10 @@ impl Turn {
                 let chained = second + low == from && chained(&followers, from, second);
                 let borne_off = from <= low && second <= low && has(followers[from], second);
                 if !chained && !borne_off {
-                    room.push(then.moved(second, high), [second as u8, from as u8, 0, 0]);
+                    buffer.push(then.moved(second, high), [second as u8, from as u8, 0, 0]);
                 }
             }
         }
-        room.len > 0
+        buffer.len > 0
     }
 }

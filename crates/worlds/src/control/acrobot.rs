@@ -14,7 +14,7 @@ use crate::named;
 use math::Simd;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// m/s²
+/// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 9.8;
 /// Length of each link, m.
 pub const LENGTH: f64 = 1.0;

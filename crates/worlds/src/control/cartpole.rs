@@ -13,11 +13,11 @@ use super::world::{Actions, Moment, Single, Spec, Twin};
 use crate::named;
 use math::{Isa, PANEL, Rng, Simd, kernel, rng};
 
-/// m/s²
+/// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 9.8;
-/// kg
+/// Mass of the cart, kg.
 pub const MASS_CART: f64 = 1.0;
-/// kg
+/// Mass of the pole, kg.
 pub const MASS_POLE: f64 = 0.1;
 /// Half of the pole's length, m.
 pub const HALF_LENGTH: f64 = 0.5;
@@ -27,7 +27,7 @@ pub const FORCE: f64 = 10.0;
 pub const STEP_S: f64 = 0.02;
 /// Distance from the centre of the track to its ends, m.
 pub const X_LIMIT: f64 = 2.4;
-/// 12°, rad.
+/// Largest angle of the pole from upright: 12°, in rad.
 pub const THETA_LIMIT: f64 = 12.0 * 2.0 * std::f64::consts::PI / 360.0;
 /// Every number of an initial state is uniform within ± this.
 pub const RESET_SPREAD: f64 = 0.05;
@@ -102,7 +102,7 @@ pub struct CartPoles {
     keys: Keys,
     first: u32,
     count: usize,
-    /// `[panels][OBSERVATION][PANEL]`
+    /// States, `[panels][OBSERVATION][PANEL]`.
     state: Vec<f32>,
     /// Number of earlier episodes modulo 2²³ in the upper bits, number of steps in the lower [`STEP_BITS`]: `[panels][PANEL]`.
     clock: Vec<u32>,

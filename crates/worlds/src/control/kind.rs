@@ -44,7 +44,7 @@ impl Kind {
 /// Rules for an accelerator. They use the same constants and random words as the CPU rules.
 #[derive(Clone, Copy)]
 pub struct Kernels {
-    /// WGSL without bindings: `world_first`, `world_shown` and `world_step`.
+    /// WGSL functions `world_first`, `world_shown` and `world_step`, without bindings.
     pub text: &'static str,
     /// Marks with their counts: lines behind a mark are repeated `count` times, and each # becomes the repetition's number.
     pub repeated: &'static [(&'static str, usize)],

@@ -26,7 +26,7 @@ pub const HEIGHT: f64 = 40.0 / 3.0;
 pub const PAD_HEIGHT: f64 = HEIGHT / 4.0;
 /// Seconds per step.
 pub const STEP_S: f64 = 0.02;
-/// m/s²
+/// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 10.0;
 /// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 1000;
@@ -43,7 +43,7 @@ pub const HULL: [[f64; 2]; 6] = [
 ];
 /// Outline of a leg relative to its centre, anticlockwise, m.
 pub const LEG: [[f64; 2]; 4] = [[-2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, 8.0 / 30.0], [-2.0 / 30.0, 8.0 / 30.0]];
-/// kg/m²
+/// Densities of hull and legs, kg/m².
 const HULL_DENSITY: f64 = 5.0;
 const LEG_DENSITY: f64 = 1.0;
 /// Friction on the ground: the geometric mean of the ground's coefficient, 0.1, and the body's, 0.1 (hull) or 0.2 (leg).
@@ -158,7 +158,7 @@ pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
     }
 }
 
-/// One craft over its ground, between two steps.
+/// State of one craft and its ground between two steps.
 #[derive(Clone, Copy, Default)]
 struct Craft<R> {
     scene: Scene<R>,
@@ -436,7 +436,7 @@ pub struct LunarLanders {
     /// Number of steps in this episode, and number of earlier episodes.
     steps: Vec<u32>,
     episodes: Vec<u32>,
-    /// `[panels][OBSERVATION][PANEL]`
+    /// Present observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
     /// Unfinished steps that will be swept together, and their systems.
     waiting: Vec<(usize, Step<f32>)>,

@@ -30,9 +30,9 @@ pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
     rng: Rng,
     first: u32,
     count: usize,
-    /// `[panels][STATE][PANEL]`
+    /// States, `[panels][STATE][PANEL]`.
     state: Vec<f32>,
-    /// `[panels][OBSERVATION][PANEL]`
+    /// Present observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
     /// Number of steps taken in this episode, `[panels][PANEL]`.
     steps: Vec<u32>,

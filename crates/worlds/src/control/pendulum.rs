@@ -13,15 +13,15 @@ use crate::named;
 use math::Simd;
 use std::f64::consts::{PI, TAU};
 
-/// m/s²
+/// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 10.0;
-/// kg
+/// Mass of the rod, kg.
 pub const MASS: f64 = 1.0;
-/// m
+/// Length of the rod, m.
 pub const LENGTH: f64 = 1.0;
-/// N·m, in both directions.
+/// Largest torque in both directions, N·m.
 pub const TORQUE_LIMIT: f64 = 2.0;
-/// rad/s, in both directions.
+/// Largest speed in both directions, rad/s.
 pub const SPEED_LIMIT: f64 = 8.0;
 /// Seconds per step.
 pub const STEP_S: f64 = 0.05;

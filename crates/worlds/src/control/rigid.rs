@@ -207,7 +207,7 @@ pub struct Rig<R> {
     pub solids: [Solid<R>; BODIES],
     pub hinges: [Hinge<R>; HINGES],
     pub step_s: R,
-    /// m/s²
+    /// Vertical acceleration, m/s²; negative is down.
     pub gravity: R,
     pub fixed: Fixed<R>,
 }

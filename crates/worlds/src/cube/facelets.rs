@@ -37,7 +37,7 @@ pub enum CubeError {
     #[error("{found:?} at {at} is not a colour; enter a letter for each sticker, such as that of the face with this colour")]
     Letter { at: String, found: char },
     #[error("{found:?} at {at} is not the colour of a centre; use the colours of the centres: {centres}")]
-    Stranger { at: String, found: char, centres: String },
+    UnknownColour { at: String, found: char, centres: String },
     #[error("the centres of {first:?} and {second:?} are both {letter:?}; give each centre a different colour")]
     Centres { letter: char, first: Face, second: Face },
     #[error("a cube has 6 colours, found {found} different letters; enter the same letter for all stickers of a colour")]
@@ -226,7 +226,7 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     let colour = |letter: char| centres.iter().position(|&centre| centre == letter);
     if let Some(at) = letters.iter().position(|&letter| colour(letter).is_none()) {
         let centres = centres.iter().collect();
-        return Err(CubeError::Stranger { at: name(at, 3), found: letters[at], centres });
+        return Err(CubeError::UnknownColour { at: name(at, 3), found: letters[at], centres });
     }
     counted(&letters, &centres, 9)?;
     let at = |facelet: usize| colour(letters[facelet]).expect("every letter is a centre's");

@@ -11,7 +11,7 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    /// A clockwise quarter turn.
+    /// Creates the shuffle of a clockwise quarter turn.
     const fn quarter(face: usize) -> Shuffle {
         let round = [UP[face], RIGHT[face], opposite(UP[face]), opposite(RIGHT[face])];
         let mut to = [0, 1, 2, 3, 4, 5];
@@ -67,7 +67,7 @@ impl Shuffle {
 pub struct Move(u8);
 
 impl Move {
-    /// U, U2, U', R, ...
+    /// All moves in the order U, U2, U', R and so on.
     pub const ALL: [Move; 18] = {
         let mut all = [Move(0); 18];
         let mut i = 0;

@@ -154,7 +154,7 @@ impl Grammar {
     }
 
     /// The best predictor of a text that begins at the start of a story.
-    pub fn from_the_beginning(&self) -> Ideal<'_> {
+    pub fn from_start(&self) -> Ideal<'_> {
         // The state after the last character of a story.
         let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
         let at = at.expect("a story ends with a text");

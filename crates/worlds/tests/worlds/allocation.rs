@@ -34,17 +34,17 @@ fn environment_steps_do_not_allocate() {
 
 #[test]
 fn backgammon_games_do_not_allocate() {
-    let (mut numbers, mut room) = (Rng::new(1, 2).sequence(0), Results::new());
+    let (mut numbers, mut buffer) = (Rng::new(1, 2).sequence(0), Results::new());
     let (mut ended, mut read) = (0, 0);
     let taken = allocations(|| {
         for _ in 0..500 {
             let mut game = Game::new(Stakes::Money);
             while !matches!(game.stage(), Stage::Over(_)) {
                 if let Stage::ToPlay(roll) = game.stage() {
-                    let results = game.board().results(roll, &mut room);
+                    let results = game.board().results(roll, &mut buffer);
                     let after = results[numbers.below(results.len() as u32) as usize];
                     read += usize::from(Board::from_id(after.id().as_str()) == Ok(after));
-                    game.play(after, &mut room).expect("one of the results");
+                    game.play(after, &mut buffer).expect("one of the results");
                 } else {
                     let roll = Roll::drawn_to_open(&mut numbers);
                     game.roll([roll.high(), roll.low()]).expect("the game waits for a roll");

@@ -36,8 +36,8 @@ pub fn singles(win: f32) -> Chances {
 
 /// Ids of the results; asserts that each occurs once.
 fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
-    let mut room = Results::new();
-    let results = of.results(roll, &mut room);
+    let mut buffer = Results::new();
+    let results = of.results(roll, &mut buffer);
     let ids: BTreeSet<Id> = results.iter().map(Board::id).collect();
     assert_eq!(ids.len(), results.len(), "{of:?} {roll:?}: duplicate result");
     ids
@@ -110,13 +110,13 @@ mod plain {
 
 /// Visits the positions of random games from the start position and from scattered checkers.
 fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
-    let (mut numbers, mut room) = (numbers(seed), Results::new());
+    let (mut numbers, mut buffer) = (numbers(seed), Results::new());
     for game in 0..games {
         let mut now = if game % 2 == 0 { Board::START } else { scattered(&mut numbers) };
         while now.points() == 0 {
             let roll = Roll::drawn(&mut numbers);
             meet(now, roll);
-            let results = now.results(roll, &mut room);
+            let results = now.results(roll, &mut buffer);
             now = results[numbers.below(results.len() as u32) as usize].turned();
         }
     }
@@ -160,28 +160,28 @@ fn set(boards: &[Board]) -> BTreeSet<Id> {
 
 #[test]
 fn plays_identify_results_and_halves_combine_to_them() {
-    let (mut room, mut half_room, mut rest_room) = (Results::new(), Results::new(), Results::new());
+    let (mut buffer, mut half_buffer, mut rest_buffer) = (Results::new(), Results::new(), Results::new());
     let (mut single, mut double) = (0, 0);
     met(if cfg!(target_arch = "wasm32") { 2 } else { 40 }, 9, |board, roll| {
-        let results = board.results(roll, &mut room);
+        let results = board.results(roll, &mut buffer);
         let found = set(results);
-        let plays: BTreeSet<Play> = room.plays().iter().copied().collect();
+        let plays: BTreeSet<Play> = buffer.plays().iter().copied().collect();
         assert_eq!(plays.len(), found.len(), "{board:?} {roll:?}");
-        assert_eq!(room.boards() == [board], plays.contains(&[0; 4]), "{board:?} {roll:?}");
+        assert_eq!(buffer.boards() == [board], plays.contains(&[0; 4]), "{board:?} {roll:?}");
         if !roll.is_double() {
             single += 1;
-            for (&result, play) in room.boards().iter().zip(room.plays()) {
+            for (&result, play) in buffer.boards().iter().zip(buffer.plays()) {
                 assert_eq!(board.moved(roll, [play[0], play[1]]), result, "{board:?} {roll:?} {play:?}");
             }
             return;
         }
         double += 1;
         let mut whole = BTreeSet::new();
-        board.halves(roll, &mut half_room);
-        for (&half, play) in half_room.boards().iter().zip(half_room.plays()) {
+        board.halves(roll, &mut half_buffer);
+        for (&half, play) in half_buffer.boards().iter().zip(half_buffer.plays()) {
             assert!(play[0] >= play[1] && play[2..] == [0, 0]);
             assert_eq!(board.moved(roll, [play[0], play[1]]), half, "{board:?} {roll:?} {play:?}");
-            let rest = half.halves(roll, &mut rest_room);
+            let rest = half.halves(roll, &mut rest_buffer);
             assert_eq!(half.can_move(roll.high()), rest != [half]);
             whole.extend(set(rest));
         }
@@ -307,11 +307,11 @@ fn turning_twice_is_the_identity_and_contact_ends_after_passing() {
 
 #[test]
 fn results_keep_all_checkers_and_move_at_most_the_pips_of_the_dice() {
-    let (mut room, mut seen, mut hashes) = (Results::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut buffer, mut seen, mut hashes) = (Results::new(), BTreeSet::new(), BTreeSet::new());
     met(200 / STRIDE as u32, 3, |now, roll| {
         let (low, high) = (u32::from(roll.low()), u32::from(roll.high()));
         let total = if roll.is_double() { 4 * high } else { low + high };
-        for after in now.results(roll, &mut room) {
+        for after in now.results(roll, &mut buffer) {
             let mut hits = 0;
             for (before, after) in [(now.mine(), after.mine()), (now.theirs(), after.theirs())] {
                 let on_board: u8 = after.places().iter().sum();
@@ -490,12 +490,12 @@ fn result_sets_and_points_of_finished_games_match_openspiel() {
 }
 
 /// Plays random moves until the next roll or the end of the game.
-fn to_roll(game: &mut Game, numbers: &mut Sequence, room: &mut Results) {
+fn to_roll(game: &mut Game, numbers: &mut Sequence, buffer: &mut Results) {
     while !matches!(game.stage(), Stage::ToRoll | Stage::Over(_)) {
         if let Stage::ToPlay(roll) = game.stage() {
-            let results = game.board().results(roll, room);
+            let results = game.board().results(roll, buffer);
             let after = results[numbers.below(results.len() as u32) as usize];
-            game.play(after, room).unwrap();
+            game.play(after, buffer).unwrap();
         } else {
             game.roll([1 + numbers.below(6) as u8, 1 + numbers.below(6) as u8]).unwrap();
         }
@@ -518,10 +518,10 @@ fn the_higher_opening_die_begins_and_equal_dice_are_rolled_again() {
 
 #[test]
 fn illegal_actions_return_errors_and_change_nothing() {
-    let (mut numbers, mut room) = (numbers(6), Results::new());
+    let (mut numbers, mut buffer) = (numbers(6), Results::new());
     let mut game = Game::new(Stakes::Money);
     let before = game;
-    assert_eq!(game.play(Board::START, &mut room), Err(GameError::Play(Stage::Opening)));
+    assert_eq!(game.play(Board::START, &mut buffer), Err(GameError::Play(Stage::Opening)));
     assert_eq!(game.double(), Err(GameError::Double(Stage::Opening)));
     assert_eq!(game.take(), Err(GameError::Answer(Stage::Opening)));
     assert_eq!(game.pass(), Err(GameError::Answer(Stage::Opening)));
@@ -530,10 +530,10 @@ fn illegal_actions_return_errors_and_change_nothing() {
     game.roll([3, 1]).unwrap();
     let before = game;
     assert_eq!(game.roll([3, 1]), Err(GameError::Roll(game.stage())));
-    let refused = game.play(Board::START, &mut room).unwrap_err();
+    let refused = game.play(Board::START, &mut buffer).unwrap_err();
     assert_eq!(refused, GameError::Illegal(Board::START.id(), 16));
     assert_eq!(game, before);
-    to_roll(&mut game, &mut numbers, &mut room);
+    to_roll(&mut game, &mut numbers, &mut buffer);
     game.double().unwrap();
     let before = game;
     assert_eq!(game.roll([3, 1]), Err(GameError::Roll(Stage::Doubled)));
@@ -553,12 +553,12 @@ fn illegal_actions_return_errors_and_change_nothing() {
 
 #[test]
 fn the_taker_owns_the_cube_and_it_multiplies_the_points() {
-    let (mut numbers, mut room, mut ends) = (numbers(7), Results::new(), [0; 4]);
+    let (mut numbers, mut buffer, mut ends) = (numbers(7), Results::new(), [0; 4]);
     for _ in 0..400 / STRIDE {
         let mut game = Game::new(Stakes::Money);
         let mut value = 1;
         loop {
-            to_roll(&mut game, &mut numbers, &mut room);
+            to_roll(&mut game, &mut numbers, &mut buffer);
             if let Stage::Over(Ending { winner, points }) = game.stage() {
                 let won = if winner == game.on_roll() { game.board() } else { game.board().turned() };
                 assert_eq!(points, won.points() as u32 * value);

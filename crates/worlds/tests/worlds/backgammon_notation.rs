@@ -51,9 +51,9 @@ fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8
 
 #[test]
 fn steps_reach_exactly_the_results() {
-    let (mut room, mut compared, mut kept) = (Results::new(), 0, 0);
+    let (mut buffer, mut compared, mut kept) = (Results::new(), 0, 0);
     for (board, roll) in committed(5 * STRIDE) {
-        let results: BTreeSet<Id> = board.results(roll, &mut room).iter().map(Board::id).collect();
+        let results: BTreeSet<Id> = board.results(roll, &mut buffer).iter().map(Board::id).collect();
         let mut ends = BTreeSet::new();
         whole_plays(&mut Play::new(board, roll), roll, &mut HashSet::new(), &mut ends);
         assert_eq!(ends, results, "{board:?} {roll:?}");
@@ -65,9 +65,9 @@ fn steps_reach_exactly_the_results() {
 
 #[test]
 fn notation_of_a_result_is_read_back_as_that_result() {
-    let (mut room, mut compared) = (Results::new(), 0);
+    let (mut buffer, mut compared) = (Results::new(), 0);
     for (board, roll) in committed(3 * STRIDE) {
-        let results = board.results(roll, &mut room);
+        let results = board.results(roll, &mut buffer);
         // A double can have many results; about 40 of them are tested.
         for result in results.iter().step_by(1 + results.len() / 40) {
             let text = notation::write(&board, roll, result).unwrap();
@@ -183,12 +183,12 @@ fn random_texts_are_rejected_or_read_as_results() {
     let mut numbers = Rng::new(5, 78).sequence(0);
     let parts =
         ["8/5 ", "6/5 ", "24/18 ", "13/11 ", "8", "5", "/", "/", "*", "(2)", "(", ")", " ", ",", "bar", "off", "é", "999999999999", "-1"];
-    let (mut room, mut read) = (Results::new(), 0);
+    let (mut buffer, mut read) = (Results::new(), 0);
     for _ in 0..30_000 / STRIDE {
         let text: String = (0..1 + numbers.below(6)).map(|_| parts[numbers.below(parts.len() as u32) as usize]).collect();
         let roll = Roll::drawn(&mut numbers);
         if let Ok(result) = notation::read(&Board::START, roll, &text) {
-            assert!(Board::START.results(roll, &mut room).contains(&result));
+            assert!(Board::START.results(roll, &mut buffer).contains(&result));
             read += 1;
         }
     }

@@ -394,7 +394,7 @@ fn invalid_3x3x3_stickers_return_specific_errors() {
         (String::new(), CubeError::Length { found: 0, expected: 54 }, "54 stickers"),
         (solved[1..].into(), CubeError::Length { found: 53, expected: 54 }, "54 stickers"),
         (edited(12, "?"), CubeError::Letter { at: r4.clone(), found: '?' }, "is not a colour"),
-        (edited(12, "W"), CubeError::Stranger { at: r4, found: 'W', centres }, "not the colour of a centre"),
+        (edited(12, "W"), CubeError::UnknownColour { at: r4, found: 'W', centres }, "not the colour of a centre"),
         (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }, "are both"),
         (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }, "occurs 10 times"),
         // U9 and F3: the corner URF with two stickers exchanged.

@@ -44,7 +44,7 @@ fn the_best_predictors_loss_is_the_entropy() {
     let grammar = Grammar::new();
     const PART: usize = 20_000;
     let text = grammar.text(7, 100 * PART);
-    let mut ideal = grammar.from_the_beginning();
+    let mut ideal = grammar.from_start();
     let means: Vec<f64> = windows(&text, PART).map(|part| part.iter().map(|&c| -ideal.read(c).ln()).sum::<f64>() / PART as f64).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
     let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (means.len() - 1) as f64;
@@ -62,7 +62,7 @@ fn probabilities_of_the_next_character_sum_to_one() {
     let shares: f64 = grammar.alphabet().iter().map(|&c| anywhere.share(c)).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
     let whole = |ideal: &Ideal| -> f64 { grammar.alphabet().iter().map(|&c| ideal.clone().read(c)).sum() };
-    let mut known = grammar.from_the_beginning();
+    let mut known = grammar.from_start();
     for (i, c) in text.bytes().enumerate() {
         assert!((whole(&known) - 1.0).abs() < 1e-9, "{i}");
         assert!(known.read(c) > 0.0, "{i}");
@@ -74,7 +74,7 @@ fn probabilities_of_the_next_character_sum_to_one() {
             ideal.read(c);
         }
     }
-    assert_eq!(grammar.from_the_beginning().read(b'~'), 0.0);
+    assert_eq!(grammar.from_start().read(b'~'), 0.0);
 }
 
 #[test]
