@@ -1,11 +1,12 @@
-"""Rolls that a side needs to bear off, and to bear off its first checker, by GNU Backgammon's one-sided bear-off database, for
-crates/learn/tests/backgammon_bearoff.rs.
+"""Number of rolls until a side has borne off all checkers and its first checker, from GNU Backgammon's one-sided bear-off database,
+for crates/learn/tests/backgammon_bearoff.rs.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     python tests/golden/backgammon_bearoff.py > tests/golden/backgammon_bearoff.txt
 
-A line: position id (of a board where only the player who does not roll has checkers on), then the mean number of rolls, then
-that until the first is off (0 where one is already), then the chance in percent to be done with each roll, from the first on.
+A line contains, in order: the position id of a board on which only the player who is not on roll has checkers; the mean number of
+rolls; the mean number of rolls until the first checker is off (0 if one is off already); the chance in percent to finish with
+each roll, from the first on.
 """
 
 import random

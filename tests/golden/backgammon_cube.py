@@ -1,17 +1,17 @@
-"""Chances of matches and decisions on the cube by GNU Backgammon, for crates/worlds/tests/worlds/backgammon_cube.rs.
+"""Match-winning chances and cube decisions of GNU Backgammon, for crates/worlds/tests/worlds/backgammon_cube.rs.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     cargo build --release -p cli
     cd tests/golden && python backgammon_cube.py ../../target/release/hothouse      (writes backgammon_cube.txt beside itself)
 
-The chances are those of the match equity table that GNU Backgammon has unless told otherwise (N. Kazaross, XG2). The positions
-are met in games for money that it plays against itself at 0 plies, before a roll at which the player on roll wins 55% to 95%.
-They are valued at 2 plies without the cube, and the cube is decided on at 2 plies with it, without the Jacoby rule. The lines:
+The chances are those of GNU Backgammon's default match equity table (N. Kazaross, XG2). The positions are from money games that it
+plays against itself at 0 plies, before a roll, if the player on roll wins 55% to 95%. They are evaluated at 2 plies without the
+cube; the cube decisions are at 2 plies with the cube. The Jacoby rule is off. The lines:
 
     before N C C ...        a player who needs N points wins against one who needs 1, 2, ... 14, before the Crawford game
     past C C ...            a player who needs 1, 2, ... 14 wins against one who needs 1, after the Crawford game
-    CUBE ID W WG WB L LG LB DOUBLE ANSWER    whose cube (nobody, mine), the six chances of the player on roll, whether to
-                                             turn it (double, roll) and whether to accept that (take, drop)
+    CUBE ID W WG WB L LG LB DOUBLE ANSWER    owner of the cube (nobody, mine), the six chances of the player on roll, the
+                                             decision (double, roll) and the answer (take, drop)
 """
 
 import random
@@ -48,7 +48,7 @@ def main():
             six += [1 - win - lost_gammon, lost_gammon - lost_backgammon, lost_backgammon]
             whose = draw.choice(["nobody", "mine"])
             fields = line_of(name).split(":")
-            # After the names, the length, the score, the points, the turn and the dice: the cube, who may turn it, doubled.
+            # After names, length, score, points, turn and dice follow the cube, the players who may double, and the doubled flag.
             fields[37:40] = {"nobody": ["1", "1", "1"], "mine": ["2", "1", "0"]}[whose]
             if 0.55 <= win <= 0.95:
                 double = gnubg.ask(":".join(fields))

@@ -1,19 +1,18 @@
-"""Decisions of backgammon judged by GNU Backgammon at 2 plies, for crates/run/tests/backgammon.rs and for anyone who wants
-to know what a player loses by its choices (`hothouse eval backgammon --decisions FILE`).
+"""Backgammon decisions evaluated by GNU Backgammon at 2 plies, for crates/run/tests/backgammon.rs and for
+`hothouse eval backgammon --decisions FILE`, which measures the loss of a player's choices.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     cargo build --release -p cli
     cd tests/golden
     python backgammon_decisions.py ../../target/release/hothouse 260 1 backgammon_decisions.jsonl backgammon_gnubg.txt
 
-The positions are met in games for money that GNU Backgammon plays against itself at 0 plies; of the rolls that leave a
-choice one in eight is kept. The results of a roll are those of `hothouse moves`, which another test holds to OpenSpiel's.
-Each result is valued at 2 plies without a cube, without noise, without the pruning nets and without the Jacoby rule, and a
-finished game as what it counts. A line of the file:
+The positions are from money games that GNU Backgammon plays against itself at 0 plies; one in eight of the rolls with a choice is
+kept. The results of a roll are those of `hothouse moves`, which another test compares with OpenSpiel's. Each result is evaluated
+at 2 plies without a cube, noise, pruning nets and the Jacoby rule; a finished game has its points. A line of the file:
 
-    {"id":ID,"dice":[D1,D2],"moves":[[ID,EQUITY],...]}     the best first, points a game for whoever moves
+    {"id":ID,"dice":[D1,D2],"moves":[[ID,EQUITY],...]}     best first, in points per game of the mover
 
-The last name is for what was said in these positions through the external-player socket at 0 plies, where it is wanted:
+The last file, which is optional, contains the moves in these positions from the external-player socket at 0 plies:
 
     ID D1 D2 ID|QUESTION|ANSWER     before and after the move
 """
@@ -31,7 +30,7 @@ KEPT = 1 / 8
 
 
 def decoded(name):
-    """25 counts a side, points 1 to 24 and the bar: of the player on roll and of the other one."""
+    """Counts of the player on roll and of the other player, each 25: points 1 to 24 and the bar."""
     key = int.from_bytes(base64.b64decode(name + "=="), "little")
     sides = [[0] * 25, [0] * 25]
     for side in sides:
@@ -54,7 +53,7 @@ def turned(name):
 
 
 def line_of(name, dice=(0, 0)):
-    """A board of FIBS, the player on roll to move down from 24."""
+    """A FIBS board; the player on roll moves down from 24."""
     mine, theirs = decoded(name)
     points = [mine[p] - theirs[23 - p] for p in range(24)]
     off = [15 - sum(mine), 15 - sum(theirs)]
@@ -68,7 +67,7 @@ class Gnubg:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        # Debian keeps it where not everybody's path leads.
+        # Debian installs it in a folder that is not in every PATH.
         program = ["env", "PATH=/usr/games:/usr/local/bin:/usr/bin:/bin", "gnubg", "--tty", "--quiet", "--no-rc"]
         self.program = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         chequer = "set evaluation chequerplay evaluation"
@@ -90,7 +89,7 @@ class Gnubg:
         return self.lines.readline().strip()
 
     def equity(self, name):
-        """Of the player on roll, before the roll."""
+        """Equity of the player on roll, before the roll."""
         answer = self.ask(f"evaluation fibsboard {line_of(name)} plies 2 cubeless prune off")
         win, gammon, backgammon, lost_gammon, lost_backgammon, _ = map(float, answer.split())
         return 2 * win - 1 + gammon + backgammon - lost_gammon - lost_backgammon
@@ -120,7 +119,7 @@ def over(name):
 
 
 def played(name, text):
-    """The position after a move that GNU Backgammon wrote as single steps, seen by who moved."""
+    """The position after a move in GNU Backgammon's single steps, seen by the mover."""
     mine, theirs = decoded(name)
     for step in text.replace("*", "").split():
         start, end = ({"bar": 25, "off": 0}.get(word) if word.isalpha() else int(word) for word in step.split("/"))

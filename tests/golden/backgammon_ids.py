@@ -1,16 +1,15 @@
-"""Positions with what is played for, as GNU Backgammon writes them, for crates/worlds/tests/worlds/backgammon_ids.rs; and what the cube is
-worth to it, for crates/worlds/tests/worlds/backgammon_cube.rs.
+"""GNU Backgammon's ids of positions with stakes, for crates/worlds/tests/worlds/backgammon_ids.rs; and its cube equities, for
+crates/worlds/tests/worlds/backgammon_cube.rs.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     cd tests/golden && gnubg -t -q -p backgammon_ids.py < /dev/null        (writes backgammon_ids.txt beside itself)
 
 The lines:
 
-    id XGID GNUID                           an XGID as it was given, and the ids that GNU Backgammon wrote of it; whoever is on roll
-                                            becomes its player 1
-    double XGID GNUID                       the same with a double that is offered
-    cube XGID W WG WB L LG LB ND DT         chances of GNU Backgammon at 0 plies of the one on roll, and its equities without a double
-                                            and with one that is taken
+    id XGID GNUID                           an XGID, and GNU Backgammon's ids of it; the player on roll becomes its player 1
+    double XGID GNUID                       the same with an offered double
+    cube XGID W WG WB L LG LB ND DT         GNU Backgammon's chances of the player on roll at 0 plies, and its equities of no double
+                                            and of double and take
 """
 
 import random
@@ -24,7 +23,7 @@ ids = [line[0] for line in words if len(line) == 2 and len(line[0]) == 14]
 
 
 def xg_position(name):
-    """Seen by the player on roll, who sits at the bottom."""
+    """Position of an XGID in which the player on roll is the bottom player."""
     theirs, mine = gnubg.positionfromid(name)
     letters = ["-"] * 26
     for place, count in enumerate(mine):
@@ -41,7 +40,7 @@ def turned(position):
 
 
 def situation():
-    """Cube and its owner, seen by the one on roll, length, score of that one and the other, and the Crawford flag."""
+    """Cube, its owner seen by the player on roll, match length, score of that player and of the other, Crawford flag."""
     length = draw.choice([0, 0, 0, 0, 0, 1, 3, 5, 7, 7, 11, 25])
     mine, theirs = (draw.randrange(max(1, length)) for _ in range(2))
     crawford = length > 1 and length - 1 in (mine, theirs) and mine != theirs and draw.random() < 0.5
@@ -72,7 +71,7 @@ def main():
                 gnubg.command("double")
                 if gnubg.posinfo()["doubled"]:
                     lines.append(f"double {xgid.replace(':00:', ':D:')} {gnubg.gnubgid()}\n")
-        # Seen by the one at the bottom, player 1.
+        # Seen by the bottom player, player 1.
         info = gnubg.cubeinfo(1 << cube, {0: -1, 1: 1, -1: 0}[owner], 1, length, (theirs, mine), crawford, 0)
         info["jacoby"] = 0
         board = gnubg.positionfromid(name)

@@ -1,13 +1,13 @@
-"""Scores of Tesauro's public evaluation by its published C, for crates/learn/tests/backgammon_arena.rs.
+"""Scores of Tesauro's public evaluation (pubeval), from its published C code, for crates/learn/tests/backgammon_arena.rs.
 
     python tests/golden/backgammon_linear.py pubeval.c
     (writes backgammon_linear.txt beside itself)
 
-pubeval.c is OpenBSD's games/backgammon/backgammon/pubeval.c, in the public domain, revision 1.1; a C compiler builds it here
-with fallbacks for the two headers that it wants. The positions are those of worlds_backgammon.txt with their counts, each
-taken as what a move has left, seen by who moved. The lines of the file:
+pubeval.c is OpenBSD's games/backgammon/backgammon/pubeval.c, revision 1.1, in the public domain. A C compiler builds it with
+substitutes for its two headers. The positions are those of worlds_backgammon.txt with their counts. Each is evaluated as the
+result of a move, seen by the mover. The lines of the file:
 
-    ID RACE SCORE    a position id, whether the weights for races were asked for (0 or 1), and the score
+    ID RACE SCORE    a position id, whether the weights for races are used (0 or 1), and the score
 """
 
 import ctypes
@@ -35,7 +35,7 @@ def main():
     library = built(sys.argv[1])
     library.pubeval.restype = ctypes.c_float
     board = (ctypes.c_int * 26).in_dll(library, "board")
-    # White: its own checkers are negative on the board and move down from 24.
+    # White: its checkers are negative on the board and move down from 24.
     ctypes.c_int.in_dll(library, "cturn").value = -1
     off = ctypes.c_int.in_dll(library, "mine")
     lines = []
@@ -52,7 +52,7 @@ def main():
         off.value = 15 - sum(mine)
         for race in (0, 1):
             lines.append(f"{name} {race} {library.pubeval(race):.5f}\n")
-    # Every fourth is enough.
+    # Every fourth position is sufficient.
     pairs = [lines[i : i + 2] for i in range(0, len(lines), 2)]
     (HERE / "backgammon_linear.txt").write_text("".join("".join(pair) for pair in pairs[::4]))
 

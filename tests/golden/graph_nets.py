@@ -1,4 +1,4 @@
-"""Three small nets in PyTorch: losses, gradients and two clipped Adam steps, for crates/graph/tests/graph/golden.rs.
+"""Losses, gradients and two clipped Adam steps of three small nets in PyTorch, for crates/graph/tests/graph/golden.rs.
 
     python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/graph_nets.py

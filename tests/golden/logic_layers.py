@@ -1,9 +1,9 @@
-"""Numbers of differentiable logic automata from JAX and Optax, into logic_layers.json beside this file.
+"""Writes results of differentiable logic automata from JAX and Optax to logic_layers.json beside this file.
 
 pip install jax==0.10.2 optax==0.2.8 numpy && python3 logic_layers.py
 
-Wires and logits are drawn here; a case has them, what it starts from and what it should become, and then what JAX makes of
-them: the loss and its gradient by the logits, and the losses and some logits of AdamW steps with a clip of each element.
+Wires and logits are random. A case contains them, the start and target grids, and the results of JAX: the loss, its gradient with
+respect to the logits, and the losses and some logits of AdamW steps with elementwise gradient clipping.
 """
 
 import json
@@ -14,12 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-# The operations' outputs for (0, 0), (0, 1), (1, 0) and (1, 1) are the bits of their number, highest first.
+# The outputs of an operation for (0, 0), (0, 1), (1, 0) and (1, 1) are the bits of its number, highest first.
 TRUTH = np.array([[(op >> (3 - v)) & 1 for v in range(4)] for op in range(16)], np.float32)
 
 
 def gate(logits, a, b):
-    """The mixture of all operations, each spelled out over the four corners."""
+    """Mixture of all operations, each as a sum over the four corners."""
     corners = jnp.stack([(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b], axis=-1)
     operations = corners @ TRUTH.T
     return (operations * jax.nn.softmax(logits, axis=-1)).sum(axis=-1)
@@ -84,7 +84,7 @@ def make(seed, channels, kernels, perception, update, shape, periodic, steps, ba
     value, gradient = jax.value_and_grad(lambda x: loss(case, x))(logits)
     case |= dict(layers=[perception, update], logits_in_tenths=tenths, loss=float(value))
     case["gradient"] = [float(f"{x:.6g}") for x in np.asarray(flat(gradient), np.float64)]
-    # A clip that some elements reach.
+    # A clipping threshold that some elements exceed.
     clip = float(np.quantile(np.abs(case["gradient"]), 0.95))
     optimiser = optax.chain(optax.clip(clip), optax.adamw(0.05, b1=0.9, b2=0.99, weight_decay=1e-2))
     state, losses = optimiser.init(logits), []

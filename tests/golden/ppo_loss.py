@@ -1,10 +1,10 @@
-"""PPO's loss and its gradient by every parameter, in PyTorch and in f64, for crates/learn/src/control/ppo/nets.rs; and
-generalised advantages over broken episodes, in NumPy, for crates/learn/src/control/ppo/acting.rs.
+"""PPO's loss and its gradient with respect to every parameter, in PyTorch with f64, for crates/learn/src/control/ppo/nets.rs; and
+generalised advantages of interrupted episodes, in NumPy, for crates/learn/src/control/ppo/acting.rs.
 
     python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/ppo_loss.py
 
-Writes ppo_loss.json. Policies are those of torch.distributions; what they learn from are numbers that f32 holds.
+Writes ppo_loss.json. Policies are those of torch.distributions. All inputs are exactly representable in f32.
 """
 
 import json
@@ -24,7 +24,7 @@ torch.set_default_dtype(torch.float64)
 
 
 def held(tensor):
-    """As f32 holds it."""
+    """The number rounded to f32."""
     return tensor.float().double()
 
 
@@ -76,7 +76,7 @@ def entropy_of(p, case, outputs, drawn):
     normal = Normal(outputs[:, 0], p["policy.spread"].exp())
     if not case["squash"]:
         return normal.entropy().mean()
-    # The noise that was drawn, put on the policy's mean and spread anew: E[ln |d tanh(u)/du|] is a mean over it.
+    # Reparameterization with the noise of the sample: E[ln |d tanh(u)/du|] is the mean over this noise.
     noise = ((drawn - normal.mean) / normal.stddev).detach()
     again = normal.mean + normal.stddev * noise
     return (normal.entropy() + TanhTransform().log_abs_det_jacobian(again, again.tanh())).mean()
@@ -89,7 +89,7 @@ def loss(p, case, batch):
     log_prob = policy.log_prob(action.tanh() if case["squash"] else action)
     old_log_prob = batch["old_log_prob"]
     if case["squash"]:
-        # Given as of the number before it was squashed.
+        # The old log probability is that of the number before tanh.
         old_log_prob = old_log_prob - TanhTransform().log_abs_det_jacobian(action, action.tanh())
     log_ratio = log_prob - old_log_prob
     ratio = log_ratio.exp()
@@ -100,7 +100,7 @@ def loss(p, case, batch):
     change = value - old_value
     if case["clip_value"]:
         square = torch.max(square, (old_value + change.clamp(-CLIP, CLIP) - target) ** 2)
-        # Not where a rounding decides which side of an edge a sample lies on.
+        # No sample is so near a clipping edge that rounding decides its side.
         assert ((change.abs() - CLIP).abs() > 1e-3).all() and (change.abs() > CLIP).any()
     assert (((ratio - 1).abs() - CLIP).abs() > 1e-3).all()
     assert (ratio > 1 + CLIP).any() and (ratio < 1 - CLIP).any()
@@ -160,8 +160,8 @@ def record(seed, name, choices=0, squash=False, shared=False, tanh=False, clip_v
 
 
 def advantages(steps, gamma, gae_lambda):
-    """GAE as it is defined (Schulman et al. 2016, equation 16), each sum from scratch: the weights (γλ)ˡ on every δ
-    until the episode's end. 0 goes on, 1 ended, 2 was cut short, where the state that was reached still has its value."""
+    """GAE by its definition (Schulman et al. 2016, equation 16): for each step, the sum of (γλ)ˡ δ until the episode's end.
+    Flags: 0 continues, 1 terminated, 2 truncated. The state reached by a truncated episode keeps its value."""
     rng = np.random.default_rng(3)
     rewards, values = rng.normal(size=steps), rng.normal(size=steps + 1)
     ends = rng.choice(3, size=steps, p=[0.85, 0.08, 0.07])

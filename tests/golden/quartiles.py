@@ -1,4 +1,4 @@
-"""Writes quartiles.txt: what NumPy says of some samples. The rule of every figure is held to it, in Rust, in the scripts and in Python."""
+"""Writes quartiles.txt: NumPy's quartiles of some samples. The tests in Rust, in the scripts and in Python compare with them."""
 
 import pathlib
 

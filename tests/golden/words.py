@@ -3,8 +3,8 @@
     python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/words.py
 
-Writes words.json. Weights and tokens are those of a generator that is written there too, so that only results are kept: gradients
-of f64 arithmetic, losses of f32.
+Writes words.json. Weights and tokens are from a random generator that the tests implement too, so the file contains only results:
+gradients in f64, losses in f32.
 """
 
 import json
@@ -33,7 +33,7 @@ STEPS, LEARNED_BATCH, LR, MIN_LR, WARMUP = 200, 8, 3e-3, 3e-4, 20
 
 
 class Numbers:
-    """A linear congruential generator of 32 bits (Numerical Recipes)."""
+    """A 32-bit linear congruential generator (Numerical Recipes)."""
 
     def __init__(self, seed):
         self.state = seed
@@ -43,7 +43,7 @@ class Numbers:
         return self.state >> 8
 
     def even(self):
-        """In -1..1, as f32 holds it."""
+        """A number in -1..1, rounded to f32."""
         return self.word() / 2**23 - 1
 
     def below(self, n):
@@ -51,7 +51,7 @@ class Numbers:
 
 
 def fill(model, scale):
-    """Each parameter from a generator of its own, whose seed is the sum of its name's bytes."""
+    """Fill each parameter from a separate generator; its seed is the sum of the bytes of the parameter's name."""
     for name, p in model.named_parameters():
         numbers = Numbers(sum(name.encode()))
         first = 1.0 if ".ln_" in name and name.endswith("weight") else 0.0
@@ -65,7 +65,7 @@ def gradients(case):
     fill(model, 0.25)
     numbers = Numbers(7)
     tokens = torch.tensor([[numbers.below(SMALL["vocabulary"]) for _ in range(SMALL["context"] + 1)] for _ in range(BATCH)])
-    # The loss in f64 too.
+    # The model casts to float for the loss; this makes the loss f64 too.
     torch.Tensor.float, plain = torch.Tensor.double, torch.Tensor.float
     loss = model(tokens[:, :-1], tokens[:, 1:])
     torch.Tensor.float = plain
@@ -75,7 +75,7 @@ def gradients(case):
 
 
 def text(numbers, vocabulary):
-    """Something to learn: a token follows from the one before, mostly."""
+    """A learnable text: most tokens are a function of the token before."""
     tokens = [0]
     while len(tokens) < 2000:
         guess = (5 * tokens[-1] + 3) % vocabulary

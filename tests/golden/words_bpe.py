@@ -1,10 +1,10 @@
-"""Byte pairs merged by Hugging Face's tokenizers, into words_bpe.json beside this file.
+"""Writes byte pairs from Hugging Face's tokenizers to words_bpe.json beside this file.
 
 pip install tokenizers==0.22.1 && python3 words_bpe.py
 
-The text is the Apache license of this repository, which is ASCII, so that a character is a byte. All 256 bytes are in the
-alphabet from the start and keep their order, which decides between pairs that stand as often as each other. Pieces longer than 64
-bytes, which Hothouse would cut, do not occur.
+The text is the Apache license of this repository. It is ASCII, so a character is a byte. The initial alphabet contains all 256
+bytes in order, and this order breaks ties between equally frequent pairs. Pieces longer than 64 bytes, which Hothouse divides, do
+not occur.
 """
 
 import json
@@ -14,7 +14,7 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
 HERE = pathlib.Path(__file__).parent
 VOCAB = 700
-# A space before a run of letters, digits or other signs belongs to it; blanks before that space are a piece of their own.
+# A space before a run of letters, digits or other characters belongs to the run; white space before that space is a separate piece.
 PIECES = r" ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?= \S)|\s+"
 SENTENCES = [
     "Licensed under the Apache License, Version 2.0",

@@ -1,22 +1,22 @@
-"""Backgammon by other people's rules, for crates/worlds/tests/worlds/backgammon.rs.
+"""Results of rolls and points of games from other software, for crates/worlds/tests/worlds/backgammon.rs.
 
     pip install open_spiel        # the rules and the points: OpenSpiel 2.0.2 made the committed file
     apt-get install gnubg         # the position ids: GNU Backgammon 1.07.001
     python tests/golden/worlds_backgammon.py        (ten minutes; writes worlds_backgammon.txt beside itself)
 
-The positions are met in games of OpenSpiel between players of several habits, so that the bar, the bear-off and the end
-come often. Every id shows the one who makes the roll as the player on roll, before and after it. The lines of the file:
+The positions are from OpenSpiel games between players with different habits, so that the bar, the bear-off and the end of games
+are frequent. In every id, before and after the roll, the player who rolls is the player on roll. The lines of the file:
 
-    id ID ROLLER OPPONENT    a position id that GNU Backgammon gave; 25 numbers a side: points 1 to 24 as that side counts
-                             them, then the bar
-    kind NAME                where positions of this kind begin
+    id ID ROLLER OPPONENT    GNU Backgammon's position id; 25 numbers per side: points 1 to 24 as that side counts them,
+                             then the bar
+    kind NAME                start of the positions of this kind
     ID HASH                  the results of all 21 rolls from ID: the first 12 digits of the 64-bit FNV-1a of 21 lines
                              "D1D2 ID ID ...", D1 <= D2, in order, the ids of a line sorted
     set ID D1 D2 ID ID ...   the results of one roll from ID, sorted
-    points ID N              a finished game, seen by its winner, and what it counted
+    points ID N              a finished game, seen by its winner, and its points
 
-OpenSpiel plays a double as two turns: a set holds what both lead to. What a half can be played in and whether the whole is
-as long as it can be agree in every case, which `results` asserts.
+OpenSpiel plays a double as two turns; a set contains the results of both together. `results` asserts that both orders of the dice
+give the same results, and that all plays of a double are equally long.
 """
 
 import base64
@@ -31,12 +31,12 @@ import pyspiel
 
 BAR = 100
 ROLLS = [(a, b) for a in range(1, 7) for b in range(a, 7)]
-# How many of each kind of position there are to be.
+# Number of positions of each kind.
 QUOTAS = {"bar": 3200, "bars": 1600, "home": 4200, "contact": 1600, "end": 2600, "closed": 30, "open": 7800}
 
 
 def side(state, player):
-    """Points 1 to 24 as the player counts them, then the bar. X moves upwards, O downwards."""
+    """Counts of points 1 to 24 as the player counts them, then the bar. X moves upwards, O downwards."""
     at = state.board
     points = range(23, -1, -1) if player == 0 else range(24)
     return tuple([at(player, p) for p in points] + [at(player, BAR)])
@@ -58,13 +58,13 @@ def pips(points):
 
 
 def play_on(state, player, found, halves):
-    """Tries every action; keeps one of each that OpenSpiel shows alike. Undoing spoils the count of turns, which nothing here
-    looks at, so `state` is not to be played on from."""
+    """Tries every action; keeps one state of each distinct OpenSpiel text. Undoing corrupts the count of turns, which is not used
+    here, so do not continue a game from `state`."""
     before = str(state)
     for action in state.legal_actions():
         state.apply_action(action)
         after = str(state)
-        # A game that has ended is nobody's turn.
+        # A finished game has no current player.
         if state.current_player() == player:
             if after not in halves:
                 halves[after] = state.clone()
@@ -75,7 +75,7 @@ def play_on(state, player, found, halves):
 
 
 def ends(state, dice, player):
-    """Every distinct position after this roll, seen by the player who made it, by what OpenSpiel shows of it."""
+    """Every distinct position after this roll, seen by the player who rolled, by its OpenSpiel text."""
     rolled = state.clone()
     rolled.apply_action(ROLL_ACTION[dice])
     assert rolled.current_player() == player
@@ -95,7 +95,7 @@ def results(state, dice, player):
     if dice[0] == dice[1]:
         mine = side(state, player)
         used = {pips(mine) - pips(after) for after, _ in positions}
-        # No line is shorter than another: as many moves in each, but where bearing off wastes pips.
+        # All plays have the same number of moves and, unless bearing off wastes pips, use the same pips.
         assert len(used) == 1 or any(sum(after) < sum(mine) for after, _ in positions), str(state)
     return sorted(encoded(*position) for position in positions)
 
@@ -121,7 +121,7 @@ def kind(mine, theirs):
 
 
 def liking(habit, mine, theirs, rng):
-    """How much a player of this habit likes to leave such a position."""
+    """Preference of a player with this habit for a resulting position."""
     blots = sum(count == 1 for count in mine[:24])
     if habit == "random":
         return rng.random()
@@ -139,7 +139,7 @@ def liking(habit, mine, theirs, rng):
 
 
 def play(game, rng, meet, finish):
-    """One game; `meet` is told of every position before a roll, `finish` of the last one."""
+    """Plays one game; calls `meet` for every position before a roll and `finish` for the last one."""
     habits = [rng.choice(["random", "hits", "runs", "builds", "loose", "back"]) for _ in range(2)]
     state = game.new_initial_state()
     state.apply_action(rng.randrange(30))
@@ -154,14 +154,14 @@ def play(game, rng, meet, finish):
         if state.is_chance_node():
             meet(state, 1 - player)
             state = state.clone()
-            # Doubles more often than by chance: they lead to what is seldom seen.
+            # Doubles are more frequent than with fair dice, since they lead to rare positions.
             doubles = rng.randrange(1, 7) if rng.random() < 0.2 else None
             dice = (doubles, doubles) if doubles else (rng.randrange(1, 7), rng.randrange(1, 7))
             state.apply_action(ROLL_ACTION[dice])
 
 
 def from_gnubg(boards):
-    """The ids that GNU Backgammon gives to boards of (opponent, player on roll)."""
+    """GNU Backgammon's ids of boards, each given as (opponent, player on roll)."""
     with tempfile.TemporaryDirectory() as folder:
         asked, told = os.path.join(folder, "boards.json"), os.path.join(folder, "ids.json")
         with open(asked, "w") as file:
@@ -183,7 +183,7 @@ def from_gnubg(boards):
 def main():
     rng = random.Random(5)
     game = pyspiel.load_game("backgammon", {"scoring_type": "full_scoring"})
-    # Which chance action rolls what, from their names.
+    # Maps dice to chance actions by the names of the actions.
     rolled = game.new_initial_state()
     rolled.apply_action(0)
     rolled.apply_action(rolled.legal_actions()[0])
@@ -231,7 +231,7 @@ def main():
 
 
 def all_rolls(index):
-    """The line of a position, and lines of sets from it, about 360 over all."""
+    """The line of a position, and some lines of its sets; about 360 of these in the whole file."""
     position, (name, state, roller) = MET[index]
     rng = random.Random(index)
     own, text, shown = encoded(*position), "", []
@@ -243,7 +243,7 @@ def all_rolls(index):
     return f"{own} {fnv(text)[:12]}", shown
 
 
-# What all processes know: the action that rolls what, and the positions with their kinds.
+# Shared by all processes: the chance action of each roll, and the positions with their kinds.
 ROLL_ACTION, MET = {}, []
 
 if __name__ == "__main__":

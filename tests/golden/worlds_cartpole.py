@@ -1,14 +1,13 @@
-"""Records whole CartPole-v1 episodes from Gymnasium into worlds_cartpole.json.
+"""Records complete CartPole-v1 episodes from Gymnasium to worlds_cartpole.json.
 
 pip install gymnasium==1.4.0 numpy && python3 worlds_cartpole.py
 
-Every step keeps the full f64 state that Gymnasium holds inside (its observation is that state rounded
-to f32), the action, the reward and both flags. An episode is
+Every step contains Gymnasium's internal f64 state (the observation is this state rounded to f32), the action, the reward and both
+flags. An episode is
     {"kind": …, "first_step": n, "states": [[x, v, theta, w] × (steps + 1)],
      "actions": "0110…", "rewards": "111…", "terminated": "00…1", "truncated": "00…0"}
-with one character a step in the strings. `first_step` is the number of steps the time limit had
-already counted when the recording began (0 for all but the last episodes, which are placed at the
-edge of the limit to see termination and truncation fall on the same step).
+with one character per step in the strings. `first_step` is the number of steps that the step limit had already counted at the
+start of the recording. It is 0 except for the last episodes, in which termination and truncation fall on the same step.
 """
 
 import json
@@ -28,7 +27,7 @@ def balance_badly(state, rng):
 
 
 def drift(state, rng):
-    """Keeps the pole up and lets the cart run out of the track."""
+    """Balances the pole but lets the cart leave the track."""
     _, _, theta, w = state
     return int(theta + 0.3 * w + 0.05 > 0)
 
@@ -82,7 +81,7 @@ episodes += [record("left", 100), record("right", 101)]
 episodes += [record("balance", 200)]
 episodes += [record("balance_badly", 300 + seed) for seed in range(4)]
 episodes += [record("drift", 400 + seed) for seed in range(2)]
-# The last step of the time limit: falling exactly then, and standing.
+# Episodes at the step limit: the pole or the cart leaves its range exactly then, or stays within it.
 episodes += [
     record("right", 500, [0.0, 0.0, -0.2, -1.0], 499),
     record("left", 501, [2.39, 1.0, 0.0, 0.0], 499),

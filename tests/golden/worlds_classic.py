@@ -1,14 +1,14 @@
-"""Records whole episodes of four environments from Gymnasium into worlds_<name>.json beside this file.
+"""Records complete episodes of four environments from Gymnasium to worlds_<name>.json beside this file.
 
 pip install gymnasium==1.4.0 numpy && python3 worlds_classic.py
 
-Every step keeps the full state that Gymnasium holds inside, the action, the reward and both flags. An episode is
+Every step contains Gymnasium's internal state, the action, the reward and both flags. An episode is
     {"kind": …, "first_step": n, "states": [[…] × (steps + 1)], "actions": […], "rewards": […],
      "terminated": "00…1", "truncated": "00…0", "observation": […]}
-with one character a step in the strings; `observation` is what Gymnasium showed after the last step, rounded to f32
-as it does. Actions of the continuous environments are given to Gymnasium as f32, which its action spaces ask for,
-except in the episodes whose kind ends in "f64". `first_step` is the number of steps the time limit had already
-counted when the recording began (above 0 for episodes placed at the edge of the limit).
+with one character per step in the strings. `observation` is Gymnasium's observation after the last step, which is rounded to f32.
+Actions of the continuous environments are passed to Gymnasium as f32, as its action spaces require, except in episodes whose kind
+ends in "f64". `first_step` is the number of steps that the step limit had already counted at the start of the recording; it is
+above 0 for episodes near the limit.
 """
 
 import json
@@ -70,7 +70,7 @@ def forward(state, rng):
 
 
 def with_speed(state, rng):
-    """Solves MountainCar: push the way the car goes."""
+    """Solves MountainCar: pushes in the direction of motion."""
     return 2 if state[1] >= 0 else 0
 
 
@@ -85,7 +85,7 @@ def mountain_car():
         record(name, back, 10),
         *(record(name, with_speed, 20 + seed) for seed in range(4)),
         *(record(name, mostly_with_speed, 30 + seed) for seed in range(3)),
-        # Over the flag exactly at the limit, and the wall at full speed.
+        # Passing the flag exactly at the step limit, and hitting the wall at full speed.
         record(name, forward, 40, "at the limit", [0.49, 0.03], 199),
         record(name, back, 41, "wall", [-1.15, -0.07], 195),
         record(name, forward, 42, "fast", [0.3, 0.07], 10),
@@ -93,7 +93,7 @@ def mountain_car():
 
 
 def any_throttle(state, rng):
-    """Beyond the range too."""
+    """Random actions, some of them outside the range."""
     return rng.uniform(-1.5, 1.5)
 
 
@@ -125,12 +125,12 @@ def mountain_car_continuous():
 
 
 def any_torque(state, rng):
-    """Beyond the range too."""
+    """Random actions, some of them outside the range."""
     return rng.uniform(-3.0, 3.0)
 
 
 def pump(state, rng):
-    """Swings up by energy, then holds."""
+    """Swings up by energy control, then balances."""
     theta, speed = state
     lean = (theta + math.pi) % (2 * math.pi) - math.pi
     if abs(lean) < 0.3:
@@ -169,7 +169,7 @@ def acrobot():
         record(name, random, 0),
         *(record(name, swing, 10 + seed) for seed in range(2)),
         *(record(name, mostly_swing, 20 + seed) for seed in range(2)),
-        # Near the line at the limit; turning over; faster than allowed.
+        # Near the line at the step limit; full turns; speeds above the limit.
         record(name, random, 30, "at the limit", [1.9, 0.2, 2.0, 1.0], 499),
         record(name, random, 31, "over", [0.0, 3.0, 0.5, 25.0], 480),
         record(name, random, 32, "fast", [0.5, -3.1, -12.0, -28.0], 490),

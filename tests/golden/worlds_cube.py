@@ -1,15 +1,15 @@
-"""Cubes as other people's software sees them, for crates/worlds/tests/worlds/cube.rs, into worlds_cube.json beside this file.
+"""Writes cube states and solutions of other software to worlds_cube.json beside this file, for crates/worlds/tests/worlds/cube.rs.
 
 pip install RubikTwoPhase==1.1.1 kociemba==1.2.1 magiccube==1.2.0 && python3 worlds_cube.py
 
-    three    moves from the solved 3x3x3 and the facelets after them, about which RubikTwoPhase and magiccube agree
-    two      the same of the 2x2x2 by magiccube, of all six faces and with rotations of the whole cube (x y z) between,
-             in the letters W R G Y O B
+    three    moves from the solved 3x3x3 and the facelets after them, equal in RubikTwoPhase and magiccube
+    two      the same for the 2x2x2 by magiccube, with turns of all six faces and rotations of the whole cube (x y z), in the
+             letters W R G Y O B
     solved   facelets and a solution by kociemba
-    broken   facelets and what RubikTwoPhase finds wrong with them: one thing each, or two stickers exchanged
+    broken   facelets and the error that RubikTwoPhase reports: one error each, or two exchanged stickers
 
-Facelets are in the order U R F D L B. Stickers of U and D are not exchanged with each other: RubikTwoPhase takes a corner
-for whatever its other two colours say.
+Facelets are in the order U R F D L B. Stickers of U and D are not exchanged with each other, since RubikTwoPhase identifies a
+corner by its other two colours.
 """
 
 import importlib.metadata

@@ -1,16 +1,16 @@
-"""Records LunarLander-v3 from Gymnasium into worlds_lunar_lander.json beside this file.
+"""Records LunarLander-v3 from Gymnasium to worlds_lunar_lander.json beside this file.
 
 pip install "gymnasium[box2d]==1.4.0" numpy && python3 worlds_lunar_lander.py
 
-A state is everything that decides the next step, read out of Box2D: bodies, impulses that hinges and touches carry over,
-the ground, the order of neighbours, and how the engines will scatter (a copy of the generator is asked first).
-    flights     from the first state until the ground is touched: {"kind": …, "state": […], "scatter": [[…, …] × steps],
+A state contains all inputs of the next step, read from Box2D: bodies, impulses of hinges and touches, the ground, the order of
+neighbours, and the random offsets of the engines, which are drawn from a copy of the generator.
+    flights     from the initial state until the first touch: {"kind": …, "state": […], "scatter": [[…, …] × steps],
                 "actions": […], "rewards": […], "observations": [[…] × steps]}
-    touches     stretches on the ground, with every state: {"kind": …, "elapsed": n, "states": [[…] × (steps + 1)],
+    touches     steps on the ground, with every state: {"kind": …, "elapsed": n, "states": [[…] × (steps + 1)],
                 "actions": […], "rewards": […], "terminated": "00…1"}
-    statistics  for each pilot what many episodes came to: returns, lengths, and how they ended
-Numbers are given as f32, which Box2D computes in; what repeats from state to state is left out: an entry of "states" after
-the first is the numbers that changed, as {"index": number}.
+    statistics  for each pilot, statistics of many episodes: returns, lengths, and kinds of ends
+Numbers are f32, as in Box2D. After the first state, an entry of "states" contains only the numbers that changed, as
+{"index": number}.
 """
 
 import copy
@@ -50,7 +50,7 @@ PILOTS = [example, nothing, any_engine, main_engine, mostly_example]
 
 
 def neighbours(leg):
-    """Pieces of ground beside a leg, the latest first: piece, two features, impulses along normal and ground."""
+    """Pieces of ground near a leg, the newest first: piece, two features, impulses along normal and ground."""
     found = []
     for edge in reversed(leg.contacts):
         contact = edge.contact

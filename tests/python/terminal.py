@@ -1,4 +1,4 @@
-"""The native program, to hold the package against."""
+"""The native program, for comparison with the package."""
 
 import json
 import os
@@ -7,11 +7,11 @@ import subprocess
 import pytest
 
 PROGRAM = os.environ.get("HOTHOUSE", "")
-needed = pytest.mark.skipif(not PROGRAM, reason="HOTHOUSE names no program; npm test -- --only python does")
+needed = pytest.mark.skipif(not PROGRAM, reason="HOTHOUSE is not set to the program; npm test -- --only python sets it")
 
 
 def hothouse(*args, text=False):
-    """What it prints: lines of JSON, or the text."""
+    """Run the program; return its output as parsed JSON lines, or as text."""
     out = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
     return out.stdout if text else [json.loads(line) for line in out.stdout.splitlines()]

@@ -1,4 +1,4 @@
-"""The rule of the package's figures is the rule of all figures: the median of sustained rounds, with its quartiles."""
+"""Figures of the package: the median of sustained rounds, with quartiles, as in all other figures."""
 
 import itertools
 import pathlib
@@ -16,14 +16,14 @@ def test_quartiles(samples, expected):
     assert bench.quartiles([float(x) for x in samples.split()]) == [float(x) for x in expected.split()]
 
 
-def test_a_rival_has_its_version_in_the_unit():
+def test_unit_contains_the_version_of_a_rival():
     assert bench._unit("SameStep") == "steps/s"
     name, number = bench._unit("gymnasium").removeprefix("steps/s, ").split()
     assert name == "gymnasium" and number[0].isdigit()
 
 
-def test_every_call_of_a_round_counts(monkeypatch):
-    """A call that takes a millisecond and every tenth time eleven does a hundred times two units a second, not the best of them."""
+def test_rate_is_the_mean_of_a_round(monkeypatch):
+    """A call takes 1 ms, every tenth call 11 ms, so 2 units per call are 1000 units/s on average."""
     clock_s, calls = 0.0, itertools.count(1)
 
     def work():
@@ -37,7 +37,7 @@ def test_every_call_of_a_round_counts(monkeypatch):
     assert bench.quartiles(rounds)[1] == pytest.approx(1000, rel=0.1)
 
 
-def test_a_ratio_is_to_the_rival_that_is_fastest_in_the_median():
-    # The best single round is not what counts, and each round is held against the rival's of the same.
+def test_ratio_is_to_the_rival_with_the_fastest_median():
+    # The fastest single round does not matter. Each round is compared with the rival's round of the same index.
     rates = {"ours": [20.0, 24.0, 28.0], "steady": [10.0, 12.0, 14.0], "lucky": [1.0, 2.0, 50.0]}
     assert bench._ratio(rates, "ours", ["steady", "lucky"]) == ([2.0, 2.0, 2.0], "times as fast as steady")

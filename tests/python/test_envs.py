@@ -1,4 +1,4 @@
-"""Environments against Gymnasium's own: steps, autoreset, spaces, checkers, pictures, and what is refused."""
+"""Environments compared with Gymnasium's: steps, autoreset, spaces, checkers, pictures, and errors."""
 
 import multiprocessing
 import os
@@ -24,14 +24,14 @@ def sample(envs, rng):
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "LunarLander-v3"])
-def test_steps_are_gymnasiums(name):
-    """From states on the way of many episodes, one step of ours and one of Gymnasium's lead to the same."""
+def test_single_steps_match_gymnasium(name):
+    """From states of many episodes, one step leads to the same result as in Gymnasium."""
     theirs = gymnasium.make(name, disable_env_checker=True).unwrapped
     ours = hothouse.make_vec(name, 64, autoreset_mode="SameStep", copy=True)
     ours.reset(seed=3)
     rng = np.random.default_rng(7)
     theirs.reset(seed=0)
-    ends = {"terminated": 0, "went on": 0}
+    ends = {"terminated": 0, "continued": 0}
     for _ in range(150):
         states = [ours.state(i)[0].astype(np.float64) for i in range(64)]
         actions = sample(ours, rng)
@@ -46,14 +46,14 @@ def test_steps_are_gymnasiums(name):
             np.testing.assert_allclose(shown, observed, rtol=2e-5, atol=2e-5, err_msg=f"{name} {state}")
             assert rewards[i] == pytest.approx(reward, rel=1e-5, abs=1e-5)
             assert bool(terminated[i]) == bool(ended)
-            ends["terminated" if ended else "went on"] += 1
-    assert ends["went on"] > 1000
+            ends["terminated" if ended else "continued"] += 1
+    assert ends["continued"] > 1000
     if name == "CartPole-v1":
         assert ends["terminated"] > 100
 
 
-def test_episodes_end_where_gymnasiums_do():
-    """From the same start under the same actions, by the rules and at the same step."""
+def test_episodes_end_at_the_same_step_as_in_gymnasium():
+    """Equal initial states and actions give equal flags at every step."""
     theirs = gymnasium.make("CartPole-v1")
     ours = hothouse.make_vec("CartPole-v1", 1, copy=True)
     ours.reset(seed=0)
@@ -73,7 +73,7 @@ def test_episodes_end_where_gymnasiums_do():
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "LunarLander-v3"])
-def test_the_time_limit_is_gymnasiums(name):
+def test_step_limit_matches_gymnasium(name):
     limit = gymnasium.spec(name).max_episode_steps
     envs = hothouse.make_vec(name, 1)
     envs.reset(seed=1)
@@ -87,8 +87,8 @@ def test_the_time_limit_is_gymnasiums(name):
         assert (bool(terminated[0]), bool(truncated[0])) == (False, cut)
 
 
-def test_landers_show_what_gymnasium_shows():
-    """Where Box2D is there: returns of one pilot over many landings are those in Gymnasium."""
+def test_lander_returns_match_gymnasium():
+    """The mean return of one pilot matches that in Gymnasium (needs Box2D)."""
     pytest.importorskip("Box2D", reason="Gymnasium's LunarLander needs Box2D")
     from gymnasium.envs.box2d.lunar_lander import heuristic
 
@@ -116,7 +116,7 @@ def test_landers_show_what_gymnasium_shows():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_spaces_and_metadata_are_gymnasiums(name):
+def test_spaces_and_metadata_match_gymnasium(name):
     ours = hothouse.make_vec(name, 3, render_mode="rgb_array")
     if name == "LunarLander-v3":
         pytest.importorskip("Box2D", reason="Gymnasium's LunarLander needs Box2D")
@@ -137,7 +137,7 @@ def test_gymnasiums_checker_passes(name):
     env = gymnasium.make(f"hothouse/{name}", render_mode="rgb_array")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Bounds without end are Gymnasium's own.
+        # These warnings come from Gymnasium's own spaces and metadata.
         warnings.filterwarnings("ignore", message=".*(infinity|render_modes|not within|alternative|symmetric).*")
         check_env(env.unwrapped)
 
@@ -155,7 +155,7 @@ def test_observations_stay_within_the_space(name):
         assert observations.shape == envs.observation_space.shape and np.isfinite(observations).all()
 
 
-def test_gymnasium_makes_them():
+def test_gymnasium_make_vec_returns_our_environments():
     envs = gymnasium.make_vec("hothouse/CartPole-v1", num_envs=4)
     assert isinstance(envs, hothouse.VectorEnv) and envs.spec.id == "hothouse/CartPole-v1" and envs.copy
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
@@ -165,7 +165,7 @@ def test_gymnasium_makes_them():
         *_, info = envs.step(np.ones(4, np.int64))
         if "episode" in info:
             returns.extend(info["episode"]["r"][info["_episode"]])
-    # A pole that is pushed one way falls in 8 to 10 steps.
+    # Constant pushes in one direction end an episode after 8 to 10 steps.
     assert returns and 8 <= min(returns) and max(returns) <= 11
 
 
@@ -177,13 +177,13 @@ def test_gymnasium_makes_them():
         ("import gymnasium", "hothouse.envs:hothouse/Pendulum-v1"),
     ],
 )
-def test_gymnasium_finds_them(imports, name):
+def test_gymnasium_finds_registered_names(imports, name):
     code = f"{imports}; print(type(gymnasium.make_vec('{name}', num_envs=2)).__module__)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert out.stdout.strip() == "hothouse.envs", out.stderr
 
 
-def test_import_is_light():
+def test_import_is_fast_and_loads_no_numpy():
     code = (
         "import time, sys; began = time.perf_counter(); import hothouse; took = time.perf_counter() - began\n"
         "assert 'numpy' not in sys.modules and 'gymnasium' not in sys.modules, sorted(sys.modules)\n"
@@ -194,7 +194,7 @@ def test_import_is_light():
 
 
 def episodes(mode, name="CartPole-v1", steps=400, **kwargs):
-    """For each environment the observations, rewards and flags of its steps, as copies, with what reset gave."""
+    """Create 40 environments in an autoreset mode; return them with the observations of the reset."""
     envs = hothouse.make_vec(name, 40, autoreset_mode=mode, copy=True, **kwargs)
     first, _ = envs.reset(seed=9)
     return envs, first
@@ -209,14 +209,14 @@ def test_next_step_autoreset():
         before = [envs.state(i) for i in np.flatnonzero(over)]
         observations, rewards, terminated, truncated, info = envs.step(rng.integers(2, size=40))
         assert info == {}
-        # Where an episode had ended, the step shows the next one's first state, and nothing else happened.
+        # After the end of an episode, a step returns the initial observation of the next one and ignores the action.
         assert (rewards[over] == 0).all() and not (terminated | truncated)[over].any()
         assert (np.abs(observations[over]) <= 0.05).all()
         for i, (state, steps) in zip(np.flatnonzero(over), before):
             assert steps == 0
             np.testing.assert_array_equal(envs.state(i)[0], state)
         assert (rewards[~over] == 1).all()
-        # The last state is shown as it was.
+        # The last observation of an episode is returned unchanged.
         gone = np.abs(observations[:, 2]) > 0.2095
         assert (terminated[gone]).all()
         over = terminated | truncated
@@ -257,7 +257,7 @@ def test_disabled_autoreset():
             np.testing.assert_array_equal(fresh[~over], observations[~over])
             resets += over.sum()
     assert resets > 100
-    # Also in the middle of an episode.
+    # A mask also resets episodes that have not ended.
     mask = np.arange(40) < 20
     before, _ = envs.step(np.ones(40, np.int64))[0], None
     fresh, _ = envs.reset(options={"reset_mask": mask})
@@ -265,12 +265,12 @@ def test_disabled_autoreset():
     np.testing.assert_array_equal(fresh[~mask], before[~mask])
 
 
-def test_the_modes_live_through_the_same_episodes():
-    """The first episodes of a seed are the same in every mode."""
+def test_episodes_are_equal_in_all_autoreset_modes():
+    """The first episodes of a seed are equal in all modes."""
     rng = np.random.default_rng(4)
     actions = rng.integers(2, size=(60, 40))
 
-    def lived(mode):
+    def first_episodes(mode):
         envs, shown = episodes(mode)
         rows = [[row] for row in shown]
         counts, number = np.zeros(40, int), np.zeros(40, int)
@@ -288,14 +288,14 @@ def test_the_modes_live_through_the_same_episodes():
                 envs.reset(options={"reset_mask": terminated | truncated})
         return [np.array(row) for row in rows]
 
-    same, next_, disabled = (lived(mode) for mode in ["SameStep", "NextStep", "Disabled"])
+    same, next_, disabled = (first_episodes(mode) for mode in ["SameStep", "NextStep", "Disabled"])
     for a, b, c in zip(same, next_, disabled):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(a, c)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_seeds_and_threads(name):
+def test_results_depend_on_the_seed_and_not_on_threads(name):
     def play(seed, threads, count=1200):
         envs = hothouse.make_vec(name, count, threads=threads)
         envs.reset(seed=seed)
@@ -309,7 +309,7 @@ def test_seeds_and_threads(name):
     assert not np.array_equal(one, play(2, 1))
 
 
-def test_a_second_reset_goes_on_to_other_episodes():
+def test_a_second_reset_starts_other_episodes():
     envs = hothouse.make_vec("CartPole-v1", 50, copy=True)
     first, _ = envs.reset(seed=1)
     second, _ = envs.reset()
@@ -318,7 +318,7 @@ def test_a_second_reset_goes_on_to_other_episodes():
     np.testing.assert_array_equal(first, again)
 
 
-def test_arrays_are_written_over_unless_copies_are_asked_for():
+def test_arrays_are_reused_unless_copy_is_set():
     envs = hothouse.make_vec("CartPole-v1", 8)
     first, _ = envs.reset(seed=1)
     kept = first.copy()
@@ -332,7 +332,7 @@ def test_arrays_are_written_over_unless_copies_are_asked_for():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_pictures_show_the_state(name):
+def test_pictures_depend_on_the_state(name):
     envs = hothouse.make_vec(name, 2, render_mode="rgb_array")
     envs.reset(seed=1)
     rng = np.random.default_rng(0)
@@ -347,7 +347,7 @@ def test_pictures_show_the_state(name):
     assert not np.array_equal(frames[0][0], frames[1][0]) and not np.array_equal(frames[0][0], frames[0][1])
 
 
-def test_a_pole_is_drawn_where_it_leans():
+def test_the_drawn_pole_follows_the_state():
     envs = hothouse.make_vec("CartPole-v1", 1, render_mode="rgb_array")
     envs.reset(seed=1)
     pole = np.array([214, 122, 62])
@@ -362,7 +362,7 @@ def test_a_pole_is_drawn_where_it_leans():
     assert middle([1.0, 0, 0, 0]) > upright + 90
 
 
-REFUSED = [
+INVALID = [
     (lambda: hothouse.make_vec("CartPole-v9"), ValueError, "Choose one of: CartPole-v1"),
     (lambda: hothouse.make_vec(7), TypeError, "Choose one of"),
     (lambda: hothouse.make_vec("CartPole-v1", 0), ValueError, "Choose 1 to"),
@@ -371,41 +371,41 @@ REFUSED = [
     (lambda: hothouse.make_vec("CartPole-v1", 4, autoreset_mode="Never"), ValueError, "Never"),
     (lambda: hothouse.make_vec("CartPole-v1", 4, render_mode="human"), ValueError, "rgb_array"),
     (lambda: hothouse.make_vec("CartPole-v1", 4).step(np.zeros(4, int)), gymnasium.error.ResetNeeded, "reset"),
-    (lambda: begun().step(np.zeros(3, int)), ValueError, "Give one action for each"),
-    (lambda: begun().step(np.zeros((4, 1), int)), ValueError, r"Give \(4,\)"),
-    (lambda: begun().step(np.zeros(4)), TypeError, "whole numbers"),
-    (lambda: begun().step(np.array(["a"] * 4)), TypeError, "whole numbers"),
-    (lambda: begun().step(np.full(4, 2)), ValueError, "0 to 1"),
-    (lambda: begun().step(np.full(4, -1)), ValueError, "0 to 1"),
-    (lambda: begun().step(np.full(4, 2**32)), ValueError, "0 to 1"),
-    (lambda: begun().step(np.full(4, 2**64 - 1, np.uint64)), ValueError, "0 to 1"),
-    (lambda: begun("Pendulum-v1").step(np.zeros(4, np.float32)), ValueError, r"Give \(4, 1\)"),
-    (lambda: begun("Pendulum-v1").step(np.full((4, 1), np.nan, np.float32)), ValueError, "finite"),
-    (lambda: begun("Pendulum-v1").step(np.full((4, 1), np.inf)), ValueError, "finite"),
-    (lambda: begun().reset(seed=-1), ValueError, "seed"),
-    (lambda: begun().reset(seed=[1, 2, 3, 4]), TypeError, "single whole number"),
-    (lambda: begun().reset(options={"reset_mask": [True] * 4}), TypeError, "reset_mask"),
-    (lambda: begun().reset(options={"reset_mask": np.zeros(4, bool)}), ValueError, "reset_mask"),
-    (lambda: begun().state(4), IndexError, "0 to 3"),
-    (lambda: begun().set_state(0, [9, 0, 0, 0]), ValueError, "bounds"),
-    (lambda: begun().set_state(0, [0, 0]), ValueError, "bounds"),
+    (lambda: started().step(np.zeros(3, int)), ValueError, "Give one action for each"),
+    (lambda: started().step(np.zeros((4, 1), int)), ValueError, r"Give \(4,\)"),
+    (lambda: started().step(np.zeros(4)), TypeError, "whole numbers"),
+    (lambda: started().step(np.array(["a"] * 4)), TypeError, "whole numbers"),
+    (lambda: started().step(np.full(4, 2)), ValueError, "0 to 1"),
+    (lambda: started().step(np.full(4, -1)), ValueError, "0 to 1"),
+    (lambda: started().step(np.full(4, 2**32)), ValueError, "0 to 1"),
+    (lambda: started().step(np.full(4, 2**64 - 1, np.uint64)), ValueError, "0 to 1"),
+    (lambda: started("Pendulum-v1").step(np.zeros(4, np.float32)), ValueError, r"Give \(4, 1\)"),
+    (lambda: started("Pendulum-v1").step(np.full((4, 1), np.nan, np.float32)), ValueError, "finite"),
+    (lambda: started("Pendulum-v1").step(np.full((4, 1), np.inf)), ValueError, "finite"),
+    (lambda: started().reset(seed=-1), ValueError, "seed"),
+    (lambda: started().reset(seed=[1, 2, 3, 4]), TypeError, "single whole number"),
+    (lambda: started().reset(options={"reset_mask": [True] * 4}), TypeError, "reset_mask"),
+    (lambda: started().reset(options={"reset_mask": np.zeros(4, bool)}), ValueError, "reset_mask"),
+    (lambda: started().state(4), IndexError, "0 to 3"),
+    (lambda: started().set_state(0, [9, 0, 0, 0]), ValueError, "bounds"),
+    (lambda: started().set_state(0, [0, 0]), ValueError, "bounds"),
 ]
 
 
-def begun(name="CartPole-v1"):
+def started(name="CartPole-v1"):
     envs = hothouse.make_vec(name, 4)
     envs.reset(seed=1)
     return envs
 
 
-@pytest.mark.parametrize("wrong, error, says", REFUSED)
-def test_what_is_wrong_is_refused(wrong, error, says):
-    with pytest.raises(error, match=says):
-        wrong()
+@pytest.mark.parametrize("call, error, message", INVALID)
+def test_invalid_arguments_raise(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
-def test_a_refused_step_moves_nothing():
-    envs = begun()
+def test_an_invalid_step_changes_nothing():
+    envs = started()
     before = envs.step(np.zeros(4, int))[0].copy()
     states = [envs.state(i)[0] for i in range(4)]
     with pytest.raises(ValueError):
@@ -414,16 +414,16 @@ def test_a_refused_step_moves_nothing():
     np.testing.assert_array_equal(envs.step(np.zeros(4, int))[0].shape, before.shape)
 
 
-def test_closed_twice_and_used_after():
-    envs = begun()
+def test_a_second_close_is_allowed_and_later_steps_raise():
+    envs = started()
     envs.close()
     envs.close()
     with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="closed"):
         envs.step(np.zeros(4, int))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_fork_is_told():
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_environments_raise_in_a_forked_process():
     envs = hothouse.make_vec("CartPole-v1", 4096, threads=2)
     envs.reset(seed=1)
     envs.step(np.zeros(4096, int))
@@ -434,7 +434,7 @@ def test_a_fork_is_told():
             envs.step(np.zeros(4096, int))
             end.send("stepped")
         except hothouse.ForkError as error:
-            # Others, made here, work.
+            # Environments created in the child process work.
             other = hothouse.make_vec("CartPole-v1", 4096, threads=2)
             other.reset(seed=1)
             other.step(np.zeros(4096, int))

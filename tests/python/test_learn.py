@@ -1,4 +1,4 @@
-"""Other people's ways to learn, on these environments: the loop of the one-file PPO scripts, and Stable-Baselines3."""
+"""Other learners on these environments: the loop of single-file PPO scripts, and Stable-Baselines3."""
 
 import gymnasium
 import numpy as np
@@ -52,8 +52,8 @@ def odds_of(logits):
 
 
 @pytest.mark.parametrize("make", [hothouse.make_vec, gymnasium.make_vec], ids=["hothouse", "gymnasium"])
-def test_the_loop_of_the_ppo_scripts_learns(make):
-    """Rollouts of 128 steps of 8 environments, advantages, four epochs of four minibatches: the mean episode grows five times as long."""
+def test_a_ppo_script_learns(make):
+    """Rollouts of 128 steps in 8 environments, GAE, four epochs of four minibatches: the mean episode length grows to over 100."""
     name = "CartPole-v1" if make is hothouse.make_vec else "hothouse/CartPole-v1"
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(make(name, num_envs=8))
     rng = np.random.default_rng(1)
@@ -101,7 +101,7 @@ def test_the_loop_of_the_ppo_scripts_learns(make):
                 actor.backward(slope / len(part), lr)
                 error = critic.forward(x)[:, 0] - returns[part]
                 critic.backward(0.5 * error[:, None] / len(part), lr)
-    # Chance lasts some 22 steps.
+    # Random actions last about 22 steps.
     assert np.mean(lengths[:50]) < 40
     assert np.mean(lengths[-30:]) > 100
 

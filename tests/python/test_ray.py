@@ -1,4 +1,4 @@
-"""A Ray cluster of several nodes on one machine: whatever dies, a run is the run of one process to the bit."""
+"""A Ray cluster of several nodes on one machine. A run has the digest of a single process, even if workers or nodes die."""
 
 import os
 import pathlib
@@ -20,9 +20,9 @@ from hothouse.ray._sweep import Axis, sweep, table
 from ray.cluster_utils import Cluster
 from terminal import hothouse as terminal, needed
 
-#: A round takes some ten milliseconds.
+#: A round takes about ten milliseconds.
 SMALL = {"hidden": 32, "games": 64, "batch": 128}
-#: The same of the published learner; the four actors are what is shared.
+#: The published learner at a similar size; its four actors are shared with the workers.
 SMALL_PUBLISHED = {"tables": 4, "games": 2, "batch": 8, "evals": 8, "round_batches": 32, "minibatch": 32, "replay": 256, "generation_rounds": 2, "duel_pairs": 1}
 
 
@@ -39,18 +39,18 @@ def alone(steps, **settings):
     return hothouse.Run("backgammon", seed=3, knobs=SMALL, **settings).advance(steps=steps)
 
 
-def test_any_number_of_workers_comes_to_the_digest_of_one_process(cluster):
+def test_digest_is_that_of_one_process_for_any_number_of_workers(cluster):
     own = alone(64 * 12)
     for workers in (1, 3):
         trained = train("backgammon", seed=3, knobs=SMALL, workers=workers, address=cluster.address, steps=64 * 12)
         assert trained.run.digest == own.digest and trained.rounds == 12 and trained.deaths == 0
         places = [{name: value for name, value in run.progress.items() if name != "train_s"} for run in (trained.run, own)]
         assert places[0] == places[1]
-        # What a round costs to move: the weights out, and some hundred bytes a board back.
+        # Traffic of a round: the weights to the workers, and about a hundred bytes per board back.
         assert trained.bytes_out > 100_000 and trained.bytes_in > 64 * 50 * 100
 
 
-def test_the_published_learner_comes_to_it_too_and_through_a_checkpoint(cluster, tmp_path):
+def test_the_published_learner_has_the_same_digest_and_resumes(cluster, tmp_path):
     of = {"variant": "published", "seed": 3, "knobs": SMALL_PUBLISHED}
     own = [hothouse.Run("backgammon", **of).advance(steps=steps) for steps in (12, 20)]
     assert own[1].progress["updates"] > 20 and own[1].digest != own[0].digest
@@ -65,7 +65,7 @@ def test_the_published_learner_comes_to_it_too_and_through_a_checkpoint(cluster,
 
 
 def processes(name):
-    """Those of Ray that do this now."""
+    """Ids of Ray's processes that run the task or actor `name`."""
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -77,14 +77,14 @@ def processes(name):
 
 
 @needed
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks for processes in /proc")
-def test_workers_the_learner_and_a_node_may_die(cluster, tmp_path):
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the test finds processes in /proc")
+def test_a_run_survives_the_death_of_workers_learner_and_node(cluster, tmp_path):
     node = cluster.add_node(num_cpus=1)
     killed = []
-    told = threading.Event()
+    reported = threading.Event()
 
     def kill(name):
-        # Whoever is there by now; a stretch takes a moment.
+        # Waits for such a process; a task takes only a moment.
         until = time.monotonic() + 60
         while time.monotonic() < until:
             for process in processes(name):
@@ -96,48 +96,48 @@ def test_workers_the_learner_and_a_node_may_die(cluster, tmp_path):
                     pass
             time.sleep(0.01)
 
-    def trouble():
-        told.wait(120)
+    def kill_all():
+        reported.wait(120)
         kill("_play")
         kill("_Learner")
         kill("_play")
         cluster.remove_node(node)
         killed.append("node")
 
-    ruin = threading.Thread(target=trouble)
-    ruin.start()
-    # It goes on until all of that has happened, and a little further.
+    killer = threading.Thread(target=kill_all)
+    killer.start()
+    # Training continues until all kills are done and one more report arrives.
     ended = [0]
 
-    def look(state):
-        told.set()
-        if not ruin.is_alive() and not ended[0]:
+    def on_report(state):
+        reported.set()
+        if not killer.is_alive() and not ended[0]:
             ended[0] = state["progress"]["games"]
 
     saved = tmp_path / "run.safetensors"
     steps = 64 * 100
-    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, report=look)
-    while ruin.is_alive() or not ended[0]:
+    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, report=on_report)
+    while killer.is_alive() or not ended[0]:
         steps += 64 * 100
-        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, report=look)
-    ruin.join()
+        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, report=on_report)
+    killer.join()
     assert killed == ["_play", "_Learner", "_play", "node"]
     assert trained.run.digest == alone(steps).digest
-    # And the file goes on in the terminal.
+    # The program can resume the file.
     more = steps + 64 * 4
     lines = terminal("resume", saved, "--games", more, "--json", "--save", tmp_path / "on.safetensors")
     assert lines[-1]["digest"] == alone(more).digest
 
 
 @needed
-def test_a_run_on_the_cluster_can_be_watched(cluster, tmp_path):
+def test_watch_reads_the_events_of_a_cluster_run(cluster, tmp_path):
     events = tmp_path / "run.events"
     trained = train("backgammon", seed=3, knobs=SMALL, workers=2, address=cluster.address, steps=64 * 8, events=events)
     text = terminal("watch", events, "--plain", text=True)
     assert trained.run.digest in text and "512 games" in text
 
 
-def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
+def test_invalid_requests_raise_with_the_remedy(cluster, tmp_path):
     for room, variant in [("control", None), ("cube", None), ("cube", "2x2x2-dqn")]:
         with pytest.raises(ValueError, match="cannot share its work.*Train it on one machine"):
             train(room, variant, steps=1000, address=cluster.address)
@@ -156,14 +156,14 @@ def test_what_cannot_be_is_refused_with_the_next_step(cluster, tmp_path):
 
 
 @pytest.mark.parametrize("variant, knobs", [("strong", SMALL), ("published", SMALL_PUBLISHED)])
-def test_a_worker_of_another_build_is_refused(cluster, variant, knobs):
+def test_work_of_another_build_is_rejected(cluster, variant, knobs):
     run = hothouse.Run("backgammon", variant=variant, seed=3, knobs=knobs)
     run._native.share(True)
     first, end, due = run._native.until_due(1e9, 60.0)
     played = hothouse._native.play(due, first, end, 1)
     old = due.tobytes()
     build = re.search(rb'\\"build\\":\\"([^"\\]*)\\"', old).group(1)
-    # The checksum covers the build, so this is one that was damaged; a true one of another version says so before it plays.
+    # The checksum covers the build, so this data counts as damaged. Data from a real other build is rejected by its version.
     import numpy as np
 
     with pytest.raises(ValueError):
@@ -187,7 +187,7 @@ def test_a_trial_pauses_resumes_and_forks_exactly(tmp_path):
     for one in (trial, resumed, forked):
         one.run.advance(steps=64 * 1024)
     assert trial.run.digest == resumed.run.digest != forked.run.digest
-    # A fork is the run whose knob was turned there.
+    # A fork equals a restored run with the changed knob.
     plain = hothouse.Run.restore(tmp_path / "run.safetensors").set(lr=1e-3).advance(steps=64 * 1024)
     assert plain.digest == forked.run.digest and forked.run.progress["env_steps"] == trial.run.progress["env_steps"] > at
     other = Trainable(config | {"envs": 128})
@@ -198,7 +198,7 @@ def test_a_trial_pauses_resumes_and_forks_exactly(tmp_path):
 
 
 @needed
-def test_a_sweep_has_the_grammar_and_the_table_of_the_terminal(cluster, tmp_path):
+def test_sweep_syntax_and_table_match_the_program(cluster, tmp_path):
     given = ["--knob", "lr=1e-3..1e-2:log", "--points", "2", "--seeds", "2", "--steps", "1e5", "--set", "envs=64"]
     theirs = terminal("sweep", "control", *given, "--out", tmp_path / "sweep.jsonl", text=True)
     outcomes = sweep("control", "CartPole-v1", axes=[Axis.read("lr=1e-3..1e-2:log")], points=2, seeds=2, steps=1e5, knobs={"envs": 64.0}, address=cluster.address)

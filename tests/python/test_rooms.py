@@ -1,4 +1,4 @@
-"""What rooms have beside their runs: backgammon's rules and opinions, the cube's solutions."""
+"""Features of single rooms: the rules and the analysis of backgammon, solutions of the cube."""
 
 import pathlib
 
@@ -11,7 +11,7 @@ from hothouse import backgammon, cube
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
 
 
-def test_boards_go_both_ways():
+def test_boards_and_ids_round_trip():
     start = backgammon.start()
     assert start == "4HPwATDgc/ABMA"
     boards = backgammon.boards([start])
@@ -24,7 +24,7 @@ def test_boards_go_both_ways():
 def test_results_of_rolls():
     start = backgammon.start()
     [results] = backgammon.results([start], (3, 1))
-    # OpenSpiel counts as many distinct results of 3-1 from the start.
+    # OpenSpiel has 16 distinct results of 3-1 from the start too.
     assert len(results) == len({to for to, _ in results}) == 16
     moves = dict((move, to) for to, move in results)
     assert "8/5 6/5" in moves
@@ -36,12 +36,12 @@ def test_results_of_rolls():
     assert len(batch) == 2 and all(batch)
 
 
-def test_a_run_ranks_the_moves():
+def test_analysis_ranks_all_moves():
     run = hothouse.Run("backgammon", seed=1).advance(seconds=1)
     start = backgammon.start()
-    [opinion] = backgammon.analyse(run, [start], (3, 1))
-    assert {one["id"] for one in opinion["candidates"]} == {to for to, _ in backgammon.results([start], (3, 1))[0]}
-    equities = [one["equity"] for one in opinion["candidates"]]
+    [analysis] = backgammon.analyse(run, [start], (3, 1))
+    assert {one["id"] for one in analysis["candidates"]} == {to for to, _ in backgammon.results([start], (3, 1))[0]}
+    equities = [one["equity"] for one in analysis["candidates"]]
     assert equities == sorted(equities, reverse=True)
     outlooks = backgammon.analyse(run, [start, start])
     assert outlooks[0]["outlook"] == outlooks[1]["outlook"] is not None
@@ -57,7 +57,7 @@ def test_a_run_solves_the_cube():
     assert cube.look(run, after["facelets"])["solved"]
 
 
-REFUSED = [
+INVALID = [
     (lambda: backgammon.results([backgammon.start()], (0, 7)), "1 to 6"),
     (lambda: backgammon.results(["nonsense"], (1, 2)), "id"),
     (lambda: backgammon.boards(["nonsense"]), "id"),
@@ -69,7 +69,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("wrong, says", REFUSED)
-def test_what_is_wrong_is_refused(wrong, says):
-    with pytest.raises(ValueError, match=says):
-        wrong()
+@pytest.mark.parametrize("call, message", INVALID)
+def test_invalid_arguments_raise(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

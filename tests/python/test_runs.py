@@ -1,4 +1,4 @@
-"""Runs: the terminal's digest and checkpoints, columns, policies, Ctrl-C, and what is refused."""
+"""Runs: digests and checkpoints shared with the terminal, columns, policies, Ctrl-C, and errors."""
 
 import json
 import os
@@ -17,11 +17,11 @@ import hothouse
 
 SMALL = {"envs": 64, "rollout_steps": 32, "hidden": 16, "minibatches": 2}
 HOTHOUSE = os.environ.get("HOTHOUSE", "")
-terminal = pytest.mark.skipif(not HOTHOUSE, reason="HOTHOUSE names no program; npm test -- --only python does")
+terminal = pytest.mark.skipif(not HOTHOUSE, reason="HOTHOUSE is not set to the program; npm test -- --only python sets it")
 
 
 def train(*args, set=SMALL):
-    """The terminal's run: its last line."""
+    """Run the program; return its last JSON line."""
     knobs = [word for name, value in set.items() for word in ("--set", f"{name}={value}")]
     out = subprocess.run([HOTHOUSE, *map(str, args), "--json", "--device", "cpu", *knobs], capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
@@ -30,7 +30,7 @@ def train(*args, set=SMALL):
 
 @terminal
 @pytest.mark.parametrize("variant", ["CartPole-v1", "Pendulum-v1"])
-def test_the_digest_is_the_terminals(variant):
+def test_digest_equals_that_of_the_program(variant):
     steps = 20 * SMALL["envs"] * SMALL["rollout_steps"]
     theirs = train("train", "control", "--variant", variant, "--seed", 7, "--steps", steps)
     digests = set()
@@ -42,7 +42,7 @@ def test_the_digest_is_the_terminals(variant):
 
 
 @terminal
-def test_checkpoints_go_both_ways(tmp_path):
+def test_checkpoints_are_shared_with_the_program(tmp_path):
     steps = SMALL["envs"] * SMALL["rollout_steps"]
     file = tmp_path / "run.safetensors"
     train("train", "control", "--seed", 3, "--steps", 5 * steps, "--save", file)
@@ -59,7 +59,7 @@ def test_checkpoints_go_both_ways(tmp_path):
 
 
 @pytest.mark.parametrize("room", list(hothouse.rooms()))
-def test_every_room_trains_saves_and_goes_on(room):
+def test_every_room_trains_saves_and_restores(room):
     run = hothouse.Run(room, seed=2).advance(seconds=0.5)
     while run.progress["iteration"] == 0:
         run.advance(seconds=0.5)
@@ -73,7 +73,7 @@ def test_every_room_trains_saves_and_goes_on(room):
     assert " train " in run.command and room in run.link
 
 
-def test_steps_are_counted_from_here():
+def test_advance_counts_steps_from_the_present_progress():
     steps = SMALL["envs"] * SMALL["rollout_steps"]
     run = hothouse.Run("control", knobs=SMALL)
     assert run.advance(steps=0).progress["iteration"] == 0
@@ -111,7 +111,7 @@ def test_progress_is_shown(capsys):
     assert "env_steps" in capsys.readouterr().err
 
 
-def test_a_policy_is_what_was_learned():
+def test_a_policy_is_a_snapshot_of_the_run():
     run = hothouse.Run("control", seed=1).advance(steps=400_000)
     policy = run.policy()
     envs = hothouse.make_vec("CartPole-v1", 100, autoreset_mode="SameStep")
@@ -125,14 +125,14 @@ def test_a_policy_is_what_was_learned():
         observations, rewards, terminated, truncated, _ = envs.step(policy(observations))
         lengths += alive
         alive &= ~(terminated | truncated)
-    # As good as the run's own tests say, and apart from the run.
+    # The policy is as good as the run's own test, and further training does not change it.
     assert lengths.mean() == pytest.approx(run.test()["mean_return"], rel=0.15) and lengths.mean() > 100
     before = policy.predict(observations)[1].copy()
     run.advance(steps=100_000)
     np.testing.assert_array_equal(policy.predict(observations)[1], before)
 
 
-def test_a_policy_of_numbers():
+def test_a_policy_with_continuous_actions():
     run = hothouse.Run("control", variant="Pendulum-v1", knobs=SMALL).advance(steps=5000)
     policy = run.policy()
     observations = np.random.default_rng(0).normal(size=(1000, 3))
@@ -152,7 +152,7 @@ def test_questions_and_live_knobs():
     assert run.metrics()["lr"][-1] == pytest.approx(1e-4, rel=0.1)
 
 
-def test_ctrl_c_ends_the_iteration():
+def test_ctrl_c_stops_after_the_iteration():
     run = hothouse.Run("control", seed=4, knobs=SMALL)
     timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -160,17 +160,17 @@ def test_ctrl_c_ends_the_iteration():
         run.advance(seconds=60)
     done = run.progress["iteration"]
     assert done >= 1 and run.metrics().rows == done
-    # It stands at a boundary, and is the run that nobody broke off.
+    # The run is between two iterations and equals an uninterrupted one.
     whole = hothouse.Run("control", seed=4, knobs=SMALL)
     whole.advance(steps=done * SMALL["envs"] * SMALL["rollout_steps"])
     assert whole.digest == run.digest
 
 
-#: A step of hours.
+#: One iteration takes hours.
 LONG = {"width": 32, "layers": 1, "heads": 2, "context": 32, "micro": 8, "batch": 256, "steps": 10000}
 
 
-def test_a_long_iteration_ends_where_it_can_be_saved():
+def test_a_long_iteration_can_be_stopped_and_saved():
     run = hothouse.Run("words", seed=4, knobs=LONG)
     began = time.monotonic()
     run.advance(seconds=1)
@@ -184,12 +184,12 @@ def test_a_long_iteration_ends_where_it_can_be_saved():
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run.advance(seconds=600)
-    # A second until the signal, and one until it ends within the iteration.
+    # One second until the signal, and about one until training stops within the iteration.
     assert time.monotonic() - began < 6
     assert run.progress["iteration"] == 0 and run.progress["tokens"] > tokens
 
 
-def test_the_lock_is_let_go():
+def test_training_releases_the_interpreter_lock():
     run = hothouse.Run("control", threads=1)
     worker = threading.Thread(target=lambda: run.advance(seconds=2))
     began = time.monotonic()
@@ -202,7 +202,7 @@ def test_the_lock_is_let_go():
 
 
 def in_threads(count, work):
-    """Does the work so many times at once, and raises what any of them raised."""
+    """Start `work` in `count` threads; return the threads and a list that collects their exceptions."""
     wrong = []
 
     def guarded():
@@ -217,13 +217,13 @@ def in_threads(count, work):
     return threads, wrong
 
 
-def test_threads_take_turns_on_a_run():
+def test_threads_can_share_a_run():
     each = SMALL["envs"] * SMALL["rollout_steps"]
     run = hothouse.Run("control", seed=6, knobs=SMALL, threads=1)
-    asked = threading.Event()
+    finished = threading.Event()
 
     def train():
-        while not asked.is_set():
+        while not finished.is_set():
             run.advance(steps=20 * each)
 
     threads, wrong = in_threads(3, train)
@@ -231,13 +231,13 @@ def test_threads_take_turns_on_a_run():
         waits, rows = [], 0
         for _ in range(5):
             began = time.monotonic()
-            # Each of these was "Already borrowed" while another thread trained.
+            # Regression: each of these calls raised "Already borrowed" while another thread trained.
             assert run.metrics().rows >= rows and len(run.digest) == 16
             rows = run.metrics().rows
             run.save()
             waits.append(time.monotonic() - began)
     finally:
-        asked.set()
+        finished.set()
         for thread in threads:
             thread.join()
     assert not wrong, wrong
@@ -247,7 +247,7 @@ def test_threads_take_turns_on_a_run():
     assert run.digest == alone.digest
 
 
-def test_threads_take_turns_on_a_policy_and_on_environments():
+def test_threads_can_share_a_policy_and_environments():
     policy = hothouse.Run("control", knobs=SMALL).advance(steps=1).policy()
     seen = np.random.default_rng(1).normal(size=(20_000, 4)).astype(np.float32)
     expected = policy(seen)
@@ -261,7 +261,7 @@ def test_threads_take_turns_on_a_policy_and_on_environments():
     assert not wrong and not also_wrong, (wrong, also_wrong)
 
 
-def test_a_policy_reads_what_other_threads_step():
+def test_a_policy_can_read_arrays_that_other_threads_step():
     policy = hothouse.Run("control", knobs=SMALL).advance(steps=1).policy()
     envs = hothouse.make_vec("CartPole-v1", 20_000, autoreset_mode="SameStep", threads=2)
     observations, _ = envs.reset(seed=1)
@@ -276,18 +276,18 @@ def test_a_policy_reads_what_other_threads_step():
     assert not wrong and not also_wrong and not wrong_too, (wrong, also_wrong, wrong_too)
 
 
-def test_actions_may_be_the_array_that_a_step_writes():
+def test_actions_can_be_the_reward_array():
     from hothouse import _native
 
     envs = _native.Envs("Pendulum-v1", 64, "NextStep", 1)
     envs.reset(1)
-    # Zeros at first, and then what the step before gave.
+    # The actions are zeros at first, then the rewards of the step before.
     for _ in range(2):
         envs.step(envs.rewards)
     assert (envs.rewards < 0).any()
 
 
-def test_a_file_of_events_is_written_by_one_run_and_over_no_other_file(tmp_path):
+def test_event_files_are_locked_and_replace_no_other_file(tmp_path):
     from hothouse import _native
 
     path = tmp_path / "run.jsonl"
@@ -309,8 +309,8 @@ def test_a_file_of_events_is_written_by_one_run_and_over_no_other_file(tmp_path)
     assert notes.read_text() == "these are notes"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-def test_events_go_to_no_pipe_and_to_no_device(tmp_path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_events_reject_pipes_and_devices(tmp_path):
     from hothouse import _native
 
     pipe = tmp_path / "pipe"
@@ -320,7 +320,7 @@ def test_events_go_to_no_pipe_and_to_no_device(tmp_path):
             _native.Events(str(path))
 
 
-def test_tensors_go_to_other_libraries_without_a_copy():
+def test_tensors_are_shared_with_other_libraries_without_copies():
     run = hothouse.Run("control", seed=2, knobs=SMALL).advance(steps=10_000)
     tensors = run.tensors()
     assert any(tensor.dtype == np.float32 and tensor.ndim == 2 for tensor in tensors.values()), tensors.keys()
@@ -330,7 +330,7 @@ def test_tensors_go_to_other_libraries_without_a_copy():
         other = np.from_dlpack(tensor)
         assert other.shape == tensor.shape and (other.size == 0 or np.shares_memory(other, tensor)), name
         np.testing.assert_array_equal(other, tensor)
-    # Copies: whoever changes them changes no run.
+    # The tensors are copies: changes do not affect the run.
     name, weights = next((name, tensor) for name, tensor in tensors.items() if tensor.dtype == np.float32 and tensor.size > 10)
     before = run.digest
     weights[...] = 7
@@ -340,12 +340,12 @@ def test_tensors_go_to_other_libraries_without_a_copy():
     shared = np.from_dlpack(observations)
     first = shared.copy()
     stepped, rewards, *_ = envs.step(np.ones(64, np.int64))
-    # The arrays are the same at every step, and so is what shares them.
+    # Every step writes to the same arrays, so shared views change too.
     np.testing.assert_array_equal(shared, stepped)
     assert not (shared == first).all() and np.shares_memory(np.from_dlpack(rewards), rewards)
 
 
-def test_torch_takes_tensors_and_observations():
+def test_torch_shares_tensors_and_observations():
     torch = pytest.importorskip("torch")
     for tensor in hothouse.Run("control", knobs=SMALL).tensors().values():
         if tensor.dtype in (np.float32, np.float64, np.uint8):
@@ -354,7 +354,7 @@ def test_torch_takes_tensors_and_observations():
     assert torch.from_dlpack(observations).data_ptr() == observations.ctypes.data
 
 
-def test_a_save_replaces_nothing_but_a_checkpoint(tmp_path):
+def test_save_replaces_only_checkpoints(tmp_path):
     run = hothouse.Run("control", knobs=SMALL)
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("a thesis")
@@ -369,15 +369,15 @@ def test_a_save_replaces_nothing_but_a_checkpoint(tmp_path):
     try:
         link.symlink_to("run.safetensors")
     except OSError:
-        return  # a system that lets nobody make links
+        return  # this system does not allow links
     for _ in range(2):
         run.save(link)
         assert link.is_symlink() and hothouse.Run.restore(tmp_path / "run.safetensors").digest == run.digest
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.safetensors", "run.safetensors", "thesis.txt"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-def test_pipes_and_devices_stay_what_they_are(tmp_path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_save_does_not_replace_pipes(tmp_path):
     run = hothouse.Run("control", knobs=SMALL)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -386,12 +386,12 @@ def test_pipes_and_devices_stay_what_they_are(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_what_has_no_end_is_not_read(tmp_path):
+def test_devices_are_not_read_or_replaced(tmp_path):
     zero = tmp_path / "zero"
     try:
         os.mknod(zero, stat.S_IFCHR | 0o666, os.makedev(1, 5))
     except (AttributeError, OSError):
-        pytest.skip("this user may make no device here")
+        pytest.skip("this user cannot create devices here")
     for read in [lambda: hothouse.Run.restore(zero), lambda: hothouse.Run("words", data=zero)]:
         with pytest.raises(OSError, match="is a device, not a file"):
             read()
@@ -400,7 +400,7 @@ def test_what_has_no_end_is_not_read(tmp_path):
     assert stat.S_ISCHR(zero.stat().st_mode)
 
 
-REFUSED = [
+INVALID = [
     (lambda: hothouse.Run("gambling"), ValueError, "The rooms are: control"),
     (lambda: hothouse.Run("control", variant="Pong"), ValueError, "Choose one of: CartPole-v1"),
     (lambda: hothouse.Run("control", knobs={"speed": 1}), ValueError, "Try one of: "),
@@ -424,13 +424,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("wrong, error, says", REFUSED)
-def test_what_is_wrong_is_refused(wrong, error, says):
-    with pytest.raises(error, match=says):
-        wrong()
+@pytest.mark.parametrize("call, error, message", INVALID)
+def test_invalid_arguments_raise(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
-def test_damaged_checkpoints_and_those_of_another_format_are_refused():
+def test_damaged_checkpoints_and_other_formats_raise():
     whole = hothouse.Run("control", knobs=SMALL).save()
     for damaged in [whole[:-40], whole[: len(whole) // 2], whole.replace(b'"seed\\":1', b'"seed\\":2')]:
         with pytest.raises(hothouse.CheckpointError, match="[Cc]opy it again|Choose a"):
@@ -441,8 +441,8 @@ def test_damaged_checkpoints_and_those_of_another_format_are_refused():
             hothouse.Run.restore(other)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_fork_is_told():
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_runs_raise_in_a_forked_process():
     code = (
         "import hothouse, os, sys\n"
         "run = hothouse.Run('control', threads=2).advance(steps=1)\n"

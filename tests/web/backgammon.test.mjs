@@ -358,7 +358,7 @@ test("a match id sets score and cube, cube decisions are analysed, and a refused
   assert.ok((await page.locator(".analysis .candidates tbody tr").count()) > 5);
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
   await ask.click();
-  await reads(page, ".analysis .error", /match id has 12 characters and this has 11/);
+  await reads(page, ".analysis .error", /match id has 12 characters, found 11/);
   assert.equal(await page.locator(".analysis .candidates, .analysis .position-links *").count(), 0);
   assert.equal(await page.locator(".analysis .tree").isVisible(), false);
   await leave(page);

@@ -207,7 +207,7 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   // One sticker of a colour too many.
   await page.locator(".palette label").nth(1).click();
   await cell("U1").click();
-  await verdict("is there 5 times");
+  await verdict("occurs 5 times");
   assert.ok(await page.locator(".own-verdict.wrong").count());
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
   await page.waitForTimeout(500);
@@ -229,9 +229,9 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await verdict("twisted");
   assert.equal(await text.getAttribute("aria-invalid"), "true");
   await read("UUUURRRR");
-  await verdict("24 stickers and here are 8");
+  await verdict("24 stickers, found 8");
   await read("R U Q");
-  await verdict("is no move");
+  await verdict("is not a move");
   // Colour letters give the same state as moves.
   await read("R U R' U'");
   await verdict("Valid cube. Shortest: 4");

@@ -1,11 +1,11 @@
-//! Backgammon, the whole game: a board in two words of 128 bits, the results of every roll, position ids as GNU Backgammon
-//! writes them, and a game with its cube and its match. Money play without the Jacoby rule.
+//! The rules of backgammon: a board in two words of 128 bits, the results of every roll, position ids in GNU Backgammon's
+//! format, and a game with its cube and its match. Money play has no Jacoby rule.
 //!
-//! It refuses to be a player: what a position is worth is told to it where it matters (the cube). Results come without how they
-//! were reached; `notation` finds that for one of them.
+//! This module contains no player: cube decisions take the estimated chances as an argument. Results do not include the
+//! steps that lead to them; `notation::route` finds the steps to one result.
 //!
-//! A board is always seen by one player: its own points count down to 1 before they are borne off, and `theirs` are counted
-//! by the other player in the same way, so that turning the sides is an exchange of two words.
+//! A board is always seen by one player. That player's points count down to 1, from which checkers are borne off. `theirs`
+//! is counted by the other player in the same way, so changing the view swaps two words.
 
 mod cube;
 mod game;
@@ -24,12 +24,12 @@ use math::rng::Sequence;
 
 pub const CHECKERS: u8 = 15;
 pub const POINTS: usize = 24;
-/// The place of a side's checkers that were hit; 24 pips and one from being home.
+/// Place of a side's checkers on the bar, 25 pips from being borne off.
 pub const BAR: usize = 25;
-/// The place of those borne off.
+/// Place of the checkers borne off.
 pub const OFF: usize = 0;
 
-/// One checker in each place: four bits for the count of a place, and room for indices of five bits.
+/// One checker in each place. A place has four bits; the array is padded to 32, so that indices of five bits need no check.
 const UNIT: [u128; 32] = {
     let mut unit = [0; 32];
     let mut place = OFF;
@@ -40,26 +40,26 @@ const UNIT: [u128; 32] = {
     unit
 };
 
-/// Fifteen checkers by place: borne off, points 1 to 24, the bar.
+/// Fifteen checkers of one player by place: borne off, points 1 to 24, the bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Side(u128);
 
 impl Side {
     const START: Side = Side(2 * UNIT[24] + 5 * UNIT[13] + 3 * UNIT[8] + 5 * UNIT[6]);
 
-    /// How many stand in a place.
+    /// Number of checkers in a place.
     #[inline]
     pub fn count(self, place: usize) -> u8 {
         (self.0 >> (4 * place)) as u8 & 15
     }
 
-    /// Borne off.
+    /// Number of checkers borne off.
     #[inline]
     pub fn off(self) -> u8 {
         self.0 as u8 & 15
     }
 
-    /// Waiting on the bar.
+    /// Number of checkers on the bar.
     #[inline]
     pub fn bar(self) -> u8 {
         self.count(BAR)
@@ -71,17 +71,17 @@ impl Side {
         ((127 - (self.0 | 1).leading_zeros()) / 4) as usize
     }
 
-    /// What is left to go.
+    /// Pip count: the total distance to bearing off all checkers.
     pub fn pips(self) -> u32 {
         (1..=BAR).map(|place| place as u32 * u32::from(self.count(place))).sum()
     }
 
-    /// Points 1 to 24 and the bar, as [`Board::new`] takes them.
+    /// Checkers on points 1 to 24 and the bar, in the order of [`Board::new`].
     pub fn places(self) -> [u8; BAR] {
         std::array::from_fn(|i| self.count(i + 1))
     }
 
-    /// How many stand in each place: borne off, points 1 to 24, the bar.
+    /// Number of checkers in each place: borne off, points 1 to 24, the bar.
     #[inline]
     pub fn counts(self) -> [u8; BAR + 1] {
         let bytes = self.0.to_le_bytes();
@@ -98,7 +98,7 @@ impl Side {
         Ok(Side(off + on))
     }
 
-    /// Bit p says that place p has a checker, and that it has two or more.
+    /// Two masks: bit p of the first is set if place p has a checker, bit p of the second if it has two or more.
     #[inline]
     pub fn masks(self) -> (u32, u32) {
         const ONES: u128 = u128::MAX / 15;
@@ -107,7 +107,7 @@ impl Side {
     }
 }
 
-/// Every fourth bit, side by side.
+/// Packs every fourth bit of a word into adjacent bits.
 #[inline]
 fn gather(bits: u128) -> u32 {
     let half = |x: u64| {
@@ -119,7 +119,7 @@ fn gather(bits: u128) -> u32 {
     half(bits as u64) | half((bits >> 64) as u64) << 16
 }
 
-/// Both sides, seen by one of the players.
+/// Checkers of both sides, seen by one of the players.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
     mine: Side,
@@ -129,7 +129,8 @@ pub struct Board {
 impl Board {
     pub const START: Board = Board { mine: Side::START, theirs: Side::START };
 
-    /// From the counts of points 1 to 24 and the bar, each side's as that side counts them; the rest is borne off.
+    /// Creates a board from the checkers on points 1 to 24 and the bar. Each side counts its own points; checkers that are
+    /// missing from 15 are borne off.
     pub fn new(mine: [u8; BAR], theirs: [u8; BAR]) -> Result<Board, BoardError> {
         let shared = |point: &usize| mine[point - 1] > 0 && theirs[POINTS - point] > 0;
         if let Some(point) = (1..=POINTS).find(shared) {
@@ -154,20 +155,20 @@ impl Board {
         self.theirs
     }
 
-    /// The same, seen by the other player.
+    /// The same board seen by the other player.
     #[inline]
     pub fn turned(self) -> Board {
         Board { mine: self.theirs, theirs: self.mine }
     }
 
-    /// Whether the sides can still meet.
+    /// Whether checkers of the two sides can still meet.
     #[inline]
     pub fn contact(&self) -> bool {
         self.mine.rear() + self.theirs.rear() > BAR
     }
 
-    /// What the game counts when it ends here, above 0 where this player has won, before any cube: 1, 2 for a gammon, 3 for a
-    /// backgammon; 0 while it goes on.
+    /// Points of a finished game without the cube: 1, 2 for a gammon, 3 for a backgammon, negative if this player has lost;
+    /// 0 for a game in progress.
     #[inline]
     pub fn points(&self) -> i32 {
         if self.mine.off() == CHECKERS {
@@ -179,7 +180,7 @@ impl Board {
         }
     }
 
-    /// A number that tells boards apart, for tables of them. Not for anyone with an interest in making two equal.
+    /// Hash for tables of boards. It does not resist deliberate collisions.
     #[inline]
     pub fn hash64(&self) -> u64 {
         const ODD: [u64; 4] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0xD6E8_FEB8_6659_FD93];
@@ -193,7 +194,7 @@ impl Board {
     }
 }
 
-/// What a game counts that ends with the loser here.
+/// Points of a game that the player with this side has lost.
 fn level(loser: Side) -> i32 {
     if loser.off() > 0 {
         1
@@ -210,39 +211,39 @@ impl std::fmt::Debug for Board {
     }
 }
 
-/// Why there is no such board.
+/// Reason why a position id or a position is not a legal board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
-    #[error("a position id has 14 characters and this has {0}; copy it whole")]
+    #[error("a position id has 14 characters, found {0}; copy the whole id")]
     Length(usize),
-    #[error("{0:?} stands in no position id; copy it again, its characters are A-Z, a-z, 0-9, + and /")]
+    #[error("invalid character {0:?} in position id; use A-Z, a-z, 0-9, + and /")]
     Character(char),
-    #[error("this position id has bits after the last point; copy it again from where it came")]
+    #[error("the position id has data after the last point; copy the whole id again")]
     Tail,
-    #[error("a side of this position has {0} checkers; give a position with at most 15 a side")]
+    #[error("each side has at most 15 checkers, found {0}; remove checkers from that side")]
     Checkers(u32),
-    #[error("both sides hold point {0} of this position; give one where each point is one side's")]
+    #[error("both sides have checkers on point {0}; leave only one side there")]
     SharedPoint(usize),
-    #[error("both sides of this position have borne off all checkers; give one where at most one side has")]
+    #[error("both sides have borne off all checkers; leave a checker on the board")]
     BothDone,
-    #[error("both sides of this position wait on the bar before a closed board; give one that can come up in a game")]
+    #[error("both sides are on the bar against closed boards, which cannot occur in a game; open one of the boards")]
     BothShutOut,
 }
 
-/// Two dice. How they fell is not kept, only what they show.
+/// Values of two dice, without their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Roll {
     high: u8,
     low: u8,
 }
 
-/// The dice do not show this.
+/// A value that a die cannot show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no die shows {0}; give two numbers from 1 to 6")]
 pub struct NoSuchRoll(pub u8);
 
 impl Roll {
-    /// Every roll there is, each once.
+    /// All distinct rolls.
     pub const ALL: [Roll; 21] = {
         let mut all = [Roll { high: 1, low: 1 }; 21];
         let (mut i, mut high) = (0, 1);
@@ -265,13 +266,14 @@ impl Roll {
         }
     }
 
+    /// Draws a roll of two fair dice.
     pub fn drawn(numbers: &mut Sequence) -> Roll {
         let both = numbers.below(36) as u8;
         let (one, other) = (1 + both / 6, 1 + both % 6);
         Roll { high: one.max(other), low: one.min(other) }
     }
 
-    /// The first of a game, for which each player throws one die until they differ.
+    /// Draws the first roll of a game, which is never a double.
     pub fn drawn_to_open(numbers: &mut Sequence) -> Roll {
         loop {
             let roll = Roll::drawn(numbers);
@@ -289,7 +291,7 @@ impl Roll {
         self.low
     }
 
-    /// The larger first.
+    /// Both values, the larger first.
     pub fn dice(self) -> [u8; 2] {
         [self.high, self.low]
     }
@@ -298,7 +300,7 @@ impl Roll {
         self.high == self.low
     }
 
-    /// How many of the 36 ways two dice fall show this.
+    /// Number of the 36 outcomes of two dice that show this roll.
     pub fn ways(self) -> u32 {
         if self.is_double() { 1 } else { 2 }
     }

@@ -1,11 +1,11 @@
-//! The 2x2x2 and the 3x3x3 cube: states, turns of faces, what a network is shown of them, notation, facelet strings, and the exact
-//! distance of every state of the 2x2x2.
+//! The 2x2x2 and the 3x3x3 cube: states, turns of faces, network inputs, notation, facelet strings, and the exact distance of
+//! every state of the 2x2x2.
 //!
-//! A cubie is one byte: which piece it is, and above that how it is turned (`twist * 8` at a corner, `flip * 12` at an edge), so
-//! that a turn is a shuffle of bytes and a sum modulo 24. Pieces, places and their orientation are Kociemba's; every table
-//! follows from which faces lie above and to the right of each, and his names of the places.
+//! A cubie is one byte: the number of its piece plus its orientation (`twist * 8` for a corner, `flip * 12` for an edge). A turn
+//! is then a shuffle of bytes and an addition modulo 24. Pieces, places and orientations are Kociemba's. All tables are derived
+//! from his names of the places and from the neighbours above and to the right of each face.
 //!
-//! An action is a number: the quarter turns come first in both metrics, so a network's outputs keep their meaning.
+//! An action is a number. Quarter turns come first in both metrics, so a network's outputs have the same meaning in both.
 mod distance;
 mod facelets;
 mod fold;

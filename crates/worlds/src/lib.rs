@@ -1,5 +1,5 @@
-//! Worlds: rules only, each as a plain f64 twin and as thousands side by side. A world knows no network,
-//! no learner, no clock and no file.
+//! Rules of environments, games, cubes, automata and texts. Each control environment has a scalar f64 reference and a
+//! vectorized f32 version. This crate contains no networks, learners, clocks or file access.
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! Grids of cells that hold bits: rules of a cell and its eight neighbours, pictures to grow, drawings from text, and damage.
-//! Neighbours are counted row by row, north-west being 0, the cell itself 4 and south-east 8.
+//! Grids of binary cells: rules of a cell and its eight neighbours, pictures to grow, drawings from text, and damage.
+//! Neighbours are numbered row by row: north-west is 0, the cell itself 4 and south-east 8.
 
 use math::rng::Sequence;
 
-/// Cells of a few channels; a byte is 0 or 1.
+/// Cells with one or more channels; a byte is 0 or 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub channels: usize,
@@ -13,18 +13,18 @@ pub struct Grid {
     pub cells: Vec<u8>,
 }
 
-/// What can be no grid, rule or damage, with what would do after a semicolon.
+/// Invalid drawing, rule or damage; the text is the problem, a semicolon and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
-    #[error("the drawing is empty; draw rows of . and # with / between them, as in .#./###/.#.")]
+    #[error("the drawing is empty; draw rows of . and # separated by /, as in .#./###/.#.")]
     Empty,
-    #[error("row {row} of the drawing has {width} cells and the first has {first}; give every row as many cells")]
+    #[error("row {row} of the drawing has {width} cells, the first row {first}; make all rows equally long")]
     Ragged { row: usize, width: usize, first: usize },
-    #[error("row {row} of the drawing has a '{character}', which is no cell; use {usable}")]
+    #[error("row {row} of the drawing has the invalid cell '{character}'; use {usable}")]
     Character { row: usize, character: char, usable: &'static str },
-    #[error("'{text}' is no rule; {next}")]
+    #[error("'{text}' is not a rule; {next}")]
     Rule { text: String, next: &'static str },
-    #[error("({x}, {y}) lies outside the grid of {width}x{height}; choose a column below {width} and a row below {height}")]
+    #[error("({x}, {y}) is outside the grid of {width}x{height}; choose a column below {width} and a row below {height}")]
     Outside { x: usize, y: usize, width: usize, height: usize },
 }
 
@@ -36,14 +36,14 @@ impl Grid {
         Grid { channels, width, height, cells: vec![0; channels * width * height] }
     }
 
-    /// Each bit a fair coin.
+    /// Creates a grid of random bits.
     pub fn random(channels: usize, width: usize, height: usize, random: &mut Sequence) -> Grid {
         let mut grid = Grid::blank(channels, width, height);
         grid.cells.iter_mut().for_each(|cell| *cell = (random.word() >> 31) as u8);
         grid
     }
 
-    /// Nothing but the cell in the middle, all of whose channels are on.
+    /// Creates a blank grid with all channels of the middle cell on.
     pub fn seed(channels: usize, width: usize, height: usize) -> Grid {
         let mut grid = Grid::blank(channels, width, height);
         for channel in 0..channels {
@@ -57,16 +57,16 @@ impl Grid {
         (channel * self.height + y) * self.width + x
     }
 
-    /// The bits of a cell's first channels, at most three, as one number: bit k is channel k, so that 1 is red, 2 green and
-    /// 4 blue where three of them are a colour.
+    /// Each cell's first `shown` channels as one number; bit k is channel k. With three channels as a colour, 1 is red, 2 green
+    /// and 4 blue.
     pub fn values(&self, shown: usize) -> Vec<u8> {
         let size = self.width * self.height;
         let value = |i| (0..shown.min(self.channels)).map(|channel| self.cells[channel * size + i] << channel).sum();
         (0..size).map(value).collect()
     }
 
-    /// A drawing: rows with `/` or line ends between them. One channel is drawn by `.` and `#`, three by the digits of
-    /// [`Grid::values`] too.
+    /// Parses a drawing: rows separated by `/` or line ends. One channel uses `.` and `#`, several also the digits of
+    /// [`Grid::values`].
     pub fn draw(text: &str, channels: usize) -> Result<Grid, GridError> {
         let text = text.trim().trim_matches('/').trim();
         let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();
@@ -74,7 +74,7 @@ impl Grid {
         if rows.iter().all(|row| row.is_empty()) {
             return Err(GridError::Empty);
         }
-        // A short text must not ask for a large grid.
+        // Equal widths ensure that a short text cannot allocate a large grid.
         if let Some(y) = rows.iter().position(|row| row.len() != width) {
             return Err(GridError::Ragged { row: y + 1, width: rows[y].len(), first: width });
         }
@@ -100,7 +100,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The drawing of the first channel, or of the first three as digits.
+    /// Drawing of the first channel, or of the first `shown` channels as digits.
     pub fn text(&self, shown: usize) -> String {
         let values = self.values(shown);
         let digit = |&value: &u8| match (value, shown) {
@@ -112,7 +112,7 @@ impl Grid {
         rows.join("/")
     }
 
-    /// Changes every channel of the cells of an area; what of it lies beyond the border is left out.
+    /// Changes all channels of the cells of an area. Parts of the area outside the grid are ignored.
     pub fn damage(&mut self, area: Area, how: Damage, random: &mut Sequence) -> Result<(), GridError> {
         let (Area::Disc { x, y, .. } | Area::Block { x, y, .. }) = area;
         let (width, height) = (self.width, self.height);
@@ -136,17 +136,17 @@ impl Grid {
     }
 }
 
-/// What is damaged.
+/// Area to damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
-    /// Cells at most `radius` away.
+    /// Cells within the distance `radius` of (x, y).
     Disc { x: usize, y: usize, radius: usize },
     /// A rectangle; (x, y) is its north-west corner.
     Block { x: usize, y: usize, width: usize, height: usize },
 }
 
 impl Area {
-    /// Those of a row that lie in it.
+    /// Columns of a row that are in the area.
     pub fn columns(self, row: usize, width: usize) -> impl Iterator<Item = usize> {
         (0..width).filter(move |&column| self.holds(column, row))
     }
@@ -162,7 +162,7 @@ impl Area {
     }
 }
 
-/// What damage does to a bit: off, a fair coin, or the opposite.
+/// Effect of damage on a bit: off, random, or inverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     Blank,
@@ -170,10 +170,10 @@ pub enum Damage {
     Flip,
 }
 
-/// What a cell of one channel becomes, for every state of the nine cells around it: bit k of a state is neighbour k.
+/// Rule of a one-channel automaton: a cell's next value for every state of its 3x3 neighbourhood. Bit k of a state is neighbour k.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// A bit for each state.
+    /// One bit per state.
     table: [u64; Rule::STATES / 64],
 }
 
@@ -190,7 +190,8 @@ impl Rule {
         Rule { table: std::array::from_fn(bits) }
     }
 
-    /// Bit n of `born` says that a cell that is off with n neighbours on goes on, of `stays` that one that is on stays on.
+    /// A rule of neighbour counts. A cell that is off turns on if bit n of `born` is set for its n active neighbours; a cell that
+    /// is on stays on if bit n of `stays` is set.
     fn counted(born: u32, stays: u32) -> Rule {
         Rule::new(|state| {
             let neighbours = (state & !(1 << 4)).count_ones();
@@ -198,8 +199,8 @@ impl Rule {
         })
     }
 
-    /// `B3/S23`, or a table as 128 hexadecimal digits, the entries of states 0 to 3 in the first digit and the lowest of them in its
-    /// lowest bit.
+    /// Parses `B3/S23`, or a table of 128 hexadecimal digits. The first digit contains states 0 to 3, with state 0 in its lowest
+    /// bit.
     pub fn parse(text: &str) -> Result<Rule, GridError> {
         let text = text.trim();
         let refused = |next| Err(GridError::Rule { text: text.chars().take(40).collect(), next });
@@ -209,7 +210,7 @@ impl Rule {
             return Ok(Rule::new(|state| digits[state / 4] >> (state % 4) & 1 == 1));
         }
         let Some((born, stays)) = text.split_once('/') else {
-            return refused("write births and survivals as in B3/S23, or a table of 512 bits as 128 hexadecimal digits");
+            return refused("enter births and survivals as in B3/S23, or a table of 512 bits as 128 hexadecimal digits");
         };
         let counts = |part: &str, letter: char| {
             let digits = part.strip_prefix([letter, letter.to_ascii_lowercase()])?;
@@ -217,17 +218,17 @@ impl Rule {
         };
         match (counts(born, 'B'), counts(stays, 'S')) {
             (Some(born), Some(stays)) => Ok(Rule::counted(born, stays)),
-            (None, _) => refused("begin with B and the numbers of neighbours, 0 to 8, with which a cell is born, as in B3/S23"),
-            (_, None) => refused("write S and the numbers of neighbours, 0 to 8, with which a cell stays, after the slash, as in B3/S23"),
+            (None, _) => refused("begin with B and the neighbour counts for births, 0 to 8, as in B3/S23"),
+            (_, None) => refused("after the slash, enter S and the neighbour counts for survival, 0 to 8, as in B3/S23"),
         }
     }
 
-    /// What a cell becomes whose nine cells are in this state.
+    /// Next value of a cell whose neighbourhood has this state.
     pub fn next(&self, state: usize) -> bool {
         self.table[state / 64] >> (state % 64) & 1 == 1
     }
 
-    /// One step of a grid of one channel. Beyond the border all is off, unless it is joined to the opposite one.
+    /// Steps a grid of one channel. Cells outside the grid are off, unless the grid is periodic.
     pub fn step(&self, grid: &Grid, periodic: bool) -> Grid {
         let mut next = grid.clone();
         for y in 0..grid.height {
@@ -240,7 +241,7 @@ impl Rule {
     }
 }
 
-/// Column and row of a neighbour of a cell; none beyond a border that is not joined to the opposite one.
+/// Column and row of a neighbour of a cell; `None` outside a grid that is not periodic.
 pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, usize), neighbour: usize) -> Option<(usize, usize)> {
     let along = |at: usize, step: usize, size: usize| match (at + step).checked_sub(1) {
         Some(to) if to < size => Some(to),
@@ -250,13 +251,13 @@ pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, u
     along(x, neighbour % 3, width).zip(along(y, neighbour / 3, height))
 }
 
-/// The bit of a neighbour of a cell.
+/// Bit of a neighbour of a cell; 0 outside a grid that is not periodic.
 pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
     let place = beside((grid.width, grid.height), periodic, (x, y), neighbour);
     place.map_or(0, |(x, y)| grid.cells[grid.index(channel, x, y)])
 }
 
-/// Squares of `square` cells along a side; the first is off.
+/// A checkerboard of squares with `square` cells per side; the first square is off.
 pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
     let mut grid = Grid::blank(1, width, height);
     for (i, cell) in grid.cells.iter_mut().enumerate() {
@@ -265,17 +266,17 @@ pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
     grid
 }
 
-/// 20x20, of one channel.
+/// A lizard of 20x20 cells with one channel.
 pub fn lizard() -> Grid {
-    Grid::draw(LIZARD, 1).expect("the drawing is whole")
+    Grid::draw(LIZARD, 1).expect("the drawing is valid")
 }
 
-/// A letter of 16x16 in colours, of three channels.
+/// A coloured letter G of 16x16 cells with three channels.
 pub fn colour_g() -> Grid {
-    Grid::draw(COLOUR_G, 3).expect("the drawing is whole")
+    Grid::draw(COLOUR_G, 3).expect("the drawing is valid")
 }
 
-/// Seen from above, climbing.
+/// Lizard seen from above.
 const LIZARD: &str = "
 ....................
 ........##..........
@@ -299,7 +300,7 @@ const LIZARD: &str = "
 ......#####.........
 ";
 
-/// From red by yellow to green along the bow, with a bar from white by cyan to blue.
+/// Letter G with a bow from red over yellow to green and a bar from white over cyan to blue.
 const COLOUR_G: &str = "
 ................
 .....111111.....
@@ -324,7 +325,7 @@ mod tests {
     use super::*;
     use math::Rng;
 
-    fn ways(text: &str, channels: usize) -> String {
+    fn draw_error(text: &str, channels: usize) -> String {
         Grid::draw(text, channels).unwrap_err().to_string()
     }
 
@@ -337,12 +338,12 @@ mod tests {
         let four = |grid: &Grid, periodic| (0..4).fold(grid.clone(), |grid, _| life.step(&grid, periodic));
         assert_eq!(four(&glider, false), moved);
         assert_eq!(four(&glider, true), moved);
-        // Round the torus once.
+        // Once around the torus.
         assert_eq!((0..6).fold(glider.clone(), |grid, _| four(&grid, true)), glider);
     }
 
     #[test]
-    fn rules_are_read_or_refused_with_what_would_do() {
+    fn rules_are_parsed_or_rejected_with_the_remedy() {
         let every: Vec<u8> = (0..512).map(|state| u8::from(Rule::life().next(state))).collect();
         let hexadecimal: String =
             every.chunks(4).map(|four| format!("{:x}", four.iter().rev().fold(0, |sum, &bit| 2 * sum + bit))).collect();
@@ -353,8 +354,8 @@ mod tests {
             ("life", "128 hexadecimal digits"),
             ("B9/S23", "0 to 8"),
             ("3/S23", "begin with B"),
-            ("B3/S2x", "S and the numbers"),
-            ("B3/23", "S and the numbers"),
+            ("B3/S2x", "S and the neighbour counts"),
+            ("B3/23", "S and the neighbour counts"),
         ] {
             let error = Rule::parse(text).unwrap_err().to_string();
             assert!(error.contains(next) && error.contains("; "), "{text}: {error}");
@@ -362,24 +363,24 @@ mod tests {
     }
 
     #[test]
-    fn drawings_are_read_back_and_bad_ones_refused() {
+    fn drawings_round_trip_and_invalid_ones_are_rejected() {
         for (grid, shown) in [(lizard(), 1), (colour_g(), 3), (checkerboard(16, 16, 2), 1)] {
             let again = Grid::draw(&grid.text(shown), shown).unwrap();
             assert_eq!(again, grid);
         }
         assert_eq!(Grid::draw("07/3#", 3).unwrap().values(3), [0, 7, 3, 7]);
         for text in ["", "  ", "/", "//", "\n"] {
-            assert!(ways(text, 1).contains("empty"), "{text:?}");
+            assert!(draw_error(text, 1).contains("empty"), "{text:?}");
         }
-        assert!(ways("..#/.#", 1).contains("row 2 of the drawing has 2 cells and the first has 3"));
-        assert!(ways("..#//...", 1).contains("row 2"));
-        assert!(ways("..3", 1).contains("'3'"));
-        assert!(ways("..8", 3).contains("'8', which is no cell; use . (or 0) for black"));
-        assert!(ways("..é", 3).contains("'é'"));
+        assert!(draw_error("..#/.#", 1).contains("row 2 of the drawing has 2 cells, the first row 3"));
+        assert!(draw_error("..#//...", 1).contains("row 2"));
+        assert!(draw_error("..3", 1).contains("'3'"));
+        assert!(draw_error("..8", 3).contains("invalid cell '8'; use . (or 0) for black"));
+        assert!(draw_error("..é", 3).contains("'é'"));
     }
 
     #[test]
-    fn pictures_have_their_sizes_and_colours() {
+    fn pictures_have_the_expected_sizes_and_colours() {
         assert_eq!((lizard().width, lizard().height), (20, 20));
         let g = colour_g();
         assert_eq!((g.width, g.height), (16, 16));
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_stays_in_its_area_and_outside_is_refused() {
+    fn damage_stays_in_its_area_and_outside_is_rejected() {
         let mut random = Rng::new(1, 1).sequence(0);
         let start = Grid::random(3, 9, 7, &mut random);
         let ones = start.cells.iter().filter(|&&cell| cell == 1).count();

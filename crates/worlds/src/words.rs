@@ -1,5 +1,5 @@
-//! Texts to learn from: a grammar of stories whose entropy is known, tokenizers, and a text cut into windows. No networks
-//! and no files.
+//! Training texts: a grammar of stories with known entropy, tokenizers, and texts as windows of tokens. This module contains no
+//! networks and no file access.
 
 mod bpe;
 mod corpus;
@@ -16,7 +16,8 @@ pub use tokenizer::{Decoder, Kind, MOST_TOKENS, Tokenizer};
 
 use std::ops::Range;
 
-/// A range of a text cut in about so many bytes each, where `start` finds the next place to cut from one on; the last may end anywhere.
+/// Divides a range of a text into parts of about `bytes` bytes. `start` returns the next valid cut from a position on; the last part
+/// ends at the end of the range.
 fn stretches(text: &[u8], range: Range<usize>, bytes: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut at = range.start;

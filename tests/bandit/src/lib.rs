@@ -1,4 +1,8 @@
-//! A room of the tests' own, to show what a room needs: a gradient bandit (Sutton and Barto 2018, section 2.8).
+//! The smallest complete room: a gradient bandit (Sutton and Barto 2018, section 2.8). Copy it to start a new room.
+//!
+//! The learner is a softmax policy over arms with one preference per arm. An iteration pulls a fixed number of arms and updates
+//! the preferences after each pull. This file contains, in order: the question that the page can ask, the schema of counters,
+//! metrics and tests, the settings, the learner, and the room.
 
 #[cfg(target_family = "wasm")]
 pub mod page;
@@ -11,25 +15,27 @@ use run::settings::{SettingError, Settings as _, count, log, one_of, text};
 use run::{Data, Learner, RunError, Slice, choices, settings};
 
 run::questions! {
-    /// How likely each arm is to be pulled.
+    /// Probability of each arm.
     Policy {} -> Vec<f64>,
 }
 
+/// Names and columns of the room, for charts, tables and files.
 static SCHEMA: Schema = Schema {
     id: "bandit",
     title: "Bandit",
     variant_word: "machine",
     iteration_word: "iteration",
-    counters: &[Column::new("pulls", "Pulls", "Arms pulled.").unit("pulls").brief("pulls")],
+    counters: &[Column::new("pulls", "Pulls", "Number of arms pulled.").unit("pulls").brief("pulls")],
     metrics: &[
-        Column::new("mean_reward", "Reward", "Of the iteration's pulls.").chart("reward").brief("reward"),
-        Column::new("pulls_per_s", "Pulls a second", "").chart("speed").rate("pulls", 1.0),
+        Column::new("mean_reward", "Reward", "Mean reward of the iteration's pulls.").chart("reward").brief("reward"),
+        Column::new("pulls_per_s", "Pulls per second", "").chart("speed").rate("pulls", 1.0),
     ],
-    tests: &[Column::new("best", "Best arm", "How likely it is pulled.").chart("reward").brief("best").share()],
+    tests: &[Column::new("best", "Best arm", "Probability of the arm with the highest payout.").chart("reward").brief("best").share()],
     parts: &[],
 };
 
 choices! {
+    /// Baseline that is subtracted from a reward.
     enum Baseline {
         Mean = "mean", "Mean reward";
         None = "none", "None";
@@ -38,31 +44,34 @@ choices! {
 
 settings! {
     struct Settings {
-        live lr: f32, [log(1e-3, 1.0), "Learning rate", "", "Of an update."];
-        fixed pulls: usize, [count(1.0, 65536.0), "Pulls", "pulls", "An iteration."];
-        live baseline: Baseline, [one_of::<Baseline>(), "Baseline", "", "Of rewards."];
-        fixed payouts: String, [text(200), "Payouts", "", "On average."];
+        live lr: f32, [log(1e-3, 1.0), "Learning rate", "", "Step size of an update."];
+        fixed pulls: usize, [count(1.0, 65536.0), "Pulls", "pulls", "Number of pulls per iteration."];
+        live baseline: Baseline, [one_of::<Baseline>(), "Baseline", "", "Value that is subtracted from each reward."];
+        fixed payouts: String, [text(200), "Payouts", "", "Mean reward of each arm, separated by spaces."];
     }
 }
 
+/// Settings with their defaults.
 fn table() -> Table<Settings> {
     let payouts = "0.2 0.5 0.9".into();
     Table::new(Settings { lr: 0.1, pulls: 256, baseline: Baseline::Mean, payouts })
 }
 
-/// Those that the user brought, or else the knob's.
+/// Mean reward of each arm, from the user data or, without any, from the setting.
 fn means(setup: Setup, settings: &Settings) -> Result<Vec<f32>, RunError> {
-    let brought = setup.content().map(|content| String::from_utf8_lossy(content));
-    let payouts = brought.as_deref().unwrap_or(&settings.payouts);
+    let data = setup.content().map(|content| String::from_utf8_lossy(content));
+    let payouts = data.as_deref().unwrap_or(&settings.payouts);
     let means: Result<Vec<f32>, _> = payouts.split_whitespace().map(str::parse).collect();
-    let sound = means.ok().filter(|means| means.len() >= 2 && means.iter().all(|m| m.is_finite()));
-    sound.ok_or_else(|| RunError::refused("payouts are no two numbers or more", "Write them as in 0.2 0.9"))
+    let valid = means.ok().filter(|means| means.len() >= 2 && means.iter().all(|m| m.is_finite()));
+    valid.ok_or_else(|| RunError::refused("payouts must be two or more numbers", "Write them as in 0.2 0.9"))
 }
 
 pub struct Bandit {
     settings: Settings,
+    /// Mean reward of each arm.
     means: Vec<f32>,
     rng: Rng,
+    /// Preference of each arm, then the running mean of the rewards.
     weights: Vec<f32>,
     iterations: u64,
 }
@@ -70,6 +79,7 @@ pub struct Bandit {
 run::progress! { pulls }
 
 impl Bandit {
+    /// Softmax of the preferences.
     fn policy(&self) -> Vec<f64> {
         let arms = &self.weights[..self.means.len()];
         let top = arms.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -83,18 +93,19 @@ impl Bandit {
         Ok(())
     }
 
-    fn pull(&mut self, word: &mut math::rng::Sequence) -> f32 {
-        let odds = self.policy();
-        let mut left = f64::from(word.uniform());
-        let arm = odds.iter().position(|p| (left -= p, left < 0.0).1).unwrap_or(odds.len() - 1);
-        let reward = self.means[arm] + word.uniform() - 0.5;
-        let mean = self.weights[odds.len()];
-        let surprise = if self.settings.baseline == Baseline::Mean { reward - mean } else { reward };
-        for (i, p) in odds.iter().enumerate() {
+    /// Pulls one arm, updates the preferences, and returns the reward.
+    fn pull(&mut self, numbers: &mut math::rng::Sequence) -> f32 {
+        let policy = self.policy();
+        let mut left = f64::from(numbers.uniform());
+        let arm = policy.iter().position(|p| (left -= p, left < 0.0).1).unwrap_or(policy.len() - 1);
+        let reward = self.means[arm] + numbers.uniform() - 0.5;
+        let mean = self.weights[policy.len()];
+        let advantage = if self.settings.baseline == Baseline::Mean { reward - mean } else { reward };
+        for (i, p) in policy.iter().enumerate() {
             let chosen = if i == arm { 1.0 } else { 0.0 };
-            self.weights[i] += self.settings.lr * surprise * (chosen - *p as f32);
+            self.weights[i] += self.settings.lr * advantage * (chosen - *p as f32);
         }
-        self.weights[odds.len()] += 0.01 * (reward - mean);
+        self.weights[policy.len()] += 0.01 * (reward - mean);
         reward
     }
 }
@@ -105,9 +116,11 @@ impl Learner for Bandit {
 
     run::learner_settings!(settings, take_settings, Settings::in_range);
 
+    /// Trains for one slice, which here is a whole iteration. The random numbers depend on the seed and the iteration only, so a
+    /// restored run continues with the same bits.
     fn advance(&mut self) -> Slice<Iteration> {
-        let mut words = self.rng.sequence(self.iterations << 32);
-        let total: f32 = (0..self.settings.pulls).map(|_| self.pull(&mut words)).sum();
+        let mut numbers = self.rng.sequence(self.iterations << 32);
+        let total: f32 = (0..self.settings.pulls).map(|_| self.pull(&mut numbers)).sum();
         self.iterations += 1;
         Slice::Ended(Iteration {
             metrics: vec![("mean_reward", Some(f64::from(total) / self.settings.pulls as f64))],
@@ -116,6 +129,7 @@ impl Learner for Bandit {
         })
     }
 
+    /// Every slice ends an iteration, so the learner is always between two iterations.
     fn at_boundary(&self) -> bool {
         true
     }
@@ -128,6 +142,7 @@ impl Learner for Bandit {
         &self.weights
     }
 
+    /// Tensors of a checkpoint. [`Bandit::restore`] reads them.
     fn parts(&self) -> Tensors {
         let weights = ("weights".into(), vec![self.weights.len()], Data::F32(self.weights.clone()));
         vec![weights, ("iterations".into(), vec![1], Data::U32(vec![self.iterations as u32]))]
@@ -144,12 +159,12 @@ impl Room for Bandit {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Bandit;
     type Question = Question;
-    const DATA: Option<DataInfo> = Some(DataInfo { label: "Payouts", help: "What each arm pays on average: numbers, two or more." });
+    const DATA: Option<DataInfo> = Some(DataInfo { label: "Payouts", help: "Mean reward of each arm: two or more numbers." });
 
     fn variants() -> Vec<Variant> {
         let goal = Some(Goal { column: "best", at: 0.9 });
         let about = serde_json::Value::Null;
-        vec![Variant { id: "three-arms", name: "Three arms", summary: "Find the arm that pays most.", goal, sweep_budget: 1000.0, about }]
+        vec![Variant { id: "three-arms", name: "Three arms", summary: "Find the best of three arms.", goal, sweep_budget: 1000.0, about }]
     }
 
     fn knobs(_: &str) -> Vec<Knob> {
@@ -160,6 +175,7 @@ impl Room for Bandit {
         means(setup, &table().settings(setup.knobs)?).map(|_| ())
     }
 
+    /// Upper estimate of the memory of a run, in bytes.
     fn bytes(setup: Setup) -> Result<u64, RunError> {
         Ok((1 << 16) + setup.data.map_or(0, |data| 4 * data.bytes))
     }
@@ -179,7 +195,7 @@ impl Room for Bandit {
                 bandit.iterations = count[0].into();
                 Ok(bandit)
             }
-            _ => Err(RunError::damaged("no weights of as many arms")),
+            _ => Err(RunError::damaged("its weights do not match the number of arms")),
         }
     }
 
@@ -191,11 +207,12 @@ impl Room for Bandit {
         Some(self)
     }
 
+    /// A test is due every four iterations.
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
         self.iterations >= tests.last().map_or(0, |test| test.progress.iteration.into()) + 4
     }
 
-    /// The best arm's probability is known and not estimated.
+    /// A test computes the exact probability of the best arm, so no confirmation is needed.
     fn begin_confirmation(&mut self, _: u32) -> bool {
         false
     }
@@ -210,6 +227,7 @@ impl Room for Bandit {
     }
 }
 
+/// Adds the room to the program. Call it before the program uses its list of rooms.
 pub fn add() {
     run::add_room(&run::Entry::<Bandit>::NEW);
 }

@@ -1,4 +1,4 @@
-//! `hothouse` with one room more.
+//! The program `hothouse` with the bandit added to its rooms.
 
 fn main() -> std::process::ExitCode {
     bandit::add();

@@ -1,4 +1,4 @@
-//! The page's module with one room more.
+//! The page's WebAssembly module with the bandit added to its rooms.
 
 pub use web;
 

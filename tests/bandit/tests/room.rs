@@ -1,10 +1,10 @@
-//! The room of the tests as a library: it learns and resumes without the terminal program, so these tests compile in a minute.
+//! The bandit as a library. These tests need no terminal program, so they compile in a minute.
 
 use bandit::Bandit;
 use run::protocol::{Command, Event, Value};
 use run::{AnyRun, Host, Run};
 
-/// Whether a run with seed 3 and this learning rate is solved within so many pulls.
+/// Whether a run with seed 3 and this learning rate is solved within `pulls` pulls.
 fn solved(lr: f64, pulls: f64) -> bool {
     let host = Host::new(math::Isa::best());
     let mut config = run::permalink::decode("#/bandit?machine=three-arms&seed=3", host).unwrap().config;
@@ -21,21 +21,21 @@ fn solved(lr: f64, pulls: f64) -> bool {
 }
 
 #[test]
-fn it_learns_which_arm_pays_and_fails_with_a_learning_rate_that_is_too_small() {
+fn training_solves_the_bandit_unless_the_learning_rate_is_too_small() {
     bandit::add();
     assert!(solved(0.1, 1e6));
     assert!(!solved(0.001, 4096.0));
 }
 
 #[test]
-fn choices_and_texts_change_and_travel_as_numbers_do() {
+fn choices_and_texts_work_in_links_commands_changes_and_checkpoints() {
     bandit::add();
     let host = Host::new(math::Isa::best());
     let link = "#/bandit?machine=three-arms&seed=2&payouts=0.1%200.8&baseline=none";
     let config = run::permalink::decode(link, host).unwrap().config;
     assert_eq!(config.knobs["payouts"], Value::from("0.1 0.8"));
-    let again = run::permalink::decode(&run::permalink::encode(&config, None), host).unwrap();
-    assert_eq!(again.config, config);
+    let decoded = run::permalink::decode(&run::permalink::encode(&config, None), host).unwrap();
+    assert_eq!(decoded.config, config);
     assert!(run::native_command(&config).contains("--set payouts='0.1 0.8'"));
 
     let mut run = Run::<Bandit>::new(config, host).unwrap();

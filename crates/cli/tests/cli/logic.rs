@@ -109,7 +109,7 @@ fn errors_name_the_remedy() {
         ("life --start empty.txt", "the drawing is empty", 1),
         ("life --start ragged.txt", "row 2 of the drawing", 1),
         ("life --start nothing.txt", "no drawing nothing.txt", 2),
-        ("life --start notes.txt", "'n', which is no cell", 1),
+        ("life --start notes.txt", "invalid cell 'n'", 1),
         ("life --start wide.txt", "Use --grid 9x1 or larger", 2),
         ("life --damage 8,0,1", "outside the grid of 8x8", 2),
         ("life --damage -1,0,1", "20,20,5", 2),

@@ -159,9 +159,9 @@ fn generate_and_bench_errors_name_the_remedy() {
 fn unsuitable_texts_are_errors() {
     let scratch = Scratch::new();
     let texts: [(&str, &[u8], &str); 5] = [
-        ("empty.txt", b"", "the text is empty; bring one"),
+        ("empty.txt", b"", "the text is empty; use one"),
         ("short.txt", b"too short", "too few for a context of 32"),
-        ("a.txt", &[b'a'; 5000], "'a' over and over"),
+        ("a.txt", &[b'a'; 5000], "consists of 'a' only"),
         ("latin1.txt", b"na\xEFve and more of it, long enough for a window of some sort", "byte 2 of the text is not UTF-8"),
         ("program", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0", "set tokenizer to bytes"),
     ];

@@ -238,7 +238,7 @@ fn invalid_questions_are_rejected() {
     let asked = |id: &str, dice, who, evals| AnalysisRequest { id: id.into(), dice, who, evals };
     let mut said = |request| analyse(&mut *run, &request).unwrap_err().to_string();
     assert!(said(asked("4HPwATDgc", None, PlayerKind::Now, 1)).contains("14 characters"));
-    assert!(said(asked("4HPwATDgc/AB!!", None, PlayerKind::Now, 1)).contains("no position id"));
+    assert!(said(asked("4HPwATDgc/AB!!", None, PlayerKind::Now, 1)).contains("in position id"));
     assert!(said(asked("////////////AA", None, PlayerKind::Now, 1)).len() > 20);
     assert!(said(asked(START, Some([7, 1]), PlayerKind::Now, 1)).contains("no die shows 7"));
     assert!(said(asked(START, Some([2, 1]), PlayerKind::Random, 1)).contains("no opinion"));
@@ -427,7 +427,7 @@ fn match_ids_are_read_composed_and_analysed() {
     assert_eq!(composed.gnu_id.len(), standing.gnu_id.len());
     assert_eq!((composed.position, composed.score), (standing.position.clone(), standing.score));
     for (name, value, words) in [
-        ("cube", json!(3), "no cube shows 3"),
+        ("cube", json!(3), "power of two"),
         ("cube", json!(1), "in the middle"),
         ("dice", json!([7, 1]), "no die"),
         ("score", json!([7, 3]), "a score"),

@@ -271,7 +271,7 @@ fn invalid_stickers_and_moves_are_rejected_with_reasons() {
         ("2x2x2", SOLVED_3.to_string(), "24 stickers"),
         ("2x2x2", SOLVED.replacen('U', "R", 1), "times"),
         ("3x3x3", SOLVED.to_string(), "54 stickers"),
-        ("3x3x3", SOLVED_3.replacen('U', "?", 1), "names no colour"),
+        ("3x3x3", SOLVED_3.replacen('U', "?", 1), "is not a colour"),
     ];
     for (variant, facelets, words) in cases {
         let mut run = begin(&small("cube", variant, 1));
@@ -287,7 +287,7 @@ fn invalid_stickers_and_moves_are_rejected_with_reasons() {
         }
         assert_eq!(run.digest(), digest);
         let said = ask_error(&mut *run, json!({ "ask": "turn", "facelets": solved_of(variant), "moves": "R Q" }));
-        assert!(said.contains("\"Q\" is no move"), "{said}");
+        assert!(said.contains("\"Q\" is not a move"), "{said}");
     }
 }
 

@@ -1,59 +1,60 @@
-//! What a position is worth with the doubling cube, from the chances of its six endings: R. Janowski's interpolation ("Take-Points
-//! in Money Games", 1993) between a cube that is never turned again, which is worth nothing beyond its value (dead), and one that is
-//! always turned at the very moment at which the other may just as well pass (live), in money play as in a match. How far the truth
-//! lies towards the live cube is GNU Backgammon's choice: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in
-//! the bear-off. Gammons stay as likely among games won and lost as the chances say.
+//! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money
+//! Games", 1993), in money play and in matches. It interpolates between a dead cube, which is never turned again, and a live
+//! cube, which is always turned exactly when the other player is indifferent between taking and passing. The weight of the
+//! live cube is GNU Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the bear-off.
+//! The share of gammons among games won and among games lost is constant.
 //!
-//! It refuses to estimate chances. Those of matches are [`super::Match::chance`].
+//! Chances are an argument; this module does not estimate them. Match-winning chances are [`super::Match::chance`].
 
 use super::{Board, Chances, Cube, Ending, Game, Stakes};
 
-/// Turns of the cube that are followed; what a later one would change is less than a millionth.
+/// Depth of the recursion over turns of the cube; later turns change the equity by less than a millionth.
 const TURNS: u32 = 12;
-/// A double that gains no more than this gains nothing.
+/// A gain by doubling of at most this much counts as none.
 const NOTHING: f64 = 1e-9;
 
-/// What the one on roll has by each decision, in points a game at the present cube: winning it undoubled, without a gammon, is 1 and
-/// losing it so is -1, also in a match, where chances to win the match lie between.
+/// Equity of the player on roll after each cube decision, in points per game at the present cube. To win a single game at this
+/// cube is 1, to lose it is -1. In a match, chances to win the match are scaled linearly to this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubeEquities {
     pub no_double: f64,
     pub double_take: f64,
-    /// 1 always.
+    /// Always 1.
     pub double_pass: f64,
-    /// Whether the one on roll may turn the cube, or has done so.
+    /// Whether the player on roll may turn the cube or has turned it.
     pub may_double: bool,
-    /// In a match: the chance to win it by each of the three.
+    /// Chance to win the match after no double, double and take, double and pass; `None` in money play.
     pub match_chances: Option<[f64; 3]>,
 }
 
 impl CubeEquities {
-    /// The other would do better to take.
+    /// Whether the other player's best answer to a double is to take.
     pub fn take(&self) -> bool {
         self.double_take <= self.double_pass
     }
 
-    /// After the other's best answer.
+    /// Equity after a double and the other player's best answer.
     pub fn doubled(&self) -> f64 {
         self.double_take.min(self.double_pass)
     }
 
+    /// Whether to double is best.
     pub fn double(&self) -> bool {
         self.may_double && self.doubled() > self.no_double
     }
 
-    /// To play on for a gammon is worth more than what a double that is passed brings.
+    /// Whether to play on for a gammon is better than a double that is passed.
     pub fn too_good(&self) -> bool {
         self.may_double && !self.take() && self.no_double > self.double_pass
     }
 
-    /// Of the position, when all decide for the best.
+    /// Equity when both players make the best cube decisions.
     pub fn best(&self) -> f64 {
         if self.double() { self.doubled() } else { self.no_double }
     }
 }
 
-/// Who may turn the cube, seen by the one on roll.
+/// Player who may turn the cube, seen by the player on roll.
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
     Me,
@@ -62,7 +63,7 @@ enum Owner {
 }
 
 impl Game {
-    /// Of the one on roll, who estimates these chances before the roll.
+    /// Cube equities of the player on roll, given that player's chances before the roll.
     pub fn cube_equities(&self, chances: &Chances) -> CubeEquities {
         let Cube { value, owner } = self.cube();
         let owner = match owner {
@@ -87,8 +88,8 @@ impl Game {
         }
     }
 
-    /// Of the one on roll, whose chances these are, where nobody turns the cube any more: on the scale of [`CubeEquities`], so that of two
-    /// results the one that wins the match more often has more.
+    /// Equity of the player on roll with a dead cube, given that player's chances. Its scale is that of [`CubeEquities`]. In a
+    /// match, a result with a higher chance to win the match has a higher equity.
     pub fn equity(&self, chances: &Chances) -> f64 {
         match self.stakes() {
             Stakes::Money => chances.equity(),
@@ -96,14 +97,14 @@ impl Game {
         }
     }
 
-    /// What something is worth, in points a game at the present cube; nothing where a game decides as good as nothing.
+    /// Scales [`Game::worth`] to points per game at the present cube; 0 if the game hardly changes the chance to win the match.
     fn points(&self, worth: f64) -> f64 {
         let value = self.cube().value;
         let (lost, won) = (self.worth(-1, value), self.worth(1, value));
         if won - lost > NOTHING { (2.0 * worth - won - lost) / (won - lost) } else { 0.0 }
     }
 
-    /// With a live cube, a curve of straight pieces between the chances at which somebody would cash.
+    /// Worth with a live cube: piecewise linear in the chance to win, with its corners at the cash points of both players.
     fn live(&self, chances: &Chances, owner: Owner, value: u32) -> f64 {
         let line = self.line(chances, value);
         let theirs = if owner == Owner::Me { (0.0, line.lost) } else { self.their_cash(chances, value, TURNS) };
@@ -121,8 +122,8 @@ impl Game {
         }
     }
 
-    /// The chance to win at which a double of the one on roll may as well be passed, and what that is worth; the end of the line where
-    /// a double cannot gain.
+    /// Chance to win at which the other player is indifferent between taking and passing a double of the player on roll, and the
+    /// worth there. The end of the line (certain win) if doubling cannot gain.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
@@ -132,7 +133,7 @@ impl Game {
         ((from + (cash - low) * (1.0 - from) / (doubled.won - low)).min(1.0), cash)
     }
 
-    /// The same for the other's double.
+    /// [`Game::my_cash`] for a double of the other player.
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {
@@ -142,17 +143,18 @@ impl Game {
         ((to * (cash - doubled.lost) / (high - doubled.lost)).max(0.0), cash)
     }
 
-    /// Whether the one on roll, who estimates these chances, should turn the cube.
+    /// Whether the player on roll should double, given that player's chances.
     pub fn should_double(&self, chances: &Chances) -> bool {
         self.may_double() && self.cube_equities(chances).double()
     }
 
-    /// Whether the one who is doubled, who estimates these chances, should take.
+    /// Whether the player who was doubled should take, given that player's chances.
     pub fn should_take(&self, chances: &Chances) -> bool {
         self.is_doubled() && self.cube_equities(&chances.turned()).take()
     }
 
-    /// What the one on roll has after winning (or losing) so many points times the cube.
+    /// Worth to the player on roll of winning (or losing, if negative) `points` times the cube: points in money play, the chance
+    /// to win the match in a match.
     fn worth(&self, points: i32, cube: u32) -> f64 {
         match self.stakes() {
             Stakes::Money => f64::from(points) * f64::from(cube),
@@ -164,7 +166,7 @@ impl Game {
         }
     }
 
-    /// What winning and losing are worth to the one on roll, with gammons as often among them as these chances say.
+    /// Mean worth of a win and of a loss to the player on roll; gammons and backgammons are weighted by `chances`.
     fn line(&self, chances: &Chances, cube: u32) -> Line {
         let mean = |of: &[f32], sign: i32| {
             let all: f64 = of.iter().copied().map(f64::from).sum();
@@ -175,7 +177,7 @@ impl Game {
     }
 }
 
-/// Worth as a function of the chance to win.
+/// Worth as a linear function of the chance to win.
 struct Line {
     won: f64,
     lost: f64,
@@ -187,12 +189,12 @@ impl Line {
     }
 }
 
-/// However the six were rounded.
+/// Chance to win; rounding of the six chances cannot leave 0 to 1.
 fn win(chances: &Chances) -> f64 {
     chances.win().clamp(0.0, 1.0)
 }
 
-/// How much of what a live cube is worth a cube is worth.
+/// Cube efficiency: the weight of the live cube in the interpolation.
 fn efficiency(board: &Board) -> f64 {
     if board.contact() {
         0.68

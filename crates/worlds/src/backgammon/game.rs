@@ -1,8 +1,8 @@
-//! A game of backgammon as a state: whose turn it is and what may be done, the doubling cube, and what the game counts, for
-//! points or in a match with the Crawford rule. What may not be done is refused and changes nothing.
+//! State of a backgammon game: the player on roll, the pending decision, the doubling cube, and the stakes (money play or a
+//! match with the Crawford rule). An illegal action returns an error and changes nothing.
 //!
-//! It refuses to estimate how a game ends. Chances of a match far from its end are Janowski's formula, those before and after
-//! Crawford a sum over games.
+//! This module does not estimate how a game ends. Match-winning chances are Janowski's formula far from the end of a match,
+//! and a sum over games if a player needs one point.
 
 use super::{Board, NoSuchRoll, Results, Roll};
 
@@ -24,25 +24,25 @@ impl Player {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cube {
     pub value: u32,
-    /// Who alone may turn it; either while nobody has.
+    /// Player who may turn it; `None` while it is in the middle and both may.
     pub owner: Option<Player>,
 }
 
-/// No larger than this, as in GNU Backgammon, so that no number of points overflows.
+/// Largest cube value, as in GNU Backgammon. It prevents overflow of points.
 pub(super) const MOST_CUBE: u32 = 4096;
 
-/// Where a match stands with the game that is played without the cube.
+/// State of a match with respect to the Crawford game, which is played without the cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Crawford {
-    /// Nobody is one point away yet.
+    /// No player is one point away yet.
     Ahead,
-    /// It is this game.
+    /// The present game is the Crawford game.
     Now,
-    /// It has been played.
+    /// The Crawford game has been played.
     Past,
 }
 
-/// A match and what has been won in it.
+/// Length and score of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Match {
     pub length: u16,
@@ -56,7 +56,7 @@ impl Match {
         Match { length, score: [0; 2], crawford: if length == 1 { Crawford::Now } else { Crawford::Ahead } }
     }
 
-    /// Points that a player needs.
+    /// Number of points that a player still needs.
     pub fn away(&self, player: Player) -> u16 {
         self.length.saturating_sub(self.score[player as usize])
     }
@@ -65,7 +65,7 @@ impl Match {
         [Player::One, Player::Two].into_iter().find(|&player| self.away(player) == 0)
     }
 
-    /// How it stands after one more game.
+    /// The match after one more game.
     pub fn after(&self, ending: Ending) -> Match {
         let mut next = *self;
         let score = &mut next.score[ending.winner as usize];
@@ -78,7 +78,7 @@ impl Match {
         next
     }
 
-    /// About how likely a player of equal skill wins it, before a game begins.
+    /// Approximate chance that a player wins the match, before a game between players of equal skill.
     pub fn chance(&self, player: Player) -> f64 {
         let (mine, theirs) = (self.away(player), self.away(player.other()));
         let (trailing, leading) = (mine.max(theirs), mine.min(theirs));
@@ -89,19 +89,19 @@ impl Match {
         } else if leading == 1 {
             1.0 - self.trailing_chance(trailing)
         } else {
-            // R. Janowski's fit to match equities: half, and 85% of the lead over the trailer's need and 6.
+            // R. Janowski's fit to match equities: 0.5 + 0.85 lead / (points the trailer needs + 6).
             (0.5 + 0.85 * f64::from(trailing - leading) / (f64::from(trailing) + 6.0)).min(0.995)
         };
         if mine <= theirs { leader } else { 1.0 - leader }
     }
 
-    /// The chance of one who needs `away` points while the other needs one. After the Crawford game each game is doubled
-    /// at once.
+    /// Chance of a player who needs `away` points while the other needs one. The trailing player doubles every game after the
+    /// Crawford game at once.
     fn trailing_chance(&self, away: u16) -> f64 {
-        /// The share of games won that are gammons.
+        /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
         let won = |one: f64, gammon: f64| 0.5 * ((1.0 - GAMMONS) * one + GAMMONS * gammon);
-        // Chances with 0, 1, … points away: the last four of them are known as the next one is found.
+        // Chances after the Crawford game for rising `away`: the four newest values, the newest first.
         let mut known = [1.0, 1.0, 1.0, 1.0];
         for _ in 1..away {
             known = [won(known[1], known[3]), known[0], known[1], known[2]];
@@ -110,18 +110,18 @@ impl Match {
     }
 }
 
-/// What is played for.
+/// Stakes of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stakes {
-    /// Points, without end; gammons count also while the cube is in the middle.
+    /// Points without a limit. Gammons count even while the cube is in the middle (no Jacoby rule).
     Money,
     Match(Match),
 }
 
-/// What is to be done next. The player is [`Game::on_roll`], but for taking or passing, which is up to the other one.
+/// Next action of a game. It belongs to [`Game::on_roll`]; only the answer to a double belongs to the other player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Each player throws one die; the higher begins with both.
+    /// Each player throws one die; the player with the higher die plays both.
     Opening,
     ToRoll,
     Doubled,
@@ -132,23 +132,23 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ending {
     pub winner: Player,
-    /// The cube counted in.
+    /// Points including the cube.
     pub points: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GameError {
-    #[error("the dice are not to be thrown now; {}", next(*.0))]
+    #[error("a roll is not possible now; {}", next(*.0))]
     Roll(Stage),
-    #[error("the cube cannot be turned now; {}", next(*.0))]
+    #[error("a double is not possible now; {}", next(*.0))]
     Double(Stage),
     #[error("no double is offered; {}", next(*.0))]
     Answer(Stage),
-    #[error("no move is due; {}", next(*.0))]
+    #[error("a move is not possible now; {}", next(*.0))]
     Play(Stage),
-    #[error("this roll cannot lead to {0}; choose one of its {1} results")]
+    #[error("position {0} is not a result of this roll; choose one of its {1} results")]
     Illegal(super::Id, usize),
-    #[error("no cube shows {0}; give 1, 2, 4 and so on up to {MOST_CUBE}")]
+    #[error("the cube's value must be a power of two up to {MOST_CUBE}, found {0}; enter 1, 2, 4 and so on")]
     Cube(u32),
     #[error(transparent)]
     Dice(#[from] NoSuchRoll),
@@ -156,15 +156,15 @@ pub enum GameError {
 
 fn next(stage: Stage) -> &'static str {
     match stage {
-        Stage::Opening => "throw a die for each player",
-        Stage::ToRoll => "throw the dice",
+        Stage::Opening => "roll one die for each player",
+        Stage::ToRoll => "roll the dice",
         Stage::Doubled => "take the double or pass",
         Stage::ToPlay(_) => "play the roll",
-        Stage::Over(_) => "the game has ended, begin another",
+        Stage::Over(_) => "the game is over, start a new one",
     }
 }
 
-/// One game.
+/// State of one game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Game {
     board: Board,
@@ -179,7 +179,7 @@ impl Game {
         Game { board: Board::START, on_roll: Player::One, stage: Stage::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
-    /// A game taken up before a roll, with the board seen by `on_roll`.
+    /// Creates a game before a roll, with the board seen by `on_roll`.
     pub fn at(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, GameError> {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));
@@ -187,17 +187,17 @@ impl Game {
         Ok(Game { board, on_roll, stage: Stage::ToRoll, cube, stakes }.ended())
     }
 
-    /// The same game before a roll, with another board that `on_roll` sees.
+    /// The same game before a roll, with another board, seen by `on_roll`.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
         Game { board, on_roll, stage: Stage::ToRoll, ..*self }.ended()
     }
 
-    /// As it stood before the roll that is to be played, or before the double that was offered.
+    /// The game before the present roll or the present double.
     pub fn before_roll(&self) -> Game {
         self.with(self.board, self.on_roll)
     }
 
-    /// The roll that is to be played.
+    /// The roll to play, if there is one.
     pub fn dice(&self) -> Option<Roll> {
         match self.stage {
             Stage::ToPlay(roll) => Some(roll),
@@ -205,7 +205,7 @@ impl Game {
         }
     }
 
-    /// Seen by [`Game::on_roll`].
+    /// The board, seen by [`Game::on_roll`].
     pub fn board(&self) -> Board {
         self.board
     }
@@ -226,7 +226,7 @@ impl Game {
         self.stakes
     }
 
-    /// This is the game that is played without the cube.
+    /// Whether this is the Crawford game.
     pub fn is_crawford(&self) -> bool {
         matches!(self.stakes, Stakes::Match(Match { crawford: Crawford::Now, .. }))
     }
@@ -235,7 +235,7 @@ impl Game {
         self.stage == Stage::Doubled
     }
 
-    /// Whether the one on roll may turn the cube.
+    /// Whether the player on roll may double.
     pub fn may_double(&self) -> bool {
         self.stage == Stage::ToRoll
             && !self.is_crawford()
@@ -243,7 +243,7 @@ impl Game {
             && self.cube.owner.is_none_or(|owner| owner == self.on_roll)
     }
 
-    /// Two dice: the roll, or at the opening the first player's and the second one's, where equal ones are thrown again.
+    /// Sets the dice. At the opening they are player one's and player two's; equal dice are rolled again.
     pub fn roll(&mut self, dice: [u8; 2]) -> Result<(), GameError> {
         let roll = Roll::new(dice[0], dice[1])?;
         match self.stage {
@@ -258,7 +258,7 @@ impl Game {
         Ok(())
     }
 
-    /// Moves to `after`, one of [`Board::results`], seen by who moves; then it is the other's turn.
+    /// Moves to `after`, one of [`Board::results`], seen by the player on roll. Then it is the other player's turn.
     pub fn play(&mut self, after: Board, room: &mut Results) -> Result<(), GameError> {
         let Stage::ToPlay(roll) = self.stage else {
             return Err(GameError::Play(self.stage));
@@ -296,7 +296,7 @@ impl Game {
         if self.stage == Stage::Doubled { Ok(()) } else { Err(GameError::Answer(self.stage)) }
     }
 
-    /// Over, where the board says so.
+    /// Sets the stage to [`Stage::Over`] if a side has borne off all checkers.
     fn ended(mut self) -> Game {
         let points = self.board.points();
         if points != 0 {
@@ -307,23 +307,23 @@ impl Game {
     }
 }
 
-/// How a game is expected to end: win a single game, a gammon, a backgammon, then lose each of them; together 1.
+/// Chances of the six endings: to win a single game, a gammon, a backgammon, and to lose each of them. Their sum is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chances(pub [f32; 6]);
 
 impl Chances {
-    /// To win, whatever it counts.
+    /// Chance to win, gammons and backgammons included.
     pub fn win(&self) -> f64 {
         self.0[..3].iter().map(|&chance| f64::from(chance)).sum()
     }
 
-    /// Points a game without the cube.
+    /// Expected points per game without the cube.
     pub fn equity(&self) -> f64 {
         let points = [1.0, 2.0, 3.0, -1.0, -2.0, -3.0];
         self.0.iter().zip(points).map(|(&chance, points)| f64::from(chance) * points).sum()
     }
 
-    /// Seen by the other player.
+    /// The same chances seen by the other player.
     pub fn turned(&self) -> Chances {
         let [a, b, c, d, e, f] = self.0;
         Chances([d, e, f, a, b, c])

@@ -1,8 +1,8 @@
-//! Position ids as GNU Backgammon writes them (its manual, "A technical description of the Position ID"): for each point a 1
-//! for every checker and then a 0, points 1 to 24 and the bar, first of the player who is not on roll and then of the one
-//! who is; 80 bits from the lowest up, in base 64. Whoever sees the board is the player on roll.
+//! Position ids in GNU Backgammon's format (its manual, "A technical description of the Position ID"). Each of points 1 to 24
+//! and the bar is a 1 for every checker, then a 0. The player who is not on roll comes first, then the player on roll. The 80
+//! bits are written in base 64, from the lowest up. A board's own side is the player on roll.
 //!
-//! It refuses every text that no position is written as, even where GNU Backgammon would read one into it.
+//! Only canonical ids are accepted; GNU Backgammon also accepts some others.
 
 use super::{BAR, Board, BoardError};
 
@@ -10,7 +10,7 @@ pub(super) const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 const LENGTH: usize = 14;
 const BITS: usize = 80;
 
-/// A position id, in the order of its text.
+/// A position id; ids are ordered by their text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id([u8; LENGTH]);
 

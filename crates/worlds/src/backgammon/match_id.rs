@@ -1,67 +1,69 @@
-//! Positions with all that is played for, as other programs write them: GNU Backgammon's position id with a match id behind a colon
-//! (its manual, "A technical description of the Match ID", and as of 1.06 a bit more that says whether the Jacoby rule is off), and
-//! eXtreme Gammon's XGID. Player one is GNU Backgammon's player 1 and who sits at the bottom of an XGID.
+//! Positions with their stakes in other programs' formats: GNU Backgammon's position id and match id, separated by a colon, and
+//! eXtreme Gammon's XGID. GNU Backgammon's manual documents the match id ("A technical description of the Match ID"); since
+//! version 1.06 one more bit is set if the Jacoby rule is off. Player one is GNU Backgammon's player 1 and the bottom player of
+//! an XGID.
 //!
-//! It refuses what it would have to guess: an id that is wrong anywhere is refused by the part that is wrong.
+//! An id with an invalid part is rejected, and the error names the part; nothing is guessed.
 
 use super::game::MOST_CUBE;
 use super::id::DIGITS;
 use super::{BAR, Board, BoardError, Crawford, Cube, Game, GameError, Match, POINTS, Player, Roll, Stage, Stakes};
 
-/// A game as an id tells it.
+/// A game read from an id.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     pub game: Game,
-    /// It says no more than where the checkers stand.
+    /// Whether the id is a position id alone, without stakes.
     pub bare: bool,
-    /// Money play in which gammons count only once the cube was turned. Games here are without that rule.
+    /// Whether the id has the Jacoby rule: money play in which gammons count only after the cube was turned. [`Game`] does not
+    /// apply it.
     pub jacoby: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IdError {
-    #[error("there is no id here; paste a position id, a position id with a match id behind a colon, or an XGID")]
+    #[error("the id is empty; paste a position id, a position id and a match id separated by a colon, or an XGID")]
     Empty,
-    #[error("the position id: {0}")]
+    #[error("position id: {0}")]
     Position(BoardError),
-    #[error("the match id has 12 characters and this has {0}; copy it whole")]
+    #[error("a match id has 12 characters, found {0}; copy the whole id")]
     MatchLength(usize),
-    #[error("{0:?} stands in no match id; copy it again, its characters are A-Z, a-z, 0-9, + and /")]
+    #[error("invalid character {0:?} in match id; use A-Z, a-z, 0-9, + and /")]
     MatchCharacter(char),
-    #[error("an XGID has 10 fields with colons between them and this has {0}; copy it whole")]
+    #[error("an XGID has 10 fields separated by colons, found {0}; copy the whole id")]
     Fields(usize),
-    #[error("the position of an XGID has 26 characters and this has {0}; copy it whole, from - or a letter on")]
+    #[error("the position of an XGID has 26 characters, found {0}; copy the whole id")]
     XgLength(usize),
-    #[error("{0:?} stands in no position of an XGID; copy it again, its characters are -, a-o and A-O")]
+    #[error("invalid character {0:?} in the position of the XGID; use -, a-o and A-O")]
     XgCharacter(char),
-    #[error("the position: {0}")]
+    #[error("position: {0}")]
     Board(BoardError),
-    /// The name of the part, what it says, and what it could say.
+    /// Name of the part, value found, remedy.
     #[error("{0} in this id is {1}; {2}")]
     Part(&'static str, String, String),
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
-fn part<T>(name: &'static str, found: impl ToString, wanted: impl ToString) -> Result<T, IdError> {
-    Err(IdError::Part(name, found.to_string(), wanted.to_string()))
+fn part<T>(name: &'static str, found: impl ToString, remedy: impl ToString) -> Result<T, IdError> {
+    Err(IdError::Part(name, found.to_string(), remedy.to_string()))
 }
 
-/// A game that goes on, before a roll.
-fn going_on(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, IdError> {
+/// Creates a game before a roll; a finished game is an error.
+fn game_in_progress(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, IdError> {
     let game = Game::at(board, on_roll, cube, stakes)?;
     match game.stage() {
-        Stage::Over(_) => part("the position", "the end of a game", "give one in which both still have checkers"),
+        Stage::Over(_) => part("the position", "the end of a game", "enter one in which both sides have checkers left"),
         _ => Ok(game),
     }
 }
 
-/// All that an id says beside the board.
-struct Said {
-    /// Seen by the one on roll.
+/// Fields of an id with stakes.
+struct Fields {
+    /// The board, seen by the player on roll.
     board: Board,
     on_roll: Player,
-    /// Of the cube's value.
+    /// Binary logarithm of the cube's value.
     log_cube: u32,
     owner: Option<Player>,
     doubled: bool,
@@ -72,35 +74,35 @@ struct Said {
     jacoby: bool,
 }
 
-impl Said {
+impl Fields {
     fn standing(self) -> Result<Standing, IdError> {
-        let Said { board, on_roll, log_cube, owner, doubled, dice, length, score, crawford, jacoby } = self;
+        let Fields { board, on_roll, log_cube, owner, doubled, dice, length, score, crawford, jacoby } = self;
         if log_cube > MOST_CUBE.trailing_zeros() {
-            return part("the cube", format!("2 to the power of {log_cube}"), format!("give {MOST_CUBE} at most"));
+            return part("the cube", format!("2 to the power of {log_cube}"), format!("enter {MOST_CUBE} at most"));
         }
         let cube = Cube { value: 1 << log_cube, owner };
         let stakes = if length == 0 {
             if crawford {
-                return part("the Crawford flag", 1, "money play has no such game, give the match's length too");
+                return part("the Crawford flag", 1, "clear it for money play, or enter the match's length");
             }
             Stakes::Money
         } else {
             if let Some(points) = score.into_iter().find(|&points| points >= length) {
-                return part("a score", points, format!("in a match to {length} both have fewer points"));
+                return part("a score", points, format!("in a match to {length}, enter less than {length}"));
             }
             let one_away = score.iter().any(|points| points + 1 == length);
             let crawford = match (crawford || length == 1, one_away) {
                 (true, true) => Crawford::Now,
-                (true, false) => return part("the Crawford flag", 1, "that game comes when somebody needs one more point"),
+                (true, false) => return part("the Crawford flag", 1, "clear it, or let one player need one point"),
                 (false, true) => Crawford::Past,
                 (false, false) => Crawford::Ahead,
             };
             Stakes::Match(Match { length, score, crawford })
         };
-        let mut game = going_on(board, on_roll, cube, stakes)?;
+        let mut game = game_in_progress(board, on_roll, cube, stakes)?;
         if doubled {
             if game.double().is_err() {
-                return part("a double", "offered", "whose turn it is may not turn the cube");
+                return part("a double", "offered", "remove it: the player on roll may not double");
             }
         } else if dice != [0, 0] {
             game.roll(dice)?;
@@ -110,18 +112,18 @@ impl Said {
 }
 
 impl Standing {
-    /// A position id alone (money play, before a roll), one with a match id behind a colon, or an XGID. Also what programs copy
-    /// around them: a text with an XGID somewhere, or with "Position ID" and perhaps "Match ID".
+    /// Reads a position id (money play, before a roll), a position id and a match id separated by a colon, or an XGID. The text
+    /// that programs copy around them is accepted: an XGID anywhere in a text, or ids labelled "Position ID" and "Match ID".
     pub fn read(text: &str) -> Result<Standing, IdError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(IdError::Empty);
         }
-        if let Some(xgid) = behind(text, "xgid=") {
+        if let Some(xgid) = after_label(text, "xgid=") {
             return xg(in_text(xgid))?.standing();
         }
-        let (position, id) = match behind(text, "position id") {
-            Some(position) => (before(position, "match id"), behind(text, "match id").map(|id| before(id, "position id"))),
+        let (position, id) = match after_label(text, "position id") {
+            Some(position) => (before(position, "match id"), after_label(text, "match id").map(|id| before(id, "position id"))),
             None if text.matches(':').count() > 1 => return xg(text)?.standing(),
             None => match text.split_once(':') {
                 Some((position, id)) => (position.trim(), Some(id.trim())),
@@ -132,44 +134,44 @@ impl Standing {
             Some(id) => gnu(position, id)?.standing(),
             None => {
                 let board = Board::from_id(position).map_err(IdError::Position)?;
-                let game = going_on(board, Player::One, Cube { value: 1, owner: None }, Stakes::Money)?;
+                let game = game_in_progress(board, Player::One, Cube { value: 1, owner: None }, Stakes::Money)?;
                 Ok(Standing { game, bare: true, jacoby: false })
             }
         }
     }
 }
 
-/// What follows a label, whatever its case, and the `:` or `=` behind it.
-fn behind<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+/// Text after a label and an optional `:` or `=`; case is ignored.
+fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     let at = find(text, label)?;
     let rest = text[at + label.len()..].trim_start();
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// The first word, or the part of it that stands before a label.
+/// The first word of a text, cut off before a label.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Where a label begins, whatever its case.
+/// Byte offset of a label; case is ignored.
 fn find(text: &str, label: &str) -> Option<usize> {
     text.as_bytes().windows(label.len()).position(|window| window.eq_ignore_ascii_case(label.as_bytes()))
 }
 
-/// An XGID at the beginning of a text: its last field is a number, behind which a line that was joined to it may go on.
+/// The XGID at the beginning of a text. Its last field is a number; text of a joined line may follow without a space.
 fn in_text(text: &str) -> &str {
     let word = text.split_whitespace().next().unwrap_or_default();
     let last = word.match_indices(':').nth(8).map_or(word.len(), |(at, _)| at + 1);
     let digits = word[last..].find(|c: char| !c.is_ascii_digit());
     match digits {
-        // More fields are an XGID that is wrong, and no other text.
+        // A colon after the digits means that the XGID has too many fields.
         Some(digits) if digits > 0 && !word[last + digits..].starts_with(':') => &word[..last + digits],
         _ => word,
     }
 }
 
-fn gnu(position: &str, id: &str) -> Result<Said, IdError> {
+fn gnu(position: &str, id: &str) -> Result<Fields, IdError> {
     let board = Board::from_id(position).map_err(IdError::Position)?;
     let characters = id.chars().count();
     if characters != 12 {
@@ -180,8 +182,8 @@ fn gnu(position: &str, id: &str) -> Result<Said, IdError> {
         let mut bits = 0u32;
         for &character in four {
             let value = DIGITS.iter().position(|&digit| digit == character);
-            let strange = || id.chars().find(|c| !DIGITS.iter().any(|&digit| char::from(digit) == *c));
-            bits = bits << 6 | value.ok_or_else(|| IdError::MatchCharacter(strange().unwrap_or('?')))? as u32;
+            let invalid = || id.chars().find(|c| !DIGITS.iter().any(|&digit| char::from(digit) == *c));
+            bits = bits << 6 | value.ok_or_else(|| IdError::MatchCharacter(invalid().unwrap_or('?')))? as u32;
         }
         three.copy_from_slice(&bits.to_be_bytes()[1..]);
     }
@@ -192,22 +194,22 @@ fn gnu(position: &str, id: &str) -> Result<Said, IdError> {
         0 => Some(Player::Two),
         1 => Some(Player::One),
         3 => None,
-        other => return part("the cube's owner", other, "give 0, 1, or 3 for nobody"),
+        other => return part("the cube's owner", other, "enter 0, 1, or 3 for the middle"),
     };
     match get(8, 3) {
         0 | 1 => {}
-        state => return part("the game's state", state, "give a game that goes on, which is 1"),
+        state => return part("the game's state", state, "enter 1, a game in progress"),
     }
     if get(13, 2) != 0 {
-        return part("a resignation", "offered", "give the position without it");
+        return part("a resignation", "offered", "enter the position without it");
     }
     let (on_roll, doubled) = (player(6), get(12, 1) == 1);
     let dice = [get(15, 3) as u8, get(18, 3) as u8];
     if (dice[0] == 0) != (dice[1] == 0) || dice.iter().any(|&die| die > 6) {
         let found = format!("{} and {}", dice[0], dice[1]);
-        return part("the roll", found, "give two dice from 1 to 6, or 0 and 0 before it");
+        return part("the roll", found, "enter two dice from 1 to 6, or 0 and 0 before a roll");
     }
-    Ok(Said {
+    Ok(Fields {
         board,
         on_roll,
         log_cube: get(0, 4),
@@ -215,14 +217,14 @@ fn gnu(position: &str, id: &str) -> Result<Said, IdError> {
         doubled,
         dice,
         length: get(21, 15) as u16,
-        // Player 0's come first.
+        // Player 0's score comes first.
         score: [get(51, 15) as u16, get(36, 15) as u16],
         crawford: get(7, 1) == 1,
         jacoby: get(66, 1) == 0,
     })
 }
 
-fn xg(text: &str) -> Result<Said, IdError> {
+fn xg(text: &str) -> Result<Fields, IdError> {
     let fields: Vec<&str> = text.split(':').map(str::trim).collect();
     let [position, cube, owner, turn, dice, one, two, rules, length, _most_cube] = fields[..] else {
         return Err(IdError::Fields(fields.len()));
@@ -241,8 +243,8 @@ fn xg(text: &str) -> Result<Said, IdError> {
         };
         let place = if side == 0 { at } else { BAR - at };
         if place == 0 {
-            let whose = if side == 0 { "the top player's" } else { "the bottom player's" };
-            return part("the bar", format!("{whose} with the other's {character}"), "move that checker");
+            let bar = if side == 0 { "the top player's" } else { "the bottom player's" };
+            return part("the bar", format!("{bar} with the other player's {character}"), "move that checker");
         }
         sides[side][place - 1] = count;
     }
@@ -250,30 +252,30 @@ fn xg(text: &str) -> Result<Said, IdError> {
     let seen_by_one = Board::new(mine, theirs).map_err(IdError::Board)?;
     let number = |name: &'static str, text: &str, most: u32| match text.parse::<u32>() {
         Ok(number) if number <= most => Ok(number),
-        _ => part(name, format!("{text:?}"), format!("give a whole number from 0 to {most}")),
+        _ => part(name, format!("{text:?}"), format!("enter an integer from 0 to {most}")),
     };
     let owner = match owner {
         "1" => Some(Player::One),
         "-1" => Some(Player::Two),
         "0" => None,
-        _ => return part("the cube's owner", format!("{owner:?}"), "give 1, -1, or 0 for nobody"),
+        _ => return part("the cube's owner", format!("{owner:?}"), "enter 1, -1, or 0 for the middle"),
     };
     let on_roll = match turn {
         "1" => Player::One,
         "-1" => Player::Two,
-        _ => return part("the turn", format!("{turn:?}"), "give 1 for the bottom player or -1 for the top one"),
+        _ => return part("the turn", format!("{turn:?}"), "enter 1 for the bottom player or -1 for the top player"),
     };
     let (doubled, dice) = match dice.as_bytes() {
         b"00" => (false, [0, 0]),
         b"D" => (true, [0, 0]),
-        b"B" | b"R" => return part("a beaver or raccoon", dice, "that is not played here, give 00 or D"),
+        b"B" | b"R" => return part("a beaver or raccoon", dice, "beavers and raccoons are not supported, enter 00 or D"),
         &[a @ b'1'..=b'6', b @ b'1'..=b'6'] => (false, [a - b'0', b - b'0']),
-        _ => return part("the roll", format!("{dice:?}"), "give two dice like 31, 00 before it, or D"),
+        _ => return part("the roll", format!("{dice:?}"), "enter two dice like 31, 00 before a roll, or D for a double"),
     };
     let length = number("the match's length", length, 32_767)? as u16;
     let score = [number("the bottom player's score", one, 32_767)?, number("the top player's score", two, 32_767)?];
     let rules = number("the field of Crawford and Jacoby", rules, if length == 0 { 3 } else { 1 })?;
-    Ok(Said {
+    Ok(Fields {
         board: if on_roll == Player::One { seen_by_one } else { seen_by_one.turned() },
         on_roll,
         log_cube: number("the cube", cube, 15)?,
@@ -288,7 +290,7 @@ fn xg(text: &str) -> Result<Said, IdError> {
 }
 
 impl Game {
-    /// Length, score, and whether the game without the cube has to be named: a match to one point has no other.
+    /// Match length, score and Crawford flag. The flag is false in a match to one point, whose only game is the Crawford game.
     fn standing(&self) -> (u16, [u16; 2], bool) {
         match self.stakes() {
             Stakes::Money => (0, [0; 2], false),
@@ -296,7 +298,7 @@ impl Game {
         }
     }
 
-    /// Position id and match id, as GNU Backgammon writes them.
+    /// Position id and match id in GNU Backgammon's format.
     pub fn gnu_id(&self) -> String {
         let mut key = 0u128;
         let mut at = 0;
@@ -319,7 +321,7 @@ impl Game {
         let dice = self.dice().map_or([0; 2], Roll::dice);
         dice.into_iter().for_each(|die| put(die.into(), 3));
         [length, score[1], score[0]].into_iter().for_each(|points| put(points.into(), 15));
-        // Without the Jacoby rule.
+        // The Jacoby rule is off.
         put(1, 1);
         let bytes = &key.to_le_bytes()[..9];
         let mut text = format!("{}:", self.board().id());
@@ -330,7 +332,7 @@ impl Game {
         text
     }
 
-    /// As eXtreme Gammon writes it.
+    /// XGID in eXtreme Gammon's format.
     pub fn xgid(&self) -> String {
         let board = if self.on_roll() == Player::One { self.board() } else { self.board().turned() };
         let letter = |at: usize| {

@@ -1,18 +1,18 @@
-//! What a roll can lead to: every distinct result once, found without looking for those that are equal.
+//! Results of a roll: every distinct resulting board once, enumerated without comparing boards.
 //!
-//! A result is known by the points that its checkers leave. Four moves of one number are a set of such points, and taken
-//! from the highest point down they are legal in that order whenever they are in any; two such sets never give the same
-//! board, and every way to play a double as far as it goes is equally long, so no longest one need be sought. With two
-//! numbers a result is a pair of points, one for each number. Two pairs give the same board only where one checker makes both
-//! moves over either of two empty points, or where the same two are borne off with the numbers exchanged.
-//! (`crates/worlds/tests/worlds/backgammon.rs` compares with trying every order.)
+//! A result is identified by the points that its checkers leave. The moves of a double are a multiset of points. If they are
+//! legal in some order, they are legal from the highest point down. Two multisets never give the same board, and every way to
+//! play a double as far as possible has the same number of moves. With two different dice, a result is a pair of points, one
+//! for each die. Two pairs give the same board in two cases only: one checker makes both moves over either of two empty
+//! points, or the same two checkers are borne off with the dice exchanged.
+//! `crates/worlds/tests/worlds/backgammon.rs` compares the results with an enumeration of all orders.
 
 use super::{BAR, Board, POINTS, Roll, Side, UNIT};
 
-/// No roll has more results: four moves among fifteen checkers are shared out in C(18, 4) ways.
+/// Upper bound on the number of results of a roll: the multisets of four of fifteen checkers, C(18, 4).
 pub const MOST_RESULTS: usize = 3060;
 
-/// What a hit changes for the side whose checker stood there, by the point as the hitter counts it.
+/// Difference that a hit adds to the side whose checker is hit, by the point as the other side counts it.
 const HIT: [u128; 32] = {
     let mut hit = [0; 32];
     let mut point = 1;
@@ -23,32 +23,32 @@ const HIT: [u128; 32] = {
     hit
 };
 
-/// Room for the results of a roll, made once and filled again and again.
+/// Reusable buffer for the results of a roll.
 pub struct Results {
     boards: Box<[Board; MOST_RESULTS]>,
     plays: Box<[Play; MOST_RESULTS]>,
     len: usize,
 }
 
-/// The places that checkers leave for one result: with two numbers that of the larger die and then that of the smaller, with
-/// doubles from the highest down; 0 for a die that is not played. No two results of a roll have the same.
+/// Places that checkers leave for one result; 0 for a die that is not played. With two different dice, the larger die's place
+/// comes first; with a double, the places are in descending order. No two results of a roll have equal plays.
 pub type Play = [u8; 4];
 
 impl Results {
     pub const BYTES: usize = MOST_RESULTS * (size_of::<Board>() + size_of::<Play>());
 
     pub fn new() -> Results {
-        let boards = vec![Board::START; MOST_RESULTS].try_into().expect("as many as there is room for");
-        let plays = vec![[0; 4]; MOST_RESULTS].try_into().expect("as many as there is room for");
+        let boards = vec![Board::START; MOST_RESULTS].try_into().expect("the length is MOST_RESULTS");
+        let plays = vec![[0; 4]; MOST_RESULTS].try_into().expect("the length is MOST_RESULTS");
         Results { boards, plays, len: 0 }
     }
 
-    /// What was found last.
+    /// Boards of the last enumeration.
     pub fn boards(&self) -> &[Board] {
         &self.boards[..self.len]
     }
 
-    /// How each of them comes about.
+    /// Play that leads to each of [`Results::boards`].
     pub fn plays(&self) -> &[Play] {
         &self.plays[..self.len]
     }
@@ -68,8 +68,8 @@ impl Default for Results {
 }
 
 impl Board {
-    /// Every distinct board that whoever sees this one can leave after `roll`, each once, in an order that depends on nothing
-    /// else; this board itself where no move is legal.
+    /// Enumerates the distinct boards that this side can reach with `roll`, seen by the same side. The order depends on the
+    /// board and the roll only. If no move is legal, the only result is this board.
     pub fn results<'a>(&self, roll: Roll, room: &'a mut Results) -> &'a [Board] {
         room.len = 0;
         let turn = Turn::new(self);
@@ -90,8 +90,8 @@ impl Board {
         room.boards()
     }
 
-    /// The same after the first two moves of a double at most. Its results are those that two more lead to from there, some of
-    /// them by several ways.
+    /// Enumerates the boards after the first two moves of a double, or one if no second is legal. Two more moves from them lead
+    /// to the results of the double; several halves can lead to the same result.
     pub fn halves<'a>(&self, double: Roll, room: &'a mut Results) -> &'a [Board] {
         room.len = 0;
         let turn = Turn::new(self);
@@ -107,7 +107,7 @@ impl Board {
         Turn::new(self).sources(die.into()) != 0
     }
 
-    /// Where the first two moves of a play lead that a roll was found to have, in whatever order they are made.
+    /// The board after the first two moves of a legal play; the order of the moves does not matter.
     #[inline]
     pub fn moved(&self, roll: Roll, play: [u8; 2]) -> Board {
         let (mut mine, mut theirs) = (self.mine.0, self.theirs.0);
@@ -124,13 +124,13 @@ impl Board {
     }
 }
 
-/// The highest place of a mask that has one.
+/// The highest place of a mask that is not empty.
 #[inline]
 fn highest(mask: u32) -> usize {
     31 & (31 - mask.leading_zeros() as usize)
 }
 
-/// Every place of a mask, from the highest down.
+/// The places of a mask in descending order.
 #[inline]
 pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -143,16 +143,16 @@ pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A board in the midst of a move, with what decides where a checker may go as masks by the mover's places.
+/// A board during a move. Masks by the mover's places decide which moves are legal.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     mine: u128,
     theirs: u128,
-    /// Where the mover has checkers, the bar included.
+    /// Places with checkers of the mover, the bar included.
     occupied: u32,
-    /// Where the other side has one.
+    /// Places with one checker of the other side.
     blots: u32,
-    /// Where it has more; they stay for as long as the move goes on.
+    /// Places with two or more checkers of the other side; constant during a move.
     blocked: u32,
 }
 
@@ -160,7 +160,7 @@ impl Turn {
     #[inline]
     pub(super) fn new(board: &Board) -> Turn {
         let (some, many) = board.theirs.masks();
-        // Their point p is this side's 25 - p; what they have off or on the bar is in nobody's way.
+        // Their point p is this side's 25 - p. Their checkers off the board or on the bar block no point.
         let seen = |mask: u32| mask.reverse_bits() >> (31 - BAR) & ((1 << BAR) - 2);
         Turn {
             mine: board.mine.0,
@@ -176,7 +176,7 @@ impl Turn {
         Board { mine: Side(self.mine), theirs: Side(self.theirs) }
     }
 
-    /// The places that a checker may leave with this die.
+    /// Mask of the places from which a checker may move by this die.
     #[inline]
     pub(super) fn sources(&self, die: usize) -> u32 {
         const OUTSIDE: u32 = !0 << 7;
@@ -187,7 +187,7 @@ impl Turn {
         if self.occupied & OUTSIDE != 0 || self.occupied == 0 {
             return onward;
         }
-        // From the very point that the die names, or from the highest where that is nearer.
+        // Bear off from the point equal to the die, or from the highest point if all checkers are below it.
         let farther = self.occupied & (!1 << die) != 0;
         onward | if farther { self.occupied & 1 << die } else { 1 << highest(self.occupied) }
     }
@@ -207,7 +207,7 @@ impl Turn {
         }
     }
 
-    /// All ways to play a die as often as it can be, `most` times at most.
+    /// Adds all ways to play a die as often as possible, at most `most` times.
     fn doubled(&self, die: usize, most: u32, room: &mut Results) {
         let (mut ahead, mut moves) = (*self, 0);
         while moves < most && ahead.sources(die) != 0 {
@@ -219,7 +219,7 @@ impl Turn {
         }
     }
 
-    /// All ways to play a die until it was played `moves` times, from no higher place than `from_most`.
+    /// Adds all ways to play a die until `moves` moves are made, from places of at most `from_most`.
     fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, room: &mut Results) {
         for from in places(self.sources(die) & ((2 << from_most) - 1)) {
             let then = self.moved(from, die);
@@ -232,16 +232,16 @@ impl Turn {
         }
     }
 
-    /// All ways to play both of two different dice; false where there is none.
+    /// Adds all ways to play both of two different dice; returns false if there is none.
     #[inline]
     fn pairs(&self, high: usize, low: usize, room: &mut Results) -> bool {
         /// Whether a mask has a place.
         fn has(mask: u32, place: usize) -> bool {
             mask >> place & 1 == 1
         }
-        // By the place that the larger die was played from: those that the smaller one was played from after it.
+        // By the larger die's place: mask of the places from which the smaller die can be played after it.
         let mut followers = [0u32; 32];
-        // A checker that goes first `low` to `between` and then on: over the other point it came to the same board.
+        // Whether a checker that moves `low` to `between` and then `high` also reaches the same board over the other point.
         let chained = |followers: &[u32; 32], from: usize, between: usize| {
             let other = from.wrapping_sub(high);
             from > high && has(followers[from], other) && self.blots & (1 << other | 1 << between) == 0
@@ -266,8 +266,8 @@ impl Turn {
                 room.push(then.moved(second, low), [from as u8, second as u8, 0, 0]);
             }
         }
-        // Whatever the larger die could be played from at once has been. The smaller one may lead to more: from the bar, to
-        // the point it goes on from, or to bearing off.
+        // All plays that begin with the larger die are done. The smaller die first can make more places legal for the larger
+        // one: it can enter from the bar, make a new starting point, or allow bearing off.
         for from in places(self.sources(low)) {
             let then = self.moved(from, low);
             for second in places(then.sources(high) & !firsts) {

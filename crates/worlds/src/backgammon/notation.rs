@@ -1,14 +1,13 @@
-//! A roll played by hand, a checker at a time, and moves in the notation that players write: `24/18*/13 6/5(2)`, `bar/22`,
-//! `4/off`. What counts is the board that is left: a step may be taken while one of the roll's results can still be reached,
-//! and a text is read as any order of steps that does what it says and leaves one of them.
+//! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal
+//! if a result of the roll can still be reached after it. A text is read as any order of its steps that ends in a result.
 //!
-//! It refuses to find results by itself: those are [`Board::results`], and here is only how to get there.
+//! [`Board::results`] enumerates the results; this module finds the steps that lead to them.
 
 use super::moves::{Turn, places};
 use super::{BAR, Board, OFF, POINTS, Results, Roll};
 use std::collections::HashSet;
 
-/// One checker by one die, as whoever moves counts the points; from [`BAR`], or to [`OFF`].
+/// One move of one checker by one die, in the mover's points; from [`BAR`] or a point, to a point or [`OFF`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
     pub from: u8,
@@ -18,34 +17,34 @@ pub struct Step {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotationError {
-    #[error("no checker may go from {} to {} now; take one of the steps that are open", name(*.from), name(*.to))]
+    #[error("no checker can move from {} to {} now; choose a legal step", name(*.from), name(*.to))]
     Step { from: u8, to: u8 },
-    #[error("nothing is written here; write a move like 8/5 6/5")]
+    #[error("the move is empty; enter a move like 8/5 6/5")]
     Empty,
-    #[error("{0:?} is not how a move is written; write it like 8/5 6/5, bar/22* or 6/off(2)")]
+    #[error("{0:?} is not a move; enter it like 8/5 6/5, bar/22* or 6/off(2)")]
     Unreadable(String),
-    #[error("this cannot be played with {} and {}; check the points, and enter from the bar first", .0.high(), .0.low())]
+    #[error("this move is not legal with {} and {}; check the points, and enter from the bar first", .0.high(), .0.low())]
     Illegal(Roll),
-    #[error("this leaves part of {} and {} unplayed; write the rest of the move too", .0.high(), .0.low())]
+    #[error("this move does not use all of {} and {}; add the missing steps", .0.high(), .0.low())]
     Unfinished(Roll),
-    #[error("this can be played in ways that hit different checkers; put a * after each point where one is hit")]
+    #[error("this move is ambiguous: the checkers hit depend on the path; put a * after each point with a hit")]
     Ambiguous,
     #[error("this roll does not lead to that position; choose one of its results")]
     Result,
 }
 
-/// What is written where nothing can be played.
+/// Notation of a turn in which no move is legal.
 const NO_MOVE: &str = "no move";
 
-/// The dice that are left, of a double so many, of two different ones the higher (1) and the lower (2).
-type Left = u8;
+/// Dice that are not played yet: their number for a double; otherwise bit 0 for the higher and bit 1 for the lower die.
+type DiceLeft = u8;
 
-fn all_left(roll: Roll) -> Left {
+fn all_left(roll: Roll) -> DiceLeft {
     if roll.is_double() { 4 } else { 3 }
 }
 
-/// Each die that is left, with what is left after it.
-fn dice(roll: Roll, left: Left) -> impl Iterator<Item = (usize, Left)> {
+/// Each die that is left, with the dice left after it.
+fn dice(roll: Roll, left: DiceLeft) -> impl Iterator<Item = (usize, DiceLeft)> {
     let of_two = [(left & 1, roll.high, left & 2), (left & 2, roll.low, left & 1)];
     let double = [(left, roll.high, left.saturating_sub(1)), (0, 0, 0)];
     let which = if roll.is_double() { double } else { of_two };
@@ -58,36 +57,37 @@ fn step(turn: &Turn, from: usize, die: usize) -> (Step, Turn) {
     (Step { from: from as u8, to: from.saturating_sub(die) as u8, hit }, then)
 }
 
-/// A roll being played.
+/// A partly played roll.
 #[derive(Clone)]
 pub struct Play {
     roll: Roll,
     results: HashSet<Board>,
-    /// Before each step, and now.
-    been: Vec<Place>,
+    /// State before each step, and the present state last.
+    history: Vec<Node>,
     taken: Vec<Step>,
 }
 
-/// A board on the way, and every way to say which dice are left: a checker borne off may have taken either.
+/// A board after some steps, and the possible sets of dice left. There can be two: a checker may have been borne off by either
+/// die.
 #[derive(Clone, Copy)]
-struct Place {
+struct Node {
     turn: Turn,
-    /// Bit n stands for the [`Left`] n.
+    /// Mask of the possible values of [`DiceLeft`].
     left: u32,
 }
 
 impl Play {
     pub fn new(board: Board, roll: Roll) -> Play {
         let results = board.results(roll, &mut Results::new()).iter().copied().collect();
-        let start = Place { turn: Turn::new(&board), left: 1 << all_left(roll) };
-        Play { roll, results, been: vec![start], taken: Vec::new() }
+        let start = Node { turn: Turn::new(&board), left: 1 << all_left(roll) };
+        Play { roll, results, history: vec![start], taken: Vec::new() }
     }
 
-    fn now(&self) -> &Place {
-        self.been.last().expect("it began somewhere")
+    fn now(&self) -> &Node {
+        self.history.last().expect("the history contains the start")
     }
 
-    /// As it stands after the steps that were taken, seen by who moves.
+    /// The board after the steps taken, seen by the mover.
     pub fn board(&self) -> Board {
         self.now().turn.board()
     }
@@ -96,10 +96,10 @@ impl Play {
         &self.taken
     }
 
-    /// The dice that no step has taken, the higher first; where a checker borne off may have taken either, the higher is left.
+    /// Dice that are not played yet, the higher first. If a checker may have been borne off by either die, the higher is left.
     pub fn left(&self) -> Vec<u8> {
         let Roll { high, low } = self.roll;
-        let one_of = |left: Left| self.now().left >> left & 1 == 1;
+        let one_of = |left: DiceLeft| self.now().left >> left & 1 == 1;
         if self.roll.is_double() {
             return vec![high; (0..=4).find(|&left| one_of(left)).unwrap_or(0).into()];
         }
@@ -107,36 +107,36 @@ impl Play {
         which.into_iter().find(|&(left, _)| one_of(left)).map_or(Vec::new(), |(_, dice)| dice)
     }
 
-    /// The steps that may come next, from the rear forward, each once.
+    /// Legal next steps, each once, from the highest point down.
     pub fn open(&self) -> Vec<Step> {
         let mut open: Vec<Step> = self.ways().into_iter().map(|(step, _)| step).collect();
         open.sort_unstable_by(|a, b| b.cmp(a));
         open
     }
 
-    /// Whether the roll is played, so that the board may be left to the other side.
+    /// Whether no step is left, so that the turn can end.
     pub fn is_whole(&self) -> bool {
         self.ways().is_empty()
     }
 
     pub fn take(&mut self, from: u8, to: u8) -> Result<Step, NotationError> {
         let way = self.ways().into_iter().find(|(step, _)| (step.from, step.to) == (from, to));
-        let (step, place) = way.ok_or(NotationError::Step { from, to })?;
-        self.been.push(place);
+        let (step, node) = way.ok_or(NotationError::Step { from, to })?;
+        self.history.push(node);
         self.taken.push(step);
         Ok(step)
     }
 
-    /// Takes the newest step back.
+    /// Undoes the newest step.
     pub fn undo(&mut self) -> Option<Step> {
         let step = self.taken.pop()?;
-        self.been.pop();
+        self.history.pop();
         Some(step)
     }
 
-    /// Every open step and where it leads.
-    fn ways(&self) -> Vec<(Step, Place)> {
-        let mut ways: Vec<(Step, Place)> = Vec::new();
+    /// Every legal step with the node after it.
+    fn ways(&self) -> Vec<(Step, Node)> {
+        let mut ways: Vec<(Step, Node)> = Vec::new();
         for left in (0..=4).filter(|left| self.now().left >> left & 1 == 1) {
             for (die, rest) in dice(self.roll, left) {
                 for from in places(self.now().turn.sources(die)) {
@@ -145,8 +145,8 @@ impl Play {
                         continue;
                     }
                     match ways.iter_mut().find(|(known, _)| *known == step) {
-                        Some((_, place)) => place.left |= 1 << rest,
-                        None => ways.push((step, Place { turn, left: 1 << rest })),
+                        Some((_, node)) => node.left |= 1 << rest,
+                        None => ways.push((step, Node { turn, left: 1 << rest })),
                     }
                 }
             }
@@ -154,14 +154,14 @@ impl Play {
         ways
     }
 
-    fn leads_to_a_result(&self, turn: &Turn, left: Left) -> bool {
+    fn leads_to_a_result(&self, turn: &Turn, left: DiceLeft) -> bool {
         self.results.contains(&turn.board())
             || dice(self.roll, left)
                 .any(|(die, rest)| places(turn.sources(die)).any(|from| self.leads_to_a_result(&turn.moved(from, die), rest)))
     }
 }
 
-/// The steps of one way to come from a board to a result of a roll, both seen by who moves.
+/// Steps of one path from a board to a result of a roll, both seen by the mover.
 pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, NotationError> {
     let mut results = Results::new();
     if !board.results(roll, &mut results).contains(result) {
@@ -174,8 +174,9 @@ pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, Not
     Err(NotationError::Result)
 }
 
-/// Moves of a double are tried from the rear forward alone, which is enough to find each result.
-fn search(turn: &Turn, roll: Roll, left: Left, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
+/// Depth-first search for steps to a result. Moves of a double are tried in descending order of points only, which reaches
+/// every result.
+fn search(turn: &Turn, roll: Roll, left: DiceLeft, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
     if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
         return true;
     }
@@ -203,14 +204,14 @@ fn name(place: u8) -> String {
     }
 }
 
-/// A result of a roll as players write the move.
+/// Move from a board to a result of a roll, in standard notation.
 pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, NotationError> {
     Ok(words(&route(board, roll, result)?))
 }
 
-/// Steps as players write them: what one checker does in a row, equal ones counted, the rear first.
+/// Steps in standard notation, from the highest point down. Steps of one checker are joined and equal moves are counted.
 pub fn words(steps: &[Step]) -> String {
-    /// One checker's points, each with whether it hit there.
+    /// Points of one checker's path, each with whether it hits there.
     type Way = Vec<(u8, bool)>;
     let mut ways: Vec<Way> = Vec::new();
     let mut steps = steps.to_vec();
@@ -240,7 +241,7 @@ pub fn words(steps: &[Step]) -> String {
     let text = |(way, count): &(Way, usize)| {
         let mut text = name(way[0].0);
         for (i, &(at, hit)) in way.iter().enumerate().skip(1) {
-            // A point that is only passed goes without saying.
+            // Intermediate points without a hit are omitted.
             if hit || i + 1 == way.len() {
                 text += &format!("/{}{}", name(at), if hit { "*" } else { "" });
             }
@@ -250,16 +251,16 @@ pub fn words(steps: &[Step]) -> String {
     counted.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-/// A checker's way as it was written, and how far along it is.
+/// Path of one checker as written, with the checker's present point.
 #[derive(Clone, PartialEq)]
 struct Written {
     at: usize,
-    /// Still to come, the last of them first.
+    /// Points to come, in reverse order.
     stops: Vec<usize>,
 }
 
-/// The result that a written move leaves. Ways may come in any order, whole or in steps; stars may be missing where that leaves
-/// no doubt.
+/// Reads a move in standard notation and returns its result. Steps may be in any order, joined or separate. Stars may be
+/// missing if the move is unambiguous without them.
 pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationError> {
     let mut results = Results::new();
     let results = board.results(roll, &mut results);
@@ -292,7 +293,7 @@ pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationErro
     }
 }
 
-/// `24/18*/13(2)`: a way, its stars as a mask of points, how often.
+/// Parses one word such as `24/18*/13(2)`: the path, a mask of the points with stars, and the count.
 fn way(word: &str) -> Option<(Written, u32, usize)> {
     let (path, count) = match word.strip_suffix(')') {
         Some(rest) => {
@@ -325,7 +326,7 @@ fn place(text: &str) -> Option<usize> {
     match text.to_ascii_lowercase().as_str() {
         "bar" | "b" => Some(BAR),
         "off" | "o" => Some(OFF),
-        // No sign, and no zeros before the number.
+        // No sign and no leading zeros.
         digits if digits.starts_with(|c: char| c.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0')) => {
             digits.parse().ok().filter(|&at: &usize| at <= POINTS + 1)
         }
@@ -333,18 +334,19 @@ fn place(text: &str) -> Option<usize> {
     }
 }
 
-/// Where written ways may end.
+/// Results that a written move can lead to.
 struct Ends<'a> {
     roll: Roll,
     results: &'a [Board],
-    /// With the points where checkers were hit, as a mask.
+    /// Results found, each with a mask of the points with hits.
     found: Vec<(Board, u32)>,
-    /// All that was written was done, and more was to do.
+    /// Whether some order of the written steps ended before the roll was fully played.
     unfinished: bool,
 }
 
 impl Ends<'_> {
-    fn follow(&mut self, turn: &Turn, left: Left, written: &[Written], hits: u32) {
+    /// Tries all orders of the steps in `written` that are still to come.
+    fn follow(&mut self, turn: &Turn, left: DiceLeft, written: &[Written], hits: u32) {
         if written.iter().all(|way| way.stops.is_empty()) {
             let end = (turn.board(), hits);
             if !self.results.contains(&end.0) {

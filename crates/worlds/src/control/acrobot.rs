@@ -1,9 +1,9 @@
-//! Acrobot-v1 with the meaning Gymnasium gives it: two links hang from a bar, a motor at the elbow
-//! swings the tip over a line. A plain f64 twin, and thousands in f32.
+//! Acrobot-v1 as in Gymnasium: two links hang from a bar, and a motor between them swings the tip over a line. A scalar f64
+//! reference and a vectorized f32 version.
 //!
-//! Equations: Sutton & Barto's book (not the paper of 1996, which has one term less), fourth-order
-//! Runge-Kutta over 0.2 s. Every step costs 1 but the one that *terminates*, with the tip more than a
-//! link above the bar; an episode is *truncated* at 500 steps.
+//! Equations: Sutton & Barto's book (the paper of 1996 lacks one term), fourth-order Runge-Kutta over 0.2 s. An episode
+//! *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. Every step costs 1, except
+//! the terminating one.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -16,23 +16,23 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// m/s²
 pub const GRAVITY: f64 = 9.8;
-/// Of either link, m.
+/// Length of each link, m.
 pub const LENGTH: f64 = 1.0;
-/// From a link's upper end to its centre of mass, m.
+/// Distance from a link's upper end to its centre of mass, m.
 pub const CENTRE: f64 = 0.5;
-/// Of either link, kg.
+/// Mass of each link, kg.
 pub const MASS: f64 = 1.0;
-/// Moment of inertia of either link, kg·m².
+/// Moment of inertia of each link, kg·m².
 pub const INERTIA: f64 = 1.0;
-/// N·m at the elbow: one way, none, or the other.
+/// Torque of the motor, N·m; an action applies it in one direction, not at all, or in the other.
 pub const TORQUE: f64 = 1.0;
-/// rad/s of the upper and of the lower link.
+/// Speed limits of the upper and the lower link, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
-/// Seconds a step.
+/// Seconds per step.
 pub const STEP_S: f64 = 0.2;
-/// An episode begins with every number uniform within ± this, rounded to f32.
+/// Every number of an initial state is uniform within ± this, rounded to f32.
 pub const RESET_SPREAD: f64 = 0.1;
-/// Steps an episode lasts at most.
+/// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
 
 static SPEC: Spec = Spec {
@@ -50,7 +50,7 @@ static SPEC: Spec = Spec {
 pub(super) static KIND: Kind =
     Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() };
 
-/// The rules; a state is θ₁ from hanging, θ₂ from the line of the first link, and their speeds.
+/// The rules. A state is θ₁ from the hanging position, θ₂ relative to the first link, and their speeds.
 pub struct Acrobot;
 
 impl Twin<4> for Acrobot {
@@ -69,13 +69,13 @@ impl Twin<4> for Acrobot {
         let [a, b, va, vb] = runge_kutta(*state, torque);
         let [limit_a, limit_b] = SPEED_LIMITS;
         *state = [wrapped(a), wrapped(b), va.clamp(-limit_a, limit_a), vb.clamp(-limit_b, limit_b)];
-        // The tip is more than a link above the bar.
+        // The tip is more than one link above the bar.
         let terminated = height(*state) > 1.0;
         (if terminated { 0.0 } else { -1.0 }, terminated)
     }
 }
 
-/// Of the tip over the bar, in links.
+/// Height of the tip above the bar, in links.
 fn height([a, b, ..]: [f64; 4]) -> f64 {
     -a.cos() - (b + a).cos()
 }
@@ -103,7 +103,7 @@ fn derivative([a, b, va, vb]: [f64; 4], torque: f64) -> [f64; 4] {
     [va, vb, acc_a, acc_b]
 }
 
-/// Turned into [-π, π], a turn at a time as Gymnasium does; many turns at once where there are many.
+/// Wraps an angle to [-π, π] one turn at a time, as Gymnasium does; more than 100 turns are removed at once.
 fn wrapped(angle: f64) -> f64 {
     let mut angle = if angle.abs() > 100.0 * TAU { angle % TAU } else { angle };
     while angle > PI {
@@ -115,7 +115,7 @@ fn wrapped(angle: f64) -> f64 {
     angle
 }
 
-/// Of a link about its own end.
+/// Moment of inertia of a link about its end, kg·m².
 const END_INERTIA: f64 = MASS * CENTRE * CENTRE + INERTIA;
 const ARM: f64 = MASS * LENGTH * CENTRE;
 
@@ -173,12 +173,12 @@ impl Rules<4, 6> for Acrobot {
         let half_turn = PI as f32 * 1.000_001;
         let limits = [half_turn, half_turn, SPEED_LIMITS[0] as f32, SPEED_LIMITS[1] as f32];
         let inside = state.iter().zip(limits).all(|(x, limit)| x.abs() <= limit);
-        // The line lies elsewhere in f32 by a rounding.
+        // The f32 rules can differ from `height` by rounding.
         inside && height(state.map(f64::from)) <= 1.0 + 1e-5
     }
 }
 
-/// Accelerations at the angles reached from `state` in a time at some speeds, and at other speeds there.
+/// Accelerations at `speeds` after the angles moved from `state` for `time_s` at the speeds `along`.
 #[inline(always)]
 fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], time_s: f64, torque: S::F) -> [S::F; 2] {
     let time_s = s.splat(time_s as f32);
@@ -187,7 +187,7 @@ fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], t
     accelerations(s, angle::sin_cos(s, a), angle::sin_cos(s, b), speeds, torque)
 }
 
-/// [`derivative`] in a shorter form. With d₂ = I + x, where I is a link's inertia about its end and
+/// Accelerations of [`derivative`] in a shorter form. With d₂ = I + x, where I is a link's inertia about its end and
 /// x = mlc·cos b, d₁ is 2·d₂ + ml², and the determinant of both equations is I² + I·ml² - x².
 #[inline(always)]
 fn accelerations<S: Simd>(
@@ -216,7 +216,7 @@ fn accelerations<S: Simd>(
     [s.mul(acc_a, scale), s.mul(acc_b, scale)]
 }
 
-/// What the kernels read.
+/// Constants of the accelerator kernels.
 fn constants() -> Vec<(&'static str, f64)> {
     let link_inertia = MASS * LENGTH * LENGTH;
     let derived = [

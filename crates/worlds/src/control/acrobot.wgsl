@@ -1,5 +1,4 @@
-// Acrobot-v1 as `worlds::acrobot` has it in f32, in the same short form of the two equations: its constants stand
-// before this text.
+// Acrobot-v1, the f32 rules of `worlds::control::acrobot`. Its constants precede this text.
 
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     let drawn = threefry(key, vec4<u32>(env, episode, 0u, 0u));
@@ -15,7 +14,7 @@ fn world_shown(state: State) -> Shown {
     return Shown(a.y, a.x, b.y, b.x, state[2], state[3]);
 }
 
-// Of both angles, from (sin, cos) of each and their speeds.
+// Accelerations of both angles, from (sin, cos) of each and their speeds.
 fn acrobot_accelerations(a: vec2<f32>, b: vec2<f32>, v: vec2<f32>, torque: f32) -> vec2<f32> {
     let x = b.y * ARM;
     let d2 = x + END_INERTIA;
@@ -31,7 +30,7 @@ fn acrobot_accelerations(a: vec2<f32>, b: vec2<f32>, v: vec2<f32>, torque: f32) 
     return vec2<f32>(upper, lower) * scale;
 }
 
-// The same at the angles reached in a time at some speeds, and at other speeds there.
+// Accelerations at the speeds `v` after the angles moved for `time_s` at the speeds `along`.
 fn acrobot_ahead(angles: vec2<f32>, along: vec2<f32>, v: vec2<f32>, time_s: f32, torque: f32) -> vec2<f32> {
     let reached = fma(along, vec2<f32>(time_s), angles);
     return acrobot_accelerations(angle_sin_cos(reached.x), angle_sin_cos(reached.y), v, torque);

@@ -1,14 +1,13 @@
-//! Angles as worlds in f32 need them: sin and cos within 2e-7 over a few dozen turns, for half the work of
-//! `math::poly::sin_cos`, and whole turns taken off. It refuses to serve a network or a sampler, whose
-//! small numbers need every digit.
+//! Angles in f32 for environments: sin and cos within 2e-7 over a few dozen turns, at half the cost of `math::poly::sin_cos`,
+//! and the reduction to ±π. The error is absolute; networks and samplers need the relative accuracy of `math::poly`.
 
 use math::Simd;
 use std::f64::consts::TAU;
 
-/// 2π in two parts; the first has few bits, so that a turn is taken off exactly.
+/// 2π in two parts. The first has few bits, so its product with a small integer is exact.
 const TURN: [f64; 2] = [6.28125, TAU - 6.28125];
 
-/// The same direction within ±π.
+/// The equivalent angle within ±π.
 #[inline(always)]
 pub(crate) fn within_a_turn<S: Simd>(s: S, angle: S::F) -> S::F {
     let turns = s.round(s.mul(angle, s.splat((1.0 / TAU) as f32)));
@@ -30,8 +29,7 @@ pub(crate) fn sin_cos<S: Simd>(s: S, angle: S::F) -> (S::F, S::F) {
     (flip(s, small_sin(s, r, square), sign), flip(s, small_cos(s, square), sign))
 }
 
-/// (sin, cos) of one angle, for code that is not written in vectors: no multiply-add is fused, so that the bits
-/// are the same everywhere.
+/// (sin, cos) of one angle, for scalar code. No multiply-add is fused, so the bits are the same on every platform.
 #[inline]
 pub(crate) fn sin_cos_1(angle: f32) -> (f32, f32) {
     const MAGIC: f32 = 12_582_912.0;
@@ -50,10 +48,10 @@ fn flip<S: Simd>(s: S, x: S::F, sign: S::U) -> S::F {
     s.f32_from_bits(s.xor_u(s.to_bits(x), sign))
 }
 
-/// What is left of an angle within ±π/2, and the sign that the half turns taken off give both sin and cos.
+/// Reduces an angle to ±π/2 by half turns. Returns the remainder and the sign bit that sin and cos need.
 #[inline(always)]
 fn half_turns_off<S: Simd>(s: S, angle: S::F) -> (S::F, S::U) {
-    // Adding 1.5·2²³ rounds to a whole number, whose lowest bit is then the lowest of all.
+    // Adding 1.5·2²³ rounds to an integer, whose lowest bit becomes the lowest bit of the mantissa.
     let magic = s.splat(12_582_912.0);
     let shifted = s.mul_add(angle, s.splat((2.0 / TAU) as f32), magic);
     let halves = s.sub(shifted, magic);
@@ -80,6 +78,6 @@ fn small_cos<S: Simd>(s: S, square: S::F) -> S::F {
     p
 }
 
-/// (sin r - r)/r³ and cos r on |r| <= π/2, least greatest error (5e-9 and 5e-8 in all), highest power first.
+/// Minimax polynomials of (sin r - r)/r³ and cos r on |r| <= π/2, highest power first. Their errors are 5e-9 and 5e-8.
 const SIN: [f32; 4] = [2.600_054_3e-6, -1.980_661_5e-4, 8.333_017e-3, -0.166_666_57];
 const COS: [f32; 5] = [2.319_438_2e-5, -1.385_592_7e-3, 4.166_399e-2, -0.499_999_3, 1.0];

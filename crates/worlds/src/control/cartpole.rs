@@ -1,11 +1,10 @@
-//! CartPole-v1 with the meaning Gymnasium gives it, twice: a plain f64 twin that steps one pole, and
-//! thousands of poles as a structure of f32 arrays in the kernels' panel layout.
+//! CartPole-v1 as in Gymnasium: a scalar f64 reference for one pole, and a vectorized f32 version in the panel layout of the
+//! networks.
 //!
 //! Equations: Barto, Sutton & Anderson (1983) as corrected by Florian (2007), explicit Euler at 50 Hz.
 //!
-//! It refuses to render, to shape rewards and to know who acts. Every step is worth 1; an episode is
-//! *terminated* when the cart leaves the track or the pole leans over 12°, *truncated* at 500 steps,
-//! and both can happen on the same step.
+//! The reward of every step is 1 and is not shaped. An episode is *terminated* when the cart leaves the track or the pole leans
+//! more than 12°, and *truncated* at 500 steps; both can happen on the same step.
 
 use super::kind::{Kernels, Kind};
 use super::many::{load, place, store};
@@ -22,27 +21,27 @@ pub const MASS_CART: f64 = 1.0;
 pub const MASS_POLE: f64 = 0.1;
 /// Half of the pole's length, m.
 pub const HALF_LENGTH: f64 = 0.5;
-/// N, to the left or to the right.
+/// Force to the left or to the right, N.
 pub const FORCE: f64 = 10.0;
-/// Seconds a step.
+/// Seconds per step.
 pub const STEP_S: f64 = 0.02;
-/// The track ends here on either side, m.
+/// Distance from the centre of the track to its ends, m.
 pub const X_LIMIT: f64 = 2.4;
 /// 12°, rad.
 pub const THETA_LIMIT: f64 = 12.0 * 2.0 * std::f64::consts::PI / 360.0;
-/// An episode begins with every number uniform within ± this.
+/// Every number of an initial state is uniform within ± this.
 pub const RESET_SPREAD: f64 = 0.05;
-/// Steps an episode lasts at most.
+/// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
-/// Numbers in an observation: place (m) and speed (m/s) of the cart, angle (rad) and speed (rad/s) of the pole.
+/// Length of an observation: position (m) and speed (m/s) of the cart, angle (rad) and angular speed (rad/s) of the pole.
 pub const OBSERVATION: usize = 4;
-/// Push left, push right.
+/// Number of actions: push left, push right.
 pub const ACTIONS: usize = 2;
 
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
 
-/// The rules; a state is x, ẋ, θ, θ̇. In f64 they are the reference for the fast form, and the large pole that a hand can push.
+/// The rules; a state is x, ẋ, θ, θ̇. In f64 they are the reference of the f32 version and the pole that a visitor can push.
 pub struct CartPole;
 
 pub type CartPole64 = Single<CartPole, OBSERVATION>;
@@ -54,9 +53,10 @@ impl Twin<OBSERVATION> for CartPole {
         [(); OBSERVATION].map(|()| uniform(-RESET_SPREAD, RESET_SPREAD))
     }
 
-    /// Action 1 pushes right and any other left. Two more forces, N, are both horizontal: on the cart and on the tip of the pole.
+    /// Takes one step. Action 1 pushes right, any other action left. The two external forces (N) are horizontal, on the cart and
+    /// on the tip of the pole.
     ///
-    /// The tip lies 2l above the hinge: its force f adds f to the cart's equation and the torque 2·l·f·cos θ to the pole's.
+    /// The tip is 2l above the hinge. Its force f adds f to the cart's equation and the torque 2·l·f·cos θ to the pole's.
     fn step(state: &mut [f64; OBSERVATION], action: f64, moment: Moment) -> (f64, bool) {
         let [x, v, theta, w] = *state;
         let [cart_force, tip_force] = moment.forces;
@@ -68,7 +68,7 @@ impl Twin<OBSERVATION> for CartPole {
         let x_acc = push - POLE_MOMENT * theta_acc * cos / MASS;
         let [x, v, theta, w] = [x + STEP_S * v, v + STEP_S * x_acc, theta + STEP_S * w, w + STEP_S * theta_acc];
         *state = [x, v, theta, w];
-        // NaN counts as out.
+        // NaN counts as outside.
         let inside = x.abs() <= X_LIMIT && theta.abs() <= THETA_LIMIT;
         (1.0, !inside)
     }
@@ -92,11 +92,11 @@ pub(super) static KIND: Kind = Kind {
     ..Kind::new(&SPEC, || Box::new(CartPole64::new(0)), |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)))
 };
 
-/// Many poles in f32, 16 or 8 or 4 at a time, each beginning again by itself when its episode ends.
+/// Many poles in f32, stepped 4, 8 or 16 at a time. Each starts its next episode by itself when an episode ends.
 ///
-/// The state is its own observation, in panels: `[count/PANEL][OBSERVATION][PANEL]`, ready for a
-/// network. Lanes beyond `count` in the last panel are poles too; nobody need look at them. A new
-/// episode's state is a function of (seed, environment, episode), whatever the lanes or threads.
+/// The state is its own observation, in panels: `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks. Lanes
+/// beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment,
+/// episode) and does not depend on the number of lanes or threads.
 pub struct CartPoles {
     isa: Isa,
     keys: Keys,
@@ -104,19 +104,19 @@ pub struct CartPoles {
     count: usize,
     /// `[panels][OBSERVATION][PANEL]`
     state: Vec<f32>,
-    /// Episodes begun before this one, modulo 2²³, above the steps taken in it: `[panels][PANEL]`.
+    /// Number of earlier episodes modulo 2²³ in the upper bits, number of steps in the lower [`STEP_BITS`]: `[panels][PANEL]`.
     clock: Vec<u32>,
-    /// Where each environment's next episode begins, as `state`. At each step one panel in [`SHORTEST`] is
-    /// worked out anew: no pole can need its next start sooner than that after it took the last.
+    /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes one of [`SHORTEST`]
+    /// panels. This is sufficient, since no episode has fewer steps.
     starts: Vec<f32>,
-    /// Steps so far, to tell which.
+    /// Step counter modulo [`SHORTEST`]; selects the panels of `starts` to recompute.
     turn: usize,
 }
 
-/// What a world draws its numbers from; apart from every other stream of the same seed.
+/// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x0043_5031;
 
-/// Words of a seed that stand beside (environment, episode) or (environment, when) in the hash.
+/// Keys of a seed. The initial states hash (environment, episode), the random actions (environment, time).
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -130,20 +130,20 @@ impl Keys {
     }
 }
 
-/// What a seed's numbers are drawn under: two words for where episodes begin, and two for coins.
+/// Random key of a seed: two words for initial states and two for random actions.
 pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).block([0; 4])
 }
 
-/// The lower bits of a clock are steps, which end below [`STEP_LIMIT`].
+/// Number of lower bits of a clock that hold the steps, which are less than [`STEP_LIMIT`].
 pub const STEP_BITS: u32 = 9;
 const STEP_MASK: u32 = (1 << STEP_BITS) - 1;
-/// Episodes are counted up to here, and from 0 again.
+/// Period of the episode counter.
 pub const EPISODES: u32 = 1 << (32 - STEP_BITS);
 const _: () = assert!(STEP_LIMIT < STEP_MASK);
 
 impl CartPoles {
-    /// Environments `first..first + count` of a seed, each at the start of its first episode.
+    /// Creates environments `first..first + count` of a seed, each at the start of its first episode.
     pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
         let panels = count.div_ceil(PANEL);
         let mut poles = Self {
@@ -165,7 +165,7 @@ impl CartPoles {
         words.map(|word| word.cast_signed() as f32 * SPREAD)
     }
 
-    /// Puts an environment at the start of an episode.
+    /// Moves an environment to the start of an episode.
     fn place(&mut self, env: usize, episode: u32) {
         let (now, next) = (self.start(env, episode), self.start(env, episode + 1));
         for i in 0..OBSERVATION {
@@ -174,8 +174,8 @@ impl CartPoles {
         self.clock[env] = episode << STEP_BITS;
     }
 
-    /// Many steps with actions that are thrown like coins, and the number of episodes that ended.
-    /// Nothing but the last state is seen. Which actions [`CartPoles::coins`] tells.
+    /// Takes `steps` steps with random actions and returns the number of episodes that ended. Only the last state is stored.
+    /// [`CartPoles::coins`] returns the same actions.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
         let poles = self;
         kernel!(poles.isa, |s: S, poles: &mut CartPoles, game: u32, steps: u32| -> u64 {
@@ -194,7 +194,7 @@ impl CartPoles {
                         ids[v] = s.add_u(id, s.splat_u((v * S::LANES) as u32));
                         poles[v] = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
                     }
-                    toss(s, keys, game, steps, ids, &mut poles);
+                    random_steps(s, keys, game, steps, ids, &mut poles);
                     for v in 0..ABREAST {
                         let l = l + v * S::LANES;
                         let mut episodes = [0; 16];
@@ -212,8 +212,7 @@ impl CartPoles {
         })
     }
 
-    /// The actions that [`CartPoles::play`] takes at one step of a game: 0 or 1, a function of (seed,
-    /// environment, game, step).
+    /// Writes the actions of [`CartPoles::play`] at one step of a game: 0 or 1, a function of (seed, environment, game, step).
     pub fn coins(&self, game: u32, step: u32, actions: &mut [f32]) {
         let [c, d] = self.keys.action;
         let key = [c.wrapping_add(step / COINS), d];
@@ -312,23 +311,23 @@ impl Vector for CartPoles {
     }
 }
 
-/// What a random word, read as i32, is multiplied by: a hair less than the spread, so that rounding does
-/// not lead out of it.
+/// Factor from a random word, read as i32, to a number of an initial state. It is slightly smaller than the exact factor, so
+/// that rounding cannot exceed [`RESET_SPREAD`].
 pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 
-/// Numbers of a panel's state.
+/// Length of a panel's state.
 const STATE: usize = OBSERVATION * PANEL;
-/// Coins of one hash: 32 in each word, highest bit first.
+/// Random actions per hash: 32 in each word, the highest bit first.
 const COINS: u32 = 128;
 
-/// Vectors of poles played at once: each waits for its own last step, so one alone would leave most of
-/// the machine idle, and many would not fit its registers.
+/// Number of vectors of poles that are stepped together. One vector alone leaves execution units idle, because each step depends
+/// on the last; more vectors do not fit the registers.
 const ABREAST: usize = 2;
 
-/// Steps these poles by coins. The start that follows an episode is worked out every [`SHORTEST`]
-/// steps, in which no pole can need two.
+/// Steps poles with random actions. The next initial state is computed every [`SHORTEST`] steps, in which no pole can need
+/// two.
 #[inline(always)]
-fn toss<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; ABREAST], poles: &mut [Pole<S>; ABREAST]) {
+fn random_steps<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; ABREAST], poles: &mut [Pole<S>; ABREAST]) {
     let sign = s.splat_u(1 << 31);
     let left = s.to_bits(s.splat((-FORCE / MASS) as f32));
     let [c, d] = keys.action;
@@ -357,8 +356,8 @@ fn toss<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; ABREAST], 
     }
 }
 
-/// No episode is shorter. From ±0.05 rad and ±0.05 rad/s, under no more than 18 rad/s² at any angle inside,
-/// seven steps lead to 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad at most, and the limit is 0.209.
+/// Lower bound on the steps of an episode. From ±0.05 rad and ±0.05 rad/s, with at most 18 rad/s² at any valid angle, seven
+/// steps lead to at most 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad; the limit is 0.209.
 pub const SHORTEST: u32 = 8;
 
 /// A vector of poles.
@@ -368,7 +367,7 @@ struct Pole<S: Simd> {
     clock: S::U,
 }
 
-/// A vector of poles after a step, and how it ended for each.
+/// A vector of poles after a step, with masks of the poles whose episodes ended.
 struct Reached<S: Simd> {
     state: [S::F; OBSERVATION],
     clock: S::U,
@@ -389,7 +388,7 @@ impl<S: Simd> Pole<S> {
 }
 
 impl<S: Simd> Reached<S> {
-    /// Poles whose episode is over at their next start, the others where they are.
+    /// Replaces the state of poles whose episode is over by their next initial state.
     #[inline(always)]
     fn begin_again(&self, s: S, start: [S::F; OBSERVATION]) -> Pole<S> {
         let next = s.add_u(s.or_u(self.clock, s.splat_u(STEP_MASK)), s.splat_u(1));
@@ -400,7 +399,7 @@ impl<S: Simd> Reached<S> {
         Pole { state, clock: s.select_u(self.over, next, self.clock) }
     }
 
-    /// Flags and length.
+    /// Flags and length as in [`Vector::step`]'s `ended`.
     #[inline(always)]
     fn end(&self, s: S) -> S::U {
         let length = s.shl_u(s.and_u(self.clock, s.splat_u(STEP_MASK)), LENGTH_SHIFT);
@@ -410,7 +409,7 @@ impl<S: Simd> Reached<S> {
     }
 }
 
-/// Where the episode after this one begins.
+/// Initial state of the next episode.
 #[inline(always)]
 fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVATION] {
     let next = s.shr_u(s.add_u(clock, s.splat_u(1 << STEP_BITS)), STEP_BITS);
@@ -422,11 +421,11 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
     start
 }
 
-/// The largest θ² between two steps: there, and only there, the short polynomials of [`euler`] hold. The
-/// next term of each series is not dropped but spread over the others, so that it errs both ways.
+/// Largest θ² between two steps, the range in which the short polynomials of [`euler`] hold. The next term of each series is
+/// distributed over the others, so that the error has both signs.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
-/// [`CartPole::step`] for a vector of poles; `force` is an acceleration, N over the whole mass.
+/// Vectorized [`CartPole::step`]; `force` is an acceleration, the force over the total mass.
 #[inline(always)]
 fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [S::F; OBSERVATION] {
     let c = |value: f64| s.splat(value as f32);
@@ -447,10 +446,10 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
     [s.mul_add(tau, v, x), s.mul_add(tau, x_acc, v), s.mul_add(tau, w, theta), s.mul_add(tau, theta_acc, w)]
 }
 
-/// What the kernels read.
+/// Constants of the accelerator kernels.
 fn constants() -> Vec<(&'static str, f64)> {
     let q = SQUARE;
-    // 1 over the inertia a - b·cos²θ, with r = b/(a - b).
+    // Series of 1 / (a - b·cos²θ), the reciprocal of the inertia, with r = b/(a - b).
     let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / MASS);
     let r = b / (a - b);
     let last = -(2.0 / 45.0 * r + 2.0 / 3.0 * r * r + r * r * r);

@@ -1,4 +1,4 @@
-// CartPole-v1 as `worlds::cartpole` has it in f32: its constants stand before this text.
+// CartPole-v1, the f32 rules of `worlds::control::cartpole`. Its constants precede this text.
 
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     let drawn = vec4<f32>(bitcast<vec4<i32>>(hash(key.xy, vec2<u32>(env, episode)))) * SPREAD;
@@ -7,9 +7,9 @@ fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
 
 fn world_shown(state: State) -> Shown { return state; }
 
-// `force` is an acceleration, N over the whole mass. Angles between two steps are within the limit: there, and only
-// there, these short polynomials hold. One over the inertia is one too, within 3e-8 of itself, for a division costs
-// as much as half of the rest. 13 multiply-adds and 7 products.
+// One Euler step; `force` is an acceleration, the force over the total mass. The short polynomials hold for the angles that
+// are possible between two steps. The reciprocal of the inertia is a polynomial too, with a relative error of 3e-8: a division
+// would cost half as much as everything else. 13 multiply-adds and 7 products.
 fn cartpole_pushed(state: State, force: f32) -> State {
     let theta = state[2];
     let w = state[3];
@@ -26,7 +26,7 @@ fn cartpole_pushed(state: State, force: f32) -> State {
     );
 }
 
-// Both are looked at: to skip one would be a branch.
+// `&` evaluates both conditions and avoids a branch.
 fn cartpole_out(state: State) -> bool { return !((abs(state[0]) <= X_LIMIT) & (abs(state[2]) <= THETA_LIMIT)); }
 
 fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {

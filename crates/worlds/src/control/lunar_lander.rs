@@ -1,10 +1,10 @@
-//! LunarLander-v3 with the meaning Gymnasium gives it (discrete, gravity 10, no wind): set a craft on two
-//! sprung legs down between the flags. An f64 twin and thousands in f32, of one code.
+//! LunarLander-v3 as in Gymnasium (discrete, gravity 10, no wind): land a craft on two sprung legs between the flags. A scalar f64
+//! reference and a vectorized f32 version share one generic implementation.
 //!
-//! The rules are here, the bodies in `rigid`. An engine's push scatters a little; how it will scatter in
-//! the next step is a part of the twin's state, so that a step is a function of state and action. An
-//! episode *terminates* when the hull touches the ground or the craft leaves the picture (-100), or when all
-//! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
+//! This file contains the rules, `rigid` the bodies. The position of an engine is random within a small range. The reference's
+//! state contains the next step's random offsets, so a step is a function of state and action. An episode *terminates* when the
+//! hull touches the ground or the craft leaves the picture (-100), or when all bodies are at rest (+100). It is *truncated* at
+//! 1000 steps. The continuous version and wind are not implemented.
 
 use super::kind::{Kernels, Kind};
 use super::many::place;
@@ -18,20 +18,21 @@ use crate::named;
 use math::{Isa, PANEL, Rng, rng};
 use std::sync::LazyLock;
 
-/// Of the picture, in metres.
+/// Width of the picture, m.
 pub const WIDTH: f64 = 20.0;
+/// Height of the picture, m.
 pub const HEIGHT: f64 = 40.0 / 3.0;
-/// Where the pad lies.
+/// Height of the pad, m.
 pub const PAD_HEIGHT: f64 = HEIGHT / 4.0;
-/// Seconds a step.
+/// Seconds per step.
 pub const STEP_S: f64 = 0.02;
 /// m/s²
 pub const GRAVITY: f64 = 10.0;
-/// Steps an episode lasts at most.
+/// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 1000;
-/// An episode begins with a force within ± this each way for one step, N.
+/// Bound of each component of the random force in the first step of an episode, N.
 pub const FIRST_FORCE: f64 = 1000.0;
-/// The craft's outline from its origin, anticlockwise, in metres.
+/// Outline of the hull relative to the craft's origin, anticlockwise, m.
 pub const HULL: [[f64; 2]; 6] = [
     [17.0 / 30.0, -10.0 / 30.0],
     [17.0 / 30.0, 0.0],
@@ -40,39 +41,39 @@ pub const HULL: [[f64; 2]; 6] = [
     [-17.0 / 30.0, 0.0],
     [-17.0 / 30.0, -10.0 / 30.0],
 ];
-/// A leg's outline from its middle.
+/// Outline of a leg relative to its centre, anticlockwise, m.
 pub const LEG: [[f64; 2]; 4] = [[-2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, 8.0 / 30.0], [-2.0 / 30.0, 8.0 / 30.0]];
 /// kg/m²
 const HULL_DENSITY: f64 = 5.0;
 const LEG_DENSITY: f64 = 1.0;
-/// On the ground, whose own is 0.1: the geometric mean of the two, of which a leg has 0.2.
+/// Friction on the ground: the geometric mean of the ground's coefficient, 0.1, and the body's, 0.1 (hull) or 0.2 (leg).
 const HULL_FRICTION: f64 = 0.1;
 const LEG_FRICTION: f64 = 0.141_421_356_237_309_5;
-/// From a leg's middle to the hinge at the craft's origin, sideways and up, in metres.
+/// Distance from a leg's centre to the hinge at the craft's origin, sideways and up, m.
 const LEG_AWAY: f64 = 20.0 / 30.0;
 const LEG_UP: f64 = 18.0 / 30.0;
-/// A leg swings between these, its motor pushes it inwards: radians, rad/s, N·m.
+/// Limits of a leg's angle (rad), and the speed (rad/s) and torque (N·m) of the motor that turns it inwards.
 const LEG_IN: f64 = 0.4;
 const LEG_OUT: f64 = 0.9;
 const LEG_SPEED: f64 = 0.3;
 const LEG_TORQUE: f64 = 40.0;
-/// How a leg leans when an episode begins; its hinge counts from there.
+/// Initial lean of a leg, rad; its hinge angle is measured from there.
 const LEG_LEAN: f64 = 0.05;
-/// Impulse per metre that an engine is away, N·s/m; and the fuel of a step.
+/// Impulse of an engine per metre of its offset, N·s/m, and its fuel cost per step.
 const MAIN_POWER: f64 = 13.0;
 const MAIN_PRICE: f64 = 0.3;
 const SIDE_POWER: f64 = 0.6;
 const SIDE_PRICE: f64 = 0.03;
-/// Where engines are, in metres: the main one below the origin; the side ones beside it and above it. The last
-/// is 17 along one axis and 14 along the other in Gymnasium, and so it is here.
+/// Positions of the engines, m: the main engine below the origin, the side engines beside and above it. As in Gymnasium, the
+/// height of the side engines is 17/30 along one axis and 14/30 along the other.
 const MAIN_BELOW: f64 = 4.0 / 30.0;
 const SIDE_AWAY: f64 = 12.0 / 30.0;
 const SIDE_ALONG: f64 = 17.0 / 30.0;
 const SIDE_ABOVE: f64 = 14.0 / 30.0;
-/// An engine's place scatters by up to this, in metres.
+/// Largest random offset of an engine's position, m.
 pub const SCATTER: f64 = 1.0 / 30.0;
 
-/// What the numbers of a state are, body by body.
+/// Names of the numbers of a state.
 #[rustfmt::skip]
 static STATE_NAMES: [&str; TWIN_STATE] = [
     "craft x (m)", "craft y (m)", "craft angle (rad)", "craft velocity x (m/s)", "craft velocity y (m/s)", "craft spin (rad/s)",
@@ -128,15 +129,15 @@ pub(super) static KIND: Kind = Kind {
 };
 
 pub const OBSERVATION: usize = 8;
-/// Numbers of a craft's state.
+/// Length of a craft's state.
 pub const STATE: usize = 71;
-/// The twin's scatter beside it.
+/// Length of the reference's state, which adds two random offsets and their seed.
 const TWIN_STATE: usize = STATE + 3;
-/// Where in a state the ground begins, its bends [`PIECE`] metres apart.
+/// Index of the ground's first height in a state; the heights are [`PIECE`] metres apart.
 pub const GROUND: usize = 32;
 
-/// What Gymnasium's example pilot does, seeing this: lean towards the pad, hover above it in
-/// proportion to the distance, and brake on the legs.
+/// Action of Gymnasium's example pilot for an observation. It leans towards the pad, hovers at a height proportional to the
+/// distance, and brakes once a leg touches the ground.
 pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
     let [x, y, across, up, angle, spin, leg_1, leg_2] = seen;
     let half = R::of(0.5);
@@ -161,16 +162,16 @@ pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
 #[derive(Clone, Copy, Default)]
 struct Craft<R> {
     scene: Scene<R>,
-    /// What the place reached is worth.
+    /// Shaping term of the reward at the present state.
     shaping: R,
-    /// What fired in the last step: the main engine 0 or 1; the side engines -1, 0 or 1.
+    /// Engines that fired in the last step: main engine 0 or 1; side engines -1, 0 or 1.
     engines: [R; 2],
 }
 
-/// What is fixed, in the numbers of one width.
+/// Constants of the craft in the number type `R`.
 struct Rules<R> {
     rig: Rig<R>,
-    /// The hull's centre of mass from its origin.
+    /// Hull's centre of mass relative to the origin.
     centre: V2<R>,
 }
 
@@ -179,7 +180,7 @@ impl<R: Real> Rules<R> {
         let (_, _, [_, centre_y]) = mass_of(&HULL, HULL_DENSITY);
         let centre = v2(R::of(0.0), R::of(centre_y));
         let leg = Solid::new(&LEG, LEG_DENSITY, LEG_FRICTION);
-        // Leg 1 is on the right and swings to the left.
+        // Leg 1 is on the right; its motor turns it to the left.
         let hinge = |side: f64| Hinge {
             anchors: [-centre, v2(R::of(-side * LEG_AWAY), R::of(LEG_UP))],
             zero: R::of(-side * LEG_LEAN),
@@ -193,8 +194,7 @@ impl<R: Real> Rules<R> {
         Self { rig, centre }
     }
 
-    /// A craft as an episode begins: its legs have not found their place yet, and the first step, which
-    /// is taken here, puts them there.
+    /// Creates a craft at the start of an episode. It takes the first step, in which the legs move to their positions.
     fn first(&self, mut uniform: impl FnMut(f64, f64) -> R) -> Craft<R> {
         let mut craft = Craft::default();
         let mut heights = [R::of(0.0); BENDS + 1];
@@ -229,7 +229,7 @@ impl<R: Real> Rules<R> {
         ]
     }
 
-    /// Fires an engine; `scatter` is how its place scatters.
+    /// Fires an engine; `scatter` is the random offset of its position.
     fn fire(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) {
         let zero = R::of(0.0);
         craft.engines = [zero; 2];
@@ -238,7 +238,7 @@ impl<R: Real> Rules<R> {
         if action != 0 {
             let turn = Turn::by(hull.angle);
             let origin = hull.place - turn.of(self.centre);
-            // Up along the craft and to its right; Gymnasium's `tip` and `side` put together.
+            // Gymnasium's vectors `tip` (up along the craft) and `side` (to its right) are combined here.
             let (offset, at, power) = if action == 2 {
                 craft.engines[0] = R::of(1.0);
                 let offset = turn.of(v2(-second, -(R::of(MAIN_BELOW) + first + first)));
@@ -259,7 +259,7 @@ impl<R: Real> Rules<R> {
         }
     }
 
-    /// What a step led to, its reward, and whether that is the end.
+    /// Observation after a step, its reward, and whether the episode terminates.
     fn settle(&self, craft: &mut Craft<R>, rests: bool) -> ([R; OBSERVATION], R, bool) {
         let seen = self.observe(craft);
         let shaping = worth(&seen);
@@ -278,7 +278,7 @@ impl<R: Real> Rules<R> {
     }
 }
 
-/// What a place is worth on the way to the pad.
+/// Shaping term of the reward, as in Gymnasium.
 fn worth<R: Real>(seen: &[R; OBSERVATION]) -> R {
     let [x, y, across, up, angle, _, leg_1, leg_2] = *seen;
     let hundred = R::of(100.0);
@@ -288,7 +288,7 @@ fn worth<R: Real>(seen: &[R; OBSERVATION]) -> R {
 }
 
 impl<R: Real> Craft<R> {
-    /// As the numbers of [`Spec::state`].
+    /// Writes the craft as the numbers of [`Spec::state`].
     fn pack(&self, to: &mut [R]) {
         let whole = |i: i32| R::of(f64::from(i));
         let mut to = to.iter_mut();
@@ -314,11 +314,11 @@ impl<R: Real> Craft<R> {
         }
     }
 
-    /// Puts back what [`Craft::pack`] gave; of whatever else, it makes something that can be stepped.
+    /// Inverse of [`Craft::pack`]. Any other numbers give a craft that can be stepped without a panic.
     fn unpack(from: &[R]) -> Self {
         let mut from = from.iter().copied();
         let mut take = || from.next().unwrap_or_default();
-        // A cast of what no integer holds saturates.
+        // The cast saturates.
         let whole = |x: R| x.f64() as i32;
         let mut craft = Self::default();
         for body in &mut craft.scene.bodies {
@@ -346,12 +346,12 @@ impl<R: Real> Craft<R> {
     }
 }
 
-/// All that is fixed, by name, as thousands have it: for those who step craft elsewhere.
+/// Constants of the f32 version by name, for the accelerator kernels.
 pub fn constants() -> Vec<(&'static str, f64)> {
     let Rules { rig, centre } = Rules::<f32>::new();
     let [hull, leg, _] = rig.solids;
     #[rustfmt::skip]
-    let of_solids = [
+    let solids = [
         ("CENTRE_Y", centre.y),
         ("HULL_INV_MASS", hull.inv_mass), ("HULL_INV_INERTIA", hull.inv_inertia), ("HULL_FRICTION", hull.friction),
         ("HULL_REACH", hull.reach),
@@ -361,34 +361,34 @@ pub fn constants() -> Vec<(&'static str, f64)> {
         ("LEG_INV_MASS", leg.inv_mass), ("LEG_INV_INERTIA", leg.inv_inertia), ("LEG_FRICTION", leg.friction), ("LEG_REACH", leg.reach),
         ("LEG_WIDE", leg.corners[2].x), ("LEG_HIGH", leg.corners[2].y), ("LEG_MOST", rig.hinges[0].most),
     ];
-    let of_scene = named![WIDTH, HEIGHT, PAD_HEIGHT, STEP_S, GRAVITY, FIRST_FORCE];
-    let of_legs = named![LEG_AWAY, LEG_UP, LEG_IN, LEG_OUT, LEG_SPEED, LEG_LEAN];
-    let of_engines = named![MAIN_POWER, MAIN_PRICE, SIDE_POWER, SIDE_PRICE, MAIN_BELOW, SIDE_AWAY, SIDE_ALONG, SIDE_ABOVE, SCATTER];
-    let of_solids = of_solids.map(|(name, value)| (name, f64::from(value)));
-    of_solids.into_iter().chain(of_scene).chain(of_legs).chain(of_engines).chain(rigid::constants()).collect()
+    let scene = named![WIDTH, HEIGHT, PAD_HEIGHT, STEP_S, GRAVITY, FIRST_FORCE];
+    let legs = named![LEG_AWAY, LEG_UP, LEG_IN, LEG_OUT, LEG_SPEED, LEG_LEAN];
+    let engines = named![MAIN_POWER, MAIN_PRICE, SIDE_POWER, SIDE_PRICE, MAIN_BELOW, SIDE_AWAY, SIDE_ALONG, SIDE_ABOVE, SCATTER];
+    let solids = solids.map(|(name, value)| (name, f64::from(value)));
+    solids.into_iter().chain(scene).chain(legs).chain(engines).chain(rigid::constants()).collect()
 }
 
-/// What a seed's numbers are drawn under.
+/// Random key of a seed.
 pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).key
 }
 
-/// The rules; a state is a craft's, then how its engines will scatter in the next step, and the seed of that.
+/// The rules. A state is a craft's, then the random offsets of the engines in the next step, and the seed of these.
 pub struct LunarLander;
 
 pub type LunarLander64 = Single<LunarLander, TWIN_STATE>;
 
 static RULES: LazyLock<Rules<f64>> = LazyLock::new(Rules::new);
 
-/// How the engines scatter in a step.
+/// Random offsets of the engines in a step.
 fn scatter(seed: f64, steps: u32) -> [f64; 2] {
     let [first, second, ..] = Rng::new(seed as u32, STREAM).block([steps, 0, 0, TWIN]);
     [first, second].map(|word| (f64::from(word) / f64::from(1u32 << 31) - 1.0) * SCATTER)
 }
 
-/// What everything here is drawn from; apart from every other stream of the same seed.
+/// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x004C_4C33;
-/// The last word of a counter keeps what it is for apart.
+/// Last word of a random counter, by purpose.
 const TWIN: u32 = 0;
 const BEGINNING: u32 = 1;
 const NOISE: u32 = 2;
@@ -421,30 +421,30 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// How many craft on the ground are swept together: as many as the widest vector has lanes.
+/// Number of craft on the ground that are swept together: the lanes of the widest vector.
 const TOGETHER: usize = 16;
 
-/// Many craft in f32. In flight each is stepped by itself; those on the ground are swept together.
+/// Many craft in f32. Craft in flight are stepped one by one; craft on the ground are swept together.
 pub struct LunarLanders {
     rules: Rules<f32>,
     isa: Isa,
     rng: Rng,
     first: u32,
     crafts: Vec<Craft<f32>>,
-    /// What a craft's engines scatter by in this episode.
+    /// Random key of the engines' offsets in each craft's episode.
     noise: Vec<[u32; 2]>,
-    /// Steps taken in this episode, and episodes begun before it.
+    /// Number of steps in this episode, and number of earlier episodes.
     steps: Vec<u32>,
     episodes: Vec<u32>,
     /// `[panels][OBSERVATION][PANEL]`
     shown: Vec<f32>,
-    /// Steps that wait to be swept together, and what is swept.
+    /// Unfinished steps that will be swept together, and their systems.
     waiting: Vec<(usize, Step<f32>)>,
     systems: Vec<System<f32>>,
 }
 
 impl LunarLanders {
-    /// Environments `first..first + count` of a seed, each at the start of its first episode.
+    /// Creates environments `first..first + count` of a seed, each at the start of its first episode.
     pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
         let mut landers = Self {
             rules: Rules::new(),
@@ -463,7 +463,7 @@ impl LunarLanders {
         landers
     }
 
-    /// Begins the episode that `episodes` counts to.
+    /// Starts the episode with the number `episodes[env]`.
     fn place(&mut self, env: usize) {
         let place = [self.first.wrapping_add(env as u32), self.episodes[env]];
         let mut words = [0; 4];
@@ -478,12 +478,12 @@ impl LunarLanders {
             low as f32 + (high - low) as f32 * unit
         });
         self.steps[env] = 0;
-        self.quieten(env);
+        self.set_noise(env);
         let seen = self.rules.observe(&self.crafts[env]);
         spread(&seen, &mut self.shown, env);
     }
 
-    /// Sweeps what waits, and ends its steps.
+    /// Sweeps the waiting systems and finishes their steps.
     fn sweep(&mut self, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         sweep_many(self.isa, &self.rules.rig.fixed, &mut self.systems[..self.waiting.len()]);
         while let Some((env, step)) = self.waiting.pop() {
@@ -509,14 +509,14 @@ impl LunarLanders {
         }
     }
 
-    /// The noise of the episode that `episodes` counts to.
-    fn quieten(&mut self, env: usize) {
+    /// Sets the noise key of the episode with the number `episodes[env]`.
+    fn set_noise(&mut self, env: usize) {
         let [a, b, ..] = self.rng.block([self.first.wrapping_add(env as u32), self.episodes[env], 0, NOISE]);
         self.noise[env] = [a, b];
     }
 }
 
-/// One environment's features into panels.
+/// Writes one environment's features into panels.
 fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
     for (i, &x) in features.iter().enumerate() {
         panels[place::<OBSERVATION>(env, i)] = x;
@@ -525,7 +525,7 @@ fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
 
 impl Vector for LunarLanders {
     fn bytes(&self) -> usize {
-        // A craft, its noise, its steps and its episodes.
+        // A craft, its noise key, its step count and its episode count.
         let craft = size_of::<Craft<f32>>() + 4 * size_of::<u32>();
         let swept = size_of::<System<f32>>() + size_of::<(usize, Step<f32>)>();
         size_of::<Self>() + self.crafts.len() * craft + size_of_val(&*self.shown) + TOGETHER * swept
@@ -589,14 +589,14 @@ impl Vector for LunarLanders {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
-        // Beyond these, nothing has been since the first step of an episode that still goes on.
+        // No number of an unfinished episode exceeds this bound.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
             return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
         }
         self.crafts[env] = Craft::unpack(state);
         (self.steps[env], self.episodes[env]) = (steps, episodes);
-        self.quieten(env);
+        self.set_noise(env);
         let seen = self.rules.observe(&self.crafts[env]);
         spread(&seen, &mut self.shown, env);
         Ok(())
@@ -611,7 +611,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_craft_whose_legs_are_pushed_against_their_stops_flies_without_sweeps() {
+    fn a_craft_with_legs_at_their_stops_flies_without_sweeps() {
         let rig = Rules::<f32>::new().rig;
         let mut scene = Scene::default();
         let [hull, legs @ ..] = &mut scene.bodies;

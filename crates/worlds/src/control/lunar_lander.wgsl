@@ -1,12 +1,12 @@
-// LunarLander-v3: the rules of `worlds::lunar_lander`, the bodies of `worlds::rigid` and the sweeps of
-// `worlds::sweeps`, in their order, one craft an invocation. Constants stand before this text, made from theirs.
-// Nothing is indexed by a variable, and what differs between bodies and corners is chosen by value, so that a craft
-// can live in registers and a pass over all of them is compiled once. A line behind `#BEND` or `#PIECE` is
-// repeated for each of them, with # for its number.
+// LunarLander-v3: the rules of `lunar_lander.rs`, the bodies of `rigid.rs` and the sweeps of `sweeps.rs`, in the same order of
+// operations, one craft per invocation. Their constants precede this text.
+// Arrays are not indexed by variables. Differences between bodies and corners are selected by value, so that a craft stays in
+// registers and a loop over bodies is compiled once. A line behind `#BEND` or `#PIECE` is repeated for each of them, with #
+// for its number.
 
 alias Ground = array<f32, 11>;
 
-// Of a counter's last word: what it is drawn for.
+// Last word of a random counter, by purpose.
 const BEGINNING: u32 = 1u;
 const NOISE: u32 = 2u;
 const SWEEPS: i32 = 180;
@@ -14,15 +14,15 @@ const LAST_PIECE: i32 = 9;
 
 struct Body { place: vec2<f32>, velocity: vec2<f32>, angle: f32, spin: f32 }
 struct Effort { push: vec2<f32>, stop: f32, motor: f32 }
-// A body beside a piece of ground, as it was last seen: which piece and which features of the two touch, -1 for none;
-// impulses of both points.
+// A body near a piece of ground, with the impulses of both points in the last step. `piece` is -1 for none, `feature` -1 if
+// they do not touch.
 struct Touch { piece: i32, feature: vec2<i32>, normal: vec2<f32>, along: vec2<f32> }
-// `touching` is set when a touch begins and cleared when one ends, though there be another; `ever` when it was set in
-// this step.
+// `touching` is set when a touch begins and cleared when a touch ends, even if another one remains. `ever` is true if it was
+// set in this step.
 struct Part { body: Body, touch_1: Touch, touch_2: Touch, touching: bool, ever: bool }
 struct Scene { hull: Part, leg_1: Part, leg_2: Part, effort_1: Effort, effort_2: Effort, rested: f32 }
 
-// Where two surfaces meet. The face is the body's, in its coordinates, or the ground's.
+// Contact geometry of two surfaces. The face is the body's, in its coordinates, or the ground's.
 struct Meeting {
     is: bool,
     of_body: bool,
@@ -33,8 +33,8 @@ struct Meeting {
     second: vec2<f32>,
     feature: vec2<i32>,
 }
-// What sweeps look at: impulses; the normal; levers about it and about the ground; masses of the points along both;
-// how the two normals' impulses change their speeds (11, 12, 22), and the inverse of that.
+// Solver rows of a contact: impulses; the normal; levers about the normal and about the ground; effective masses of the points
+// along both; the matrix (11, 12, 22) from normal impulses to normal speeds, and its inverse.
 struct Rows {
     push: vec2<f32>,
     along: vec2<f32>,
@@ -50,9 +50,9 @@ struct Rows {
 struct Contact { is: bool, meeting: Meeting, rows: Rows }
 struct Contacts { c0: Contact, c1: Contact, c2: Contact, c3: Contact, c4: Contact, c5: Contact }
 
-// A hinge for one step: both arms, and its stop: 1 at the low one, -1 at the high one, 0 for none.
+// State of a hinge in one step: both arms, and its stop: 1 at the low one, -1 at the high one, 0 for none.
 struct Joint { arm_a: vec2<f32>, arm_b: vec2<f32>, stop: f32 }
-// The same made ready to be swept: how a turn moves the arms' ends, the inverse with the stop and without.
+// Solver data of a hinge: effect of a turn on the arms' ends; inverse matrices with the stop and without.
 struct Hinged {
     joint: Joint,
     effort: Effort,
@@ -64,7 +64,7 @@ struct Hinged {
 
 fn wedge(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.y - a.y * b.x; }
 fn left(v: vec2<f32>) -> vec2<f32> { return vec2(-v.y, v.x); }
-// Written out, so that it rounds as it does on the CPU.
+// Written out, so that it rounds as on the CPU.
 fn inner(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.x + a.y * b.y; }
 fn size(v: vec2<f32>) -> f32 { return sqrt(inner(v, v)); }
 
@@ -101,7 +101,7 @@ fn corner(leg: bool, i: i32) -> vec2<f32> {
     if (i == 5) { c = HULL_5; }
     return c;
 }
-// Of the edge from this corner to the next, outwards.
+// Outward normal of the edge from this corner to the next.
 fn outward(leg: bool, i: i32) -> vec2<f32> {
     let right = vec2<f32>(1.0, 0.0);
     let up = vec2<f32>(0.0, 1.0);
@@ -119,14 +119,14 @@ fn corner_of(leg: bool, at: Body, turn: vec2<f32>, i: i32) -> vec2<f32> {
 
 fn untouched() -> Touch { return Touch(-1, vec2(-1), vec2(0.0), vec2(0.0)); }
 
-// The highest of bends low..=high.
+// Largest height of the bends low..=high.
 fn top_of(ground: ptr<function, Ground>, low: i32, high: i32) -> f32 {
     var top = -1e30;
     #BEND if (# >= low && # <= high) { top = max(top, (*ground)[#]); }
     return top;
 }
 
-// Both ends of a piece of ground.
+// End points of a piece of ground.
 fn ends_of(ground: ptr<function, Ground>, piece: i32) -> vec4<f32> {
     var ends = vec2(0.0);
     #PIECE if (piece == #) { ends = vec2((*ground)[#], (*ground)[# + 1]); }
@@ -134,10 +134,10 @@ fn ends_of(ground: ptr<function, Ground>, piece: i32) -> vec4<f32> {
     return vec4(x, ends.x, PIECE * f32(piece + 1), ends.y);
 }
 
-// The first and the last piece of ground that a body moving so may come near; 0 and -1 for none.
+// First and last piece of ground that a body can come near in its motion; 0 and -1 for none.
 fn near(leg: bool, start: Body, end: Body, ground: ptr<function, Ground>) -> vec2<i32> {
     let lowest = min(start.place.y, end.place.y) - reach(leg);
-    // No ground is higher than this.
+    // Upper bound of the ground's height.
     if (lowest > 0.5 * HEIGHT) { return vec2(0, -1); }
     let left = min(start.place.x, end.place.x) - reach(leg);
     let right = max(start.place.x, end.place.x) + reach(leg);
@@ -147,23 +147,23 @@ fn near(leg: bool, start: Body, end: Body, ground: ptr<function, Ground>) -> vec
     return vec2(low, high);
 }
 
-// An edge that is cut to a face, its ends with their names.
+// An edge that is clipped to a face, with the feature names of its ends.
 struct Edge { is: bool, p: vec2<f32>, q: vec2<f32>, names: vec2<i32> }
 
-// The part of an edge behind a line; a cut end takes the name of the cut.
+// Clips an edge to the half-plane behind a line; a clipped end gets the feature name `name`.
 fn cut(edge: Edge, normal: vec2<f32>, offset: f32, name: i32) -> Edge {
     let dp = inner(normal, edge.p) - offset;
     let dq = inner(normal, edge.q) - offset;
     if (dp <= 0.0 && dq <= 0.0) { return edge; }
-    // An end on the line is no edge.
+    // If only an end point is on the line, no edge remains.
     let kept = dp <= 0.0;
     let is = edge.is && (kept || dq <= 0.0) && dp * dq < 0.0;
     let at = edge.p + (edge.q - edge.p) * (dp / select(dp - dq, 1.0, dp == dq));
     return Edge(is, select(edge.q, edge.p, kept), at, vec2(select(edge.names.y, edge.names.x, kept), name));
 }
 
-// Where a body meets a piece of ground: the axis that keeps them furthest apart is a face's, the other's edge is cut to
-// that face.
+// Contact geometry of a body and a piece of ground. The face is that of the axis with the largest separation; the other
+// shape's edge is clipped to it.
 fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     var meeting: Meeting;
     meeting.is = false;
@@ -238,7 +238,7 @@ fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     return meeting;
 }
 
-// The impulses that a feature had before.
+// Impulses of a feature in the touch before.
 fn impulses_of(name: i32, before: Touch) -> vec2<f32> {
     if (name == before.feature.x) { return vec2(before.normal.x, before.along.x); }
     if (name == before.feature.y) { return vec2(before.normal.y, before.along.y); }
@@ -252,7 +252,7 @@ fn inverted(m: vec3<f32>) -> vec3<f32> {
 }
 fn times(m: vec3<f32>, v: vec2<f32>) -> vec2<f32> { return vec2(m.x * v.x + m.y * v.y, m.y * v.x + m.z * v.y); }
 
-// A meeting that pushes, with the impulses it begins with.
+// A contact from a meeting and its initial impulses.
 fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: vec2<f32>) -> Contact {
     let turn = turn_by(at.angle);
     let of_body = meeting.of_body;
@@ -260,7 +260,7 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
     let on_face = select(meeting.on_face, at.place + turned(turn, meeting.on_face), of_body);
     let normal = select(face, -face, of_body);
     let along = vec2(normal.y, -normal.x);
-    // Halfway between the surfaces.
+    // The contact point is halfway between the surfaces.
     let p = select(at.place + turned(turn, meeting.first), meeting.first, of_body);
     let q = select(at.place + turned(turn, meeting.second), meeting.second, of_body);
     let arm_p = p - face * (0.5 * inner(p - on_face, face)) - at.place;
@@ -274,7 +274,7 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
     let m = inv_mass(leg);
     let i = inv_inertia(leg);
     let k = vec3(m + i * lever.x * lever.x, m + i * lever.x * lever.y, m + i * lever.y * lever.y);
-    // Two points almost in one place are one.
+    // Two points that nearly coincide count as one.
     let block = meeting.two && k.x * k.x < 1000.0 * (k.x * k.z - k.y * k.y);
     var own = vec2(1.0 / k.x, 0.0);
     var own_side = vec2(1.0 / (m + i * side.x * side.x), 0.0);
@@ -287,8 +287,8 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
     return Contact(true, meeting, Rows(push, along_push, normal, lever, side, own, own_side, k, inverse, block));
 }
 
-// A place across, a place up and an angle, moved out of the ground by a part of the overlap; and the least separation
-// met.
+// Moves a pose (x, y, angle) out of the ground by a fraction of the overlap. The last component is the smallest separation
+// found.
 fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
     var pose = at;
     if (!c.is) { return pose; }
@@ -305,7 +305,7 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
             } else {
                 point = pose.xy + turned(turn, place);
             }
-            // The face's own normal looks away from the ground or towards it.
+            // The normal of the face points away from the ground or towards it.
             let apart = select(1.0, -1.0, c.meeting.of_body) * inner(point - face, normal) - SKIN;
             pose.w = min(pose.w, apart);
             let arm = point - pose.xy;
@@ -319,10 +319,10 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
     return pose;
 }
 
-// A body's contacts with the ground, and how it is to be remembered.
+// Contacts of a body with the ground, and its updated state.
 struct Looked { part: Part, first: Contact, second: Contact }
 
-// Looks where a body touches the ground now; what touched before keeps its impulses.
+// Finds the contacts of a body with the ground; contacts that existed before keep their impulses.
 fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
     let at = part.body;
     var looked: Looked;
@@ -342,7 +342,7 @@ fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
             high = max(high, c);
         }
     }
-    // The latest neighbour first: in that order touches begin and end, and push.
+    // The newest neighbour comes first, as in Box2D. The order affects `touching` and the sweeps.
     var slot = 0;
     for (var n = 0; n < fresh + 2; n++) {
         var piece = pieces.y - n;
@@ -387,7 +387,7 @@ fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
     return looked;
 }
 
-// What is the same for both hinges but for the side: 1 for leg 1, on the right, -1 for leg 2.
+// Constants of a hinge by its side: 1 for leg 1, on the right, -1 for leg 2.
 fn hinge_anchor(side: f32) -> vec2<f32> { return vec2(-side * LEG_AWAY, LEG_UP); }
 fn hinge_zero(side: f32) -> f32 { return -side * LEG_LEAN; }
 fn hinge_low(side: f32) -> f32 { return select(-LEG_OUT, LEG_IN, side > 0.0); }
@@ -402,7 +402,7 @@ fn joint(hull: Body, leg: Body, side: f32) -> Joint {
     return Joint(arm_a, turned(turn_by(leg.angle), hinge_anchor(side)), stop);
 }
 
-// How an impulse between two arms changes their ends' relative velocity: xx, xy, yy.
+// Matrix (xx, xy, yy) from an impulse between the ends of two arms to their relative velocity.
 fn effect(a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     let mass = HULL_INV_MASS + LEG_INV_MASS;
     return vec3(
@@ -412,7 +412,7 @@ fn effect(a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     );
 }
 
-// A stop that pushed the other way has pushed enough.
+// Solver data of a hinge. A stop impulse of the wrong sign is reset to 0.
 fn hinged(j: Joint, given: Effort) -> Hinged {
     var effort = given;
     if (!(effort.stop * j.stop > 0.0)) { effort.stop = 0.0; }
@@ -420,7 +420,7 @@ fn hinged(j: Joint, given: Effort) -> Hinged {
     let xt = -(j.arm_a.y * HULL_INV_INERTIA) - j.arm_b.y * LEG_INV_INERTIA;
     let yt = j.arm_a.x * HULL_INV_INERTIA + j.arm_b.x * LEG_INV_INERTIA;
     let tt = HULL_INV_INERTIA + LEG_INV_INERTIA;
-    // The inverse of the symmetric matrix from an impulse (x, y, turn) to relative velocity.
+    // Inverse of the symmetric matrix from an impulse (x, y, turn) to the relative velocity.
     let minors = vec3(m.z * tt - yt * yt, xt * yt - m.y * tt, m.y * yt - m.z * xt);
     let over = 1.0 / (m.x * minors.x + m.y * minors.y + xt * minors.z);
     return Hinged(
@@ -433,14 +433,14 @@ fn hinged(j: Joint, given: Effort) -> Hinged {
     );
 }
 
-// Gives a body the impulse at a hinge's arm and a turn; `sign` is -1 for the hull.
+// Applies the impulses of a hinge to a body; `sign` is -1 for the hull.
 fn pushed(body: Body, leg: bool, arm: vec2<f32>, sign: f32, effort: Effort) -> Body {
     let push = effort.push * sign;
     let turn = wedge(arm, push) + sign * (effort.motor + effort.stop);
     return Body(body.place, body.velocity + push * inv_mass(leg), body.angle, body.spin + inv_inertia(leg) * turn);
 }
 
-// Gives a body its contact's impulses of the last step again.
+// Applies a contact's impulses of the last step to a body (warm starting).
 fn warmed(body: Body, leg: bool, c: Contact) -> Body {
     if (!c.is) { return body; }
     let push = vec2(c.rows.push.x, select(0.0, c.rows.push.y, c.rows.block));
@@ -452,7 +452,7 @@ fn warmed(body: Body, leg: bool, c: Contact) -> Body {
 
 struct Swung { hinge: Hinged, hull: vec3<f32>, leg: vec3<f32> }
 
-// One hinge: the motor first, then the hinge with its stop. Motions are velocity across, up, and spin.
+// Solves one hinge: the motor first, then the hinge with its stop. A motion is horizontal velocity, vertical velocity and spin.
 fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     var hinge = given;
     var a = hull;
@@ -464,13 +464,13 @@ fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     a.z -= HULL_INV_INERTIA * (motor - old.motor);
     b.z += LEG_INV_INERTIA * (motor - old.motor);
 
-    // How the ends part, the other way round.
+    // Negated relative velocity of the arms' ends.
     let parting = vec2(a.x - b.x + (arm_b.y * b.z - arm_a.y * a.z), a.y - b.y + (arm_a.x * a.z - arm_b.x * b.z));
     let slip = a.z - b.z;
     var push = times(hinge.inverse, parting) + hinge.inverse_turn.xy * slip;
     var turn = inner(hinge.inverse_turn.xy, parting) + hinge.inverse_turn.z * slip;
     var stop = old.stop + turn;
-    // A stop only pushes: where it would pull or there is none, the hinge alone.
+    // A stop can only push. If it would pull, or there is none, the hinge is solved alone.
     if (!(stop * hinge.joint.stop >= 0.0 && hinge.joint.stop != 0.0)) {
         push = times(hinge.alone, parting + hinge.turned * old.stop);
         turn = -old.stop;
@@ -482,7 +482,7 @@ fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     return Swung(hinge, a, b);
 }
 
-// Friction at a point, from the impulse so far and the most it may be: the motion, and the impulse now.
+// Solves friction at one point. Returns the motion and the accumulated impulse, which is limited to ±`most`.
 fn slide(so_far: f32, most: f32, n: vec2<f32>, lever: f32, own: f32, leg: bool, b: vec3<f32>) -> vec4<f32> {
     let speed = n.y * b.x - n.x * b.y + lever * b.z;
     let now = clamp(so_far - own * speed, -most, most);
@@ -493,7 +493,7 @@ fn slide(so_far: f32, most: f32, n: vec2<f32>, lever: f32, own: f32, leg: bool, 
 
 struct Rubbed { push: vec2<f32>, along: vec2<f32>, motion: vec3<f32> }
 
-// One touch, of two points or one: friction first, then what keeps the surfaces apart.
+// Solves one touch with one or two points: friction first, then the normal impulses.
 fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
     let m = inv_mass(leg);
     let i = inv_inertia(leg);
@@ -511,7 +511,7 @@ fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
     let speed = ahead + rows.lever.x * b.z;
     var push = vec2(max(rows.push.x - rows.own.x * speed, 0.0), rows.push.y);
     if (rows.block) {
-        // Both points at once: of the four ways in which each of them pushes or parts, the one that is.
+        // Both points at once. Each of them pushes or separates; the consistent one of the four cases is chosen.
         let still = vec2(speed, ahead + rows.lever.y * b.z) - times(rows.k, rows.push);
         let both = -times(rows.inverse, still);
         let only = -rows.own * still;
@@ -526,7 +526,7 @@ fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
             push = vec2(0.0);
         }
     }
-    // A point that is not there has no lever, and its push does not change.
+    // A missing point has no lever, and its push does not change.
     let by = push - rows.push;
     return Rubbed(push, along, vec3(b.xy + n * (m * (by.x + by.y)), b.z + i * inner(rows.lever, by)));
 }
@@ -537,7 +537,7 @@ fn motion_of(body: Body) -> vec3<f32> { return vec3(body.velocity, body.spin); }
 fn with_motion(body: Body, motion: vec3<f32>) -> Body { return Body(body.place, motion.xy, body.angle, motion.z); }
 fn most_of(v: vec3<f32>) -> f32 { return max(max(abs(v.x), abs(v.y)), abs(v.z)); }
 
-// What a hinge comes to: left to go on, a motor would wind up against its stop.
+// Final impulses of a hinge. In further sweeps, a motor against its stop would still change by an equal impulse each.
 fn wound(hinge: Hinged, before: f32, sweeps_left: f32) -> Effort {
     var effort = hinge.effort;
     if (hinge.joint.stop != 0.0) {
@@ -548,7 +548,7 @@ fn wound(hinge: Hinged, before: f32, sweeps_left: f32) -> Effort {
     return effort;
 }
 
-// Sweeps over velocities until none changes, or long enough: from impulses given again to those of this step.
+// Sweeps over velocities until they converge or the limit is reached.
 fn sweep(given: System, grounded: bool) -> System {
     var system = given;
     var r0 = system.contacts.c0.rows;
@@ -645,7 +645,7 @@ fn remembered(given: Part, is: bool, slot: i32, rows: Rows) -> Part {
     return part;
 }
 
-// A leg in free flight: its arm from the hull's centre, its own motion about the hinge, and that motion's spin.
+// A leg in free flight: its arm from the hull's centre, the velocity of its motion about the hinge, and the spin of that motion.
 struct Leg { arm: vec2<f32>, own: vec2<f32>, swing: f32 }
 fn flying(j: Joint, side: f32) -> Leg {
     let swing = select(0.0, hinge_speed(side), j.stop == 0.0);
@@ -653,7 +653,7 @@ fn flying(j: Joint, side: f32) -> Leg {
 }
 struct Held { is: bool, body: Body, effort: Effort }
 
-// The leg as the whole moves, and what the hinge gave for it; `is` unless motor or stop is too weak.
+// Motion of a leg in free flight and the impulses of its hinge; `is` is false if motor or stop would be too weak.
 fn held(leg: Body, parts: Leg, j: Joint, given: Effort, side: f32, velocity: vec2<f32>, spin: f32) -> Held {
     let new_velocity = velocity + left(parts.arm) * spin + parts.own;
     let new_spin = spin + parts.swing;
@@ -672,8 +672,7 @@ fn held(leg: Body, parts: Leg, j: Joint, given: Effort, side: f32, velocity: vec
 
 struct Flown { is: bool, scene: Scene }
 
-// Velocities in free flight: each leg swings as its motor will or is still against its stop, and the whole keeps its
-// momentum.
+// Velocities in free flight. Each leg turns at its motor's speed or rests against its stop, and the total momentum is conserved.
 fn fly(given: Scene, joint_1: Joint, joint_2: Joint) -> Flown {
     var scene = given;
     let body = scene.hull.body;
@@ -740,7 +739,7 @@ fn with_pose(body: Body, pose: vec4<f32>) -> Body { return Body(pose.xy, body.ve
 
 struct Mended { scene: Scene, good: bool }
 
-// Sweeps over places until hinges hold and nothing is deep in the ground.
+// Sweeps over positions until hinges are closed and no body is deep in the ground.
 fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> Mended {
     var hull = pose_of(given.hull.body);
     var leg_1 = pose_of(given.leg_1.body);
@@ -769,7 +768,7 @@ fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> 
     return Mended(scene, good);
 }
 
-// Moved by its velocity, not further than a step may.
+// Moves a body by its velocity, limited to the largest motion in a step.
 fn moved(given: Body, time_s: f32) -> Body {
     var body = given;
     let by = size(body.velocity * time_s);
@@ -784,13 +783,13 @@ fn between(start: Body, end: Body, part: f32) -> Body {
     return Body(start.place * rest + end.place * part, end.velocity, rest * start.angle + part * end.angle, end.spin);
 }
 
-// From the nearest place on an edge to a point.
+// Vector from the nearest position on an edge to a point.
 fn from_edge(p: vec2<f32>, q: vec2<f32>, point: vec2<f32>) -> vec2<f32> {
     let edge = q - p;
     return point - (p + edge * clamp(inner(point - p, edge) / inner(edge, edge), 0.0, 1.0));
 }
 
-// Distance of a body from a piece of ground, below 0 where they overlap, and its direction.
+// Direction and distance from a piece of ground to a body; the distance is negative if they overlap.
 fn gap(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     let turn = turn_by(at.angle);
     var nearest = vec2(1e9, 0.0);
@@ -826,8 +825,8 @@ fn gap(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     return vec3(nearest * (1.0 / distance), distance);
 }
 
-// Whether a body surely keeps its distance above a piece of ground on its whole way: it does at both ends of it, and
-// between them a corner leaves the straight line by at most this much.
+// Whether a body certainly stays above a piece of ground during its motion. This is a sufficient test: it checks both ends of the
+// motion, with a margin for the corners' deviation from straight lines between them.
 fn passes(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> bool {
     let up = left(b - a);
     let by = end.angle - start.angle;
@@ -846,13 +845,13 @@ fn passes(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> bool
     return passing;
 }
 
-// How far above the highest end of a piece, along an axis, a corner is on its way.
+// Distance of a corner above the highest end of a piece along an axis, at a fraction of the body's motion.
 fn apart_at(leg: bool, start: Body, end: Body, part: f32, axis: vec2<f32>, top: f32, i: i32) -> f32 {
     let at = between(start, end, part);
     return inner(axis, corner_of(leg, at, turn_by(at.angle), i)) - top;
 }
 
-// When, as a part of its way, a body that was apart from a piece of ground comes near it; 2 for never.
+// Time of the first touch of a body and a piece of ground, as a fraction of the body's motion; 2 for none.
 fn impact(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> f32 {
     var early = 0.0;
     for (var tries = 0; tries < 20; tries++) {
@@ -884,7 +883,7 @@ fn impact(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> f32 
             let first = apart_at(leg, start, end, early, axis, top, deepest);
             if (first < NEAR - TOLERANCE) { return 2.0; }
             if (first <= NEAR + TOLERANCE) { return early; }
-            // Where this corner comes near: by secant and by halves in turn.
+            // Find the time when this corner comes near, alternating bisection and secant steps.
             var low = vec2(early, first);
             var high = vec2(late, least);
             for (var i = 0; i < 50; i++) {
@@ -900,7 +899,7 @@ fn impact(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> f32 
     return 2.0;
 }
 
-// Counts up to 15 of each of 10 pieces.
+// Number of tries per piece of ground: 10 counters of four bits.
 fn tries_of(tries: vec2<u32>, piece: i32) -> u32 {
     return (select(tries.x, tries.y, piece >= 8) >> (4u * (u32(piece) & 7u))) & 15u;
 }
@@ -909,7 +908,7 @@ fn tried(tries: vec2<u32>, piece: i32, more: u32) -> vec2<u32> {
     return tries + select(vec2(by, 0u), vec2(0u, by), piece >= 8);
 }
 
-// Lets a body that would pass into the ground within this step touch it on the way.
+// Stops a body that would pass into the ground within this step at its first touches.
 fn first_touches(leg: bool, given: Part, begin: Body, ground: ptr<function, Ground>) -> Part {
     var part = given;
     var start = begin;
@@ -983,7 +982,7 @@ fn is_still(body: Body) -> bool {
 
 struct Forth { scene: Scene, rests: bool }
 
-// One step of all bodies; `force` is on the hull. What begins high above the ground meets none of it: `low` is false.
+// Steps all bodies, with `force` on the hull. `low` is false for a craft so high above the ground that it cannot touch it.
 fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground>) -> Forth {
     var scene = given;
     var contacts: Contacts;
@@ -1061,7 +1060,7 @@ fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground
         scene.leg_1.body = with_motion(scene.leg_1.body, vec3(0.0));
         scene.leg_2.body = with_motion(scene.leg_2.body, vec3(0.0));
     } else if (low) {
-        // One by one in a loop, so that all that this takes is compiled once.
+        // A loop over the bodies, so that its code is compiled once.
         for (var i = 0; i < 3; i++) {
             var part = scene.hull;
             var start = start_hull;
@@ -1125,7 +1124,7 @@ fn touch_to(state: ptr<function, State>, i: u32, touch: Touch) {
     (*state)[i + 6u] = touch.along.y;
 }
 
-// Bodies, impulses, touches and rest; not what rules keep beside them.
+// Reads bodies, impulses, touches and the rest counter from a state, without the fields of the rules.
 fn scene_from(state: ptr<function, State>) -> Scene {
     return Scene(
         Part(body_from(state, 0u), untouched(), untouched(), false, false),
@@ -1165,13 +1164,13 @@ fn world_shown(state: State) -> Shown {
     );
 }
 
-// What a place is worth on the way to the pad.
+// Shaping term of the reward.
 fn worth(seen: Shown) -> f32 {
     return -100.0 * size(vec2(seen[0], seen[1])) - 100.0 * size(vec2(seen[2], seen[3])) - 100.0 * abs(seen[4])
         + 10.0 * seen[6] + 10.0 * seen[7];
 }
 
-// Fires an engine whose place scatters so.
+// Fires an engine; `scatter` is the random offset of its position.
 fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
     var hull = given;
     let turn = turn_by(hull.angle);
@@ -1184,7 +1183,7 @@ fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
         at = offset + vec2(-turn.y * SIDE_ALONG, turn.x * SIDE_ABOVE);
         power = SIDE_POWER;
     }
-    // From the origin, which is not the centre of mass.
+    // Arm from the centre of mass, which is not the origin.
     let arm = at - turned(turn, vec2(0.0, CENTRE_Y));
     let impulse = -offset * power;
     hull.velocity += impulse * HULL_INV_MASS;
@@ -1194,9 +1193,9 @@ fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
 
 fn height(word: u32) -> f32 { return 0.5 * HEIGHT * uniform_of(word); }
 
-// An episode begins with a step in which the legs find their place.
+// Initial state of an episode. It takes the first step, in which the legs move to their positions.
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
-    // The pad replaces what the others would be, a whole block among them.
+    // The pad replaces the other heights, so the random block with index 1 is not needed.
     let west = threefry(key, vec4(env, episode, 0u, BEGINNING));
     let east = threefry(key, vec4(env, episode, 2u, BEGINNING));
     let heights = array<f32, 12>(

@@ -1,27 +1,27 @@
-//! Many environments of one kind in f32, 16 or 8 or 4 at a time, each beginning again by itself when
-//! its episode ends. What differs between kinds is [`Rules`]; lanes, panels, time limit and resets are
-//! here. It refuses to allocate once made.
+//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. Each starts its next episode by itself when an episode
+//! ends. [`Rules`] is the part that differs between kinds; this module handles lanes, panels, the step limit and resets.
+//! Steps do not allocate.
 //!
-//! Arrays are in panels, `[count/PANEL][features][PANEL]`, ready for a network. Lanes beyond `count` in
-//! the last panel are environments too; nobody need look at them. A new episode's state is a function
-//! of (seed, environment, episode), whatever the lanes or threads.
+//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last
+//! panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend
+//! on the number of lanes or threads.
 
 use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
-/// One kind of environment, a vector of them at a time. Everything is inlined into a kernel: mark it so.
+/// Vectorized rules of one kind of environment. Mark every method `#[inline(always)]`: it is inlined into a kernel.
 pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Twin<STATE> {
-    /// What first states are drawn from; apart from every other stream of the same seed.
+    /// Random stream of the initial states, separate from all other streams of the same seed.
     const STREAM: u32;
 
-    /// One step from a state and what it showed: the new state, the reward, and where it terminates.
+    /// Steps from a state and its observation; returns the new state, the reward and the mask of terminated lanes.
     fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: S::F) -> ([S::F; STATE], S::F, S::M);
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
-    /// Where an episode begins, from random words.
+    /// Computes initial states from random words.
     fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
-    /// Whether an episode can go on from this state.
+    /// Whether an unfinished episode can have this state.
     fn possible(state: [f32; STATE]) -> bool;
 }
 
@@ -34,15 +34,15 @@ pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
     state: Vec<f32>,
     /// `[panels][OBSERVATION][PANEL]`
     shown: Vec<f32>,
-    /// Steps taken in this episode, `[panels][PANEL]`.
+    /// Number of steps taken in this episode, `[panels][PANEL]`.
     steps: Vec<u32>,
-    /// Episodes begun before this one, `[panels][PANEL]`.
+    /// Number of earlier episodes, `[panels][PANEL]`.
     episodes: Vec<u32>,
     rules: PhantomData<R>,
 }
 
 impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Many<R, STATE, OBSERVATION> {
-    /// Environments `first..first + count` of a seed, each at the start of its first episode.
+    /// Creates environments `first..first + count` of a seed, each at the start of its first episode.
     pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
         let lanes = count.div_ceil(PANEL) * PANEL;
         let mut many = Self {
@@ -78,7 +78,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     fn begin(&mut self, env: usize) {
         let episode = self.episodes[env].wrapping_add(1);
-        // A panel whose first lane is this environment.
+        // One panel of buffers; its lane 0 is this environment.
         let (mut state, mut shown) = (vec![0.0; STATE * PANEL], vec![0.0; OBSERVATION * PANEL]);
         let (key, first) = (self.rng.key, self.first.wrapping_add(env as u32));
         let begin = Begin::<R, STATE, OBSERVATION> { key, first, episode, state: &mut state, shown: &mut shown, rules: PhantomData };
@@ -121,7 +121,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-/// Where feature i of an environment lies in panels.
+/// Index of an environment's feature i in panels.
 #[inline(always)]
 pub(super) fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
     (env / PANEL * FEATURES + i) * PANEL + env % PANEL
@@ -172,7 +172,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-/// What the environments of a panel show.
+/// Kernel that recomputes the observations of one panel.
 struct Show<'a, R, const STATE: usize, const OBSERVATION: usize> {
     many: &'a mut Many<R, STATE, OBSERVATION>,
     panel: usize,
@@ -204,7 +204,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        // Slices of their own, so that no store can move what they point to.
+        // Local slices: the compiler can assume that no store changes their pointers.
         let &mut Many { rng: Rng { key }, first, ref mut state, ref mut shown, ref mut steps, ref mut episodes, .. } = self.many;
         let (all, all_shown) = (state.as_mut_slice(), shown.as_mut_slice());
         let (all_steps, all_episodes) = (steps.as_mut_slice(), episodes.as_mut_slice());
@@ -250,7 +250,8 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-/// Uniform from `low` on over `width`. Multiplied, then added: the same bits on every set.
+/// A uniform number from `low` to `low + width`. The multiplication and the addition are not fused, so the bits are the same on
+/// every instruction set.
 #[inline(always)]
 pub fn spread<S: Simd>(s: S, word: S::U, low: f64, width: f64) -> S::F {
     s.add(s.mul(rng::uniform(s, word), s.splat(width as f32)), s.splat(low as f32))

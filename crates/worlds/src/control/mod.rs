@@ -1,4 +1,4 @@
-//! Control: Gymnasium's environments, each a file of its own, found by the name that Gymnasium gives it.
+//! Control: Gymnasium's environments, one file each, found by their Gymnasium ids.
 
 pub mod acrobot;
 mod angle;

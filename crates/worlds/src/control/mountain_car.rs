@@ -1,13 +1,12 @@
-//! MountainCar-v0 and MountainCarContinuous-v0 with the meaning Gymnasium gives them: a car too weak for
-//! its hill must swing to climb it. One has three positions of the throttle and pays for time; the
-//! other has a throttle and pays for its square. Plain twins, and thousands in f32.
+//! MountainCar-v0 and MountainCarContinuous-v0 as in Gymnasium: a car that is too weak for its hill must swing to climb it. The
+//! first has three throttle positions and a cost per step; the second has a continuous throttle and a cost of its square.
+//! Scalar f64 references and vectorized f32 versions.
 //!
-//! Equations: Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and
-//! *truncated* at the limit. It refuses to shape rewards.
+//! Equations: Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and *truncated* at the limit.
+//! Rewards are not shaped.
 //!
-//! Of the continuous car Gymnasium draws the first state in f64 and holds every later one in f32, so that
-//! NumPy's rounding is part of its rules: see `numpy`. A throttle beyond its range moves that car as
-//! the end of the range does, and is paid for in full.
+//! Gymnasium draws the continuous car's initial state in f64 and stores later states in f32, so NumPy's rounding is part of
+//! the rules (see `numpy`). A throttle beyond its range is clipped for the motion, but its cost is that of the full value.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -17,40 +16,40 @@ use super::world::{Actions, Moment, Spec, Twin};
 use crate::named;
 use math::Simd;
 
-/// The road begins here, at a wall without bounce.
+/// Left end of the road, an inelastic wall.
 pub const X_MIN: f64 = -1.2;
 pub const X_MAX: f64 = 0.6;
-/// Road a step.
+/// Largest speed, in road units per step.
 pub const SPEED_LIMIT: f64 = 0.07;
-/// Speed that the steepest slope adds in a step.
+/// Speed that the steepest slope adds per step.
 pub const GRAVITY: f64 = 0.0025;
-/// An episode begins at rest, uniform between these.
+/// The initial position is uniform between these; the initial speed is 0.
 pub const RESET_FROM: f64 = -0.6;
 pub const RESET_TO: f64 = -0.4;
 
-/// What the cars differ in.
+/// Differences between the two cars.
 pub trait Car: Send + Sync + 'static {
     const SPEC: &'static Spec;
-    /// What first states are drawn from; apart from every other stream of the same seed.
+    /// Random stream of the initial states, separate from all other streams of the same seed.
     const STREAM: u32;
-    /// The flag.
+    /// Position of the flag.
     const GOAL: f64;
-    /// Speed that full throttle adds in a step.
+    /// Speed that full throttle adds per step.
     const POWER: f64;
-    /// The action that is no throttle; one more is full throttle.
+    /// Action without throttle; `REST` + 1 is full throttle.
     const REST: f64;
     const STEP_REWARD: f64;
     const GOAL_REWARD: f64;
-    /// What full throttle costs in a step; a part of it costs its square.
+    /// Cost of full throttle per step; the cost is proportional to the throttle's square.
     const THROTTLE_COST: f64;
-    /// Gymnasium holds states and throttles in f32.
+    /// Whether Gymnasium stores states and throttles in f32.
     const NARROW: bool;
 }
 
-/// Back, none or forward.
+/// The car with the actions back, coast and forward.
 pub struct MountainCar;
 
-/// A throttle.
+/// The car with a continuous throttle.
 pub struct MountainCarContinuous;
 
 impl Car for MountainCar {
@@ -101,10 +100,10 @@ static CONTINUOUS: Spec = Spec {
     returns: [-100.0, 100.0],
 };
 
-// Its flag is found by chance, and then there is much to make of few samples.
+// The flag is found by chance and rarely at first, so each rollout is used for more epochs.
 pub(super) static KIND: Kind = Kind { tuned: &[("epochs", 8.0)], steps: 3e6, ..of::<MountainCar>() };
 
-// The flag may be a thousand steps away.
+// The flag can be a thousand steps away, so γ is near 1.
 pub(super) static CONTINUOUS_KIND: Kind = Kind { tuned: &[("gamma", 0.999)], ..of::<MountainCarContinuous>() };
 
 const fn of<C: Car>() -> Kind {
@@ -125,7 +124,7 @@ impl<C: Car> Twin<2> for C {
         let number: fn(f64) -> Number = if C::NARROW { from_outside } else { f64_number };
         let given = action - C::REST;
         let throttle = if given.abs() > 1.0 { python(given.clamp(-1.0, 1.0)) } else { number(given) };
-        // A car at rest at the beginning of an episode is as a reset leaves it: in f64.
+        // The initial state of an episode is in f64, as after Gymnasium's reset.
         let fresh = steps == 0 && state[1] == 0.0;
         let wide = fresh || !state.iter().all(|&s| fits_f32(s));
         let [x, v] = drive(state.map(if wide { f64_number } else { number }), throttle, C::POWER);
@@ -195,7 +194,7 @@ impl<C: Car> Rules<2, 2> for C {
     }
 }
 
-/// What the kernels read.
+/// Constants of the accelerator kernels.
 fn constants<C: Car>() -> Vec<(&'static str, f64)> {
     let derived = [
         ("RESET_WIDTH", RESET_TO - RESET_FROM),

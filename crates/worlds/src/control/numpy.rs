@@ -1,11 +1,10 @@
-//! Numbers that round as NumPy's do (NEP 50), for worlds whose state or action Gymnasium holds in
-//! f32: there the width of every operand decides the next digit. It refuses to be a library: it has
-//! the few operations those worlds need.
+//! Numbers with NumPy's rounding (NEP 50), for environments whose state or action is f32 in Gymnasium: there the widths of the
+//! operands decide how a result is rounded. Only the operations that these environments need are implemented.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
 
-/// What NumPy knows about a number: a Python float takes the width of what it meets.
+/// NumPy's type of a number. A Python float takes the width of the other operand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Width {
     Python,
@@ -27,7 +26,7 @@ pub(crate) fn f64_number(value: f64) -> Number {
     Number { value, width: Width::F64 }
 }
 
-/// A number from outside: an f32 if that can hold it, as Gymnasium's spaces have it, else an f64.
+/// A number from the caller: an f32, as in Gymnasium's spaces, if f32 represents it exactly; else an f64.
 pub(crate) fn from_outside(value: f64) -> Number {
     Number { value, width: if fits_f32(value) { Width::F32 } else { Width::F64 } }
 }
@@ -40,8 +39,8 @@ pub(crate) fn rounded(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// Both at the wider width. Rounding an f64 result to f32 is what f32 arithmetic gives: f64 has more
-/// than twice its digits.
+/// Applies an operation at the wider width. Rounding an f64 result to f32 equals f32 arithmetic, since f64 has more than twice
+/// the digits.
 fn meet(a: Number, b: Number, operation: fn(f64, f64) -> f64) -> Number {
     let width = a.width.max(b.width);
     let fit = |x| if width == Width::F32 { rounded(x) } else { x };
@@ -86,7 +85,7 @@ impl PartialOrd for Number {
 mod tests {
     use super::*;
 
-    /// As NumPy 2 says of `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
+    /// Expected values: NumPy 2 with `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
     #[test]
     fn numbers_are_compared_at_the_wider_width() {
         let single = from_outside(rounded(0.1));

@@ -1,9 +1,8 @@
-//! Pendulum-v1 with the meaning Gymnasium gives it: swing a rod up with a weak motor and hold it
-//! there. A plain f64 twin, and thousands in f32.
+//! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. A scalar f64 reference and a vectorized
+//! f32 version.
 //!
-//! θ̈ = 3g/2l·sin θ + 3/ml²·u, θ from upright and never wrapped, semi-implicit Euler at 20 Hz. It
-//! never terminates: an episode is *truncated* at 200 steps. The price of a step is of the state it
-//! began in.
+//! θ̈ = 3g/2l·sin θ + 3/ml²·u, with θ from upright and never wrapped, by semi-implicit Euler at 20 Hz. An episode never
+//! terminates; it is *truncated* at 200 steps. The cost of a step depends on the state before it.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -20,15 +19,15 @@ pub const GRAVITY: f64 = 10.0;
 pub const MASS: f64 = 1.0;
 /// m
 pub const LENGTH: f64 = 1.0;
-/// N·m, either way.
+/// N·m, in both directions.
 pub const TORQUE_LIMIT: f64 = 2.0;
-/// rad/s, either way.
+/// rad/s, in both directions.
 pub const SPEED_LIMIT: f64 = 8.0;
-/// Seconds a step.
+/// Seconds per step.
 pub const STEP_S: f64 = 0.05;
-/// An episode begins at any angle, and with a speed uniform within ± this, rad/s.
+/// The initial speed is uniform within ± this, rad/s; the initial angle is uniform over the circle.
 pub const RESET_SPEED: f64 = 1.0;
-/// Steps an episode lasts.
+/// Steps of an episode.
 pub const STEP_LIMIT: u32 = 200;
 
 static SPEC: Spec = Spec {
@@ -46,8 +45,8 @@ static SPEC: Spec = Spec {
 pub(super) static KIND: Kind =
     Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3>() };
 
-/// The rules; a state is θ and θ̇. Of many in f32 the angle is kept within ±π, which keeps its digits and shows nowhere: neither
-/// observation nor reward knows turns.
+/// The rules; a state is θ and θ̇. The f32 version keeps θ within ±π to preserve its digits. Observations and rewards do not
+/// depend on whole turns.
 pub struct Pendulum;
 
 impl Twin<2> for Pendulum {
@@ -63,7 +62,7 @@ impl Twin<2> for Pendulum {
 
     fn step(state: &mut [f64; 2], action: f64, _: Moment) -> (f64, bool) {
         let [theta, w] = *state;
-        // A torque that came as f32 is multiplied in f32.
+        // A torque in f32 is multiplied in f32.
         let torque = from_outside(action.clamp(-TORQUE_LIMIT, TORQUE_LIMIT));
         let pushed = (python(3.0 / (MASS * LENGTH * LENGTH)) * torque).value;
         let effort = (python(0.001) * (torque * torque)).value;
@@ -112,7 +111,7 @@ impl Rules<2, 3> for Pendulum {
     }
 }
 
-/// What the kernels read.
+/// Constants of the accelerator kernels.
 fn constants() -> Vec<(&'static str, f64)> {
     let derived = [
         ("HALF_TURN", PI),

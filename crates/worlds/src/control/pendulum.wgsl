@@ -1,4 +1,4 @@
-// Pendulum-v1 as `worlds::pendulum` has it in f32: its constants stand before this text.
+// Pendulum-v1, the f32 rules of `worlds::control::pendulum`. Its constants precede this text.
 
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     let drawn = threefry(key, vec4<u32>(env, episode, 0u, 0u));

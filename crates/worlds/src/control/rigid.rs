@@ -1,12 +1,11 @@
-//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a
-//! ground of straight pieces. Sequential impulses (Catto, "Iterative dynamics with temporal coherence",
-//! 2005) with warm starting (the sweeps themselves are in `sweeps`), places mended after velocities, and the
-//! first touch within a step found by conservative advancement (Mirtich, 1996). It refuses to be a
-//! physics engine: bodies do not meet each other, and there is no restitution.
+//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces.
+//! It uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in
+//! `sweeps`. Positions are corrected after velocities. The first touch within a step is found by conservative advancement
+//! (Mirtich, 1996). Bodies do not collide with each other, and there is no restitution.
 //!
-//! Tolerances, orders and the numbers of sweeps are those with which Gymnasium drives Box2D 2.3, since they can
-//! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they all but do;
-//! f32 takes at once what they tend to, which is the motion of one rigid body.
+//! Tolerances, orders and the numbers of sweeps are those of Gymnasium with Box2D 2.3, since they affect the motion: 180 sweeps
+//! do not converge for a heavy body on light legs. In free flight they almost converge, to the motion of one rigid body; f32
+//! computes that limit directly.
 
 use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use crate::named;
@@ -29,7 +28,7 @@ impl<R: Real> V2<R> {
     pub fn cross(self, o: Self) -> R {
         self.x * o.y - self.y * o.x
     }
-    /// A quarter turn to the left.
+    /// The vector turned left by 90°.
     fn left(self) -> Self {
         v2(-self.y, self.x)
     }
@@ -64,7 +63,7 @@ impl<R: Real> Mul<R> for V2<R> {
     }
 }
 
-/// A turn by an angle.
+/// A rotation.
 #[derive(Clone, Copy)]
 pub struct Turn<R> {
     sin: R,
@@ -86,50 +85,50 @@ impl<R: Real> Turn<R> {
 
 pub const BODIES: usize = 3;
 pub const HINGES: usize = 2;
-/// Places where the ground bends, its ends among them.
+/// Number of points of the ground, its ends included.
 pub const BENDS: usize = 11;
-/// A body is narrower than a piece of ground.
+/// Largest number of pieces of ground that a body touches; a body is narrower than a piece.
 pub const TOUCHES: usize = 2;
 const CORNERS: usize = 6;
 
-/// Metres from one bend to the next.
+/// Length of a piece of ground, m.
 pub const PIECE: f64 = 2.0;
-/// Sweeps over places, after a step and after a first touch.
+/// Largest number of position sweeps after a step and after a first touch.
 const POSITION_SWEEPS: usize = 60;
 const TOUCH_SWEEPS: usize = 20;
-/// First touches that one body and one piece may have in a step.
+/// Largest number of first touches of one body and one piece in a step.
 const FIRST_TOUCHES: u32 = 8;
-/// Metres by which a place may be wrong.
+/// Tolerance of positions, m.
 const SLOP: f64 = 0.005;
-/// Radians by which an angle may be wrong: 2°.
+/// Tolerance of angles, rad (2°).
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
-/// The two skins between surfaces that touch, in metres.
+/// Total skin between two touching surfaces, m.
 const SKIN: f64 = 0.02;
-/// How near the boxes around a body and a piece are where the two count as neighbours, in metres.
+/// Largest distance of the bounding boxes of a body and a piece at which they are neighbours, m.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
-/// The part of an overlap that a sweep mends, after a step and after a first touch.
+/// Fraction of an overlap that a position sweep corrects, after a step and after a first touch.
 const MENDED: f64 = 0.2;
 const MENDED_AT_TOUCH: f64 = 0.75;
-/// Most that a sweep mends: metres, radians (8°).
+/// Largest correction of a position sweep: m, and rad (8°).
 const MOST_MENDED: f64 = 0.2;
 const MOST_TURNED: f64 = 8.0 * std::f64::consts::PI / 180.0;
-/// Most that a body moves in a step: metres, radians.
+/// Largest motion of a body in a step: m, rad.
 const MOST_MOVED: f64 = 2.0;
 const MOST_SPUN: f64 = std::f64::consts::FRAC_PI_2;
-/// A body slower than this, in m/s and rad/s, is at rest.
+/// A body that is slower than this is at rest: m/s, rad/s.
 const REST_SPEED: f64 = 0.01;
 const REST_TURN: f64 = std::f64::consts::PI / 90.0;
-/// Half a second of rest ends all motion.
+/// Number of steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
 
-/// The same by name, for those who step bodies elsewhere.
+/// Constants by name, for the accelerator kernels.
 pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
     let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
     let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
     lengths.into_iter().chain(limits).chain([("RESTING_STEPS", f64::from(RESTING_STEPS))])
 }
 
-/// What is fixed about a body. Places are measured from its centre of mass.
+/// Constants of a body. Positions are relative to its centre of mass.
 #[derive(Clone, Copy)]
 pub struct Solid<R> {
     pub inv_mass: R,
@@ -137,13 +136,14 @@ pub struct Solid<R> {
     pub corners: [V2<R>; CORNERS],
     pub normals: [V2<R>; CORNERS],
     count: usize,
+    /// Largest distance of a corner from the centre, plus [`BOX_MARGIN`].
     pub reach: R,
-    /// Of the body on the ground.
+    /// Friction of the body on the ground.
     pub friction: R,
 }
 
-/// Mass, inertia about the centre of mass, and that centre, of a convex outline (anticlockwise) of one
-/// density: its triangles added up.
+/// Mass, inertia about the centre of mass, and centre of mass of a convex anticlockwise outline with uniform density, summed over
+/// its triangles.
 pub fn mass_of(outline: &[[f64; 2]], density: f64) -> (f64, f64, [f64; 2]) {
     let (mut area, mut centre, mut second) = (0.0, [0.0; 2], 0.0);
     for (i, a) in outline.iter().enumerate() {
@@ -161,7 +161,7 @@ pub fn mass_of(outline: &[[f64; 2]], density: f64) -> (f64, f64, [f64; 2]) {
 }
 
 impl<R: Real> Solid<R> {
-    /// A convex outline, anticlockwise.
+    /// Creates a body from a convex anticlockwise outline.
     pub fn new(outline: &[[f64; 2]], density: f64, friction: f64) -> Self {
         let (mass, inertia, centre) = mass_of(outline, density);
         let count = outline.len().min(CORNERS);
@@ -188,20 +188,21 @@ impl<R: Real> Solid<R> {
     }
 }
 
-/// What is fixed about a hinge of body 0 and another.
+/// Constants of a hinge between body 0 and another body.
 #[derive(Clone, Copy)]
 pub struct Hinge<R> {
     pub anchors: [V2<R>; 2],
-    /// The angle between the two that counts as 0.
+    /// Angle between the bodies at which the hinge's angle is 0.
     pub zero: R,
     pub low: R,
     pub high: R,
-    /// rad/s, and the most that the motor gives in a step, N·m·s.
+    /// Target speed of the motor, rad/s.
     pub speed: R,
+    /// Largest angular impulse of the motor in a step, N·m·s.
     pub most: R,
 }
 
-/// All that is fixed about a scene. Hinge h holds body h + 1 to body 0.
+/// Constants of a scene. Hinge h connects body h + 1 to body 0.
 pub struct Rig<R> {
     pub solids: [Solid<R>; BODIES],
     pub hinges: [Hinge<R>; HINGES],
@@ -224,14 +225,14 @@ impl<R: Real> Rig<R> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Body<R> {
-    /// The centre of mass.
+    /// Position of the centre of mass.
     pub place: V2<R>,
     pub angle: R,
     pub velocity: V2<R>,
     pub spin: R,
 }
 
-/// Impulses of the last step: they begin the next.
+/// Impulses of a hinge in the last step; the next step starts from them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort<R> {
     pub push: V2<R>,
@@ -239,13 +240,14 @@ pub struct Effort<R> {
     pub motor: R,
 }
 
-/// A body beside a piece of ground, as it was last seen.
+/// A body near a piece of ground, with the impulses of the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch<R> {
-    /// Which piece, -1 for none.
+    /// Index of the piece, -1 for none.
     pub piece: i32,
-    /// Which features of the two touch, -1 for none, though they be near; and impulses along the normal and the ground.
+    /// Features of the body and the piece that touch; -1 if they are near but do not touch.
     pub feature: [i32; 2],
+    /// Impulses along the normal and along the ground.
     pub normal: [R; 2],
     pub along: [R; 2],
 }
@@ -263,30 +265,30 @@ impl<R> Touch<R> {
     }
 }
 
-/// Three bodies over a ground, between two steps.
+/// State of three bodies above a ground, between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scene<R> {
     pub bodies: [Body<R>; BODIES],
     pub efforts: [Effort<R>; HINGES],
     pub touches: [[Touch<R>; TOUCHES]; BODIES],
-    /// Set when a touch begins, cleared when one ends, though there be another.
+    /// Set when a touch begins, cleared when a touch ends, even if another one remains.
     pub touching: [bool; BODIES],
     /// Set when body 0 touches the ground, and never cleared.
     pub struck: bool,
-    /// Steps since a body last moved.
+    /// Number of steps since a body last moved.
     pub rested: u32,
     ground: [R; BENDS],
-    /// Its highest bend.
+    /// Largest height of the ground.
     top: R,
 }
 
-/// Where two surfaces meet, in coordinates that move with them.
+/// Contact geometry of a body and a piece of ground, in coordinates that move with the surfaces.
 #[derive(Clone, Copy)]
 struct Meeting<R> {
     piece: i32,
-    /// Whether the face is the body's, and its points the ground's.
+    /// Whether the face is the body's and the points are the ground's; otherwise the reverse.
     of_body: bool,
-    /// Of the face, outwards.
+    /// Outward normal of the face.
     normal: V2<R>,
     on_face: V2<R>,
     points: [V2<R>; 2],
@@ -294,7 +296,7 @@ struct Meeting<R> {
     count: usize,
 }
 
-/// A meeting that pushes.
+/// A meeting with its solver rows.
 #[derive(Clone, Copy)]
 struct Contact<R> {
     body: usize,
@@ -303,11 +305,12 @@ struct Contact<R> {
     rows: Touching<R>,
 }
 
-/// A step that has begun.
+/// An unfinished step, between [`Scene::begin`] and [`Scene::finish`].
 pub struct Step<R> {
     starts: [Body<R>; BODIES],
     contacts: Contacts<R>,
     joints: [Joint<R>; HINGES],
+    /// Whether [`Scene::fly`] computed the velocities, so that no sweeps are needed.
     pub flown: bool,
 }
 
@@ -338,7 +341,7 @@ enum Stop {
     High,
 }
 
-/// A hinge for one step.
+/// State of a hinge in one step.
 #[derive(Clone, Copy)]
 struct Joint<R> {
     arms: [V2<R>; 2],
@@ -368,7 +371,7 @@ impl<R: Real> Joint<R> {
         let xt = -(arm_a.y * a.inv_inertia) - arm_b.y * b.inv_inertia;
         let yt = arm_a.x * a.inv_inertia + arm_b.x * b.inv_inertia;
         let tt = a.inv_inertia + b.inv_inertia;
-        // The inverse of the symmetric matrix from an impulse (x, y, turn) to relative velocity.
+        // Inverse of the symmetric matrix from an impulse (x, y, turn) to the relative velocity.
         let minors = [yy * tt - yt * yt, xt * yt - xy * tt, xy * yt - yy * xt];
         let over = R::of(1.0) / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
         let [alone_xx, alone_xy, alone_yy] = inverted([xx, xy, yy]);
@@ -390,14 +393,14 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// How an impulse between two arms changes their ends' relative velocity: xx, xy, yy.
+/// Matrix (xx, xy, yy) from an impulse between the ends of two arms to their relative velocity.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
     [mass + ra.y * ra.y * ia + rb.y * rb.y * ib, -(ra.y * ra.x * ia) - rb.y * rb.x * ib, mass + ra.x * ra.x * ia + rb.x * rb.x * ib]
 }
 
-/// The inverse of a symmetric matrix xx, xy, yy; what has none becomes 0.
+/// Inverse of a symmetric matrix (xx, xy, yy); 0 for a singular matrix.
 fn inverted<R: Real>([xx, xy, yy]: [R; 3]) -> [R; 3] {
     let determinant = xx * yy - xy * xy;
     let over = if determinant == R::of(0.0) { determinant } else { R::of(1.0) / determinant };
@@ -421,13 +424,13 @@ impl<R: Real> Contact<R> {
         let (mut levers, mut sides) = ([zero; 2], [zero; 2]);
         for i in 0..meeting.count {
             let point = if meeting.of_body { meeting.points[i] } else { at.place + turn.of(meeting.points[i]) };
-            // Halfway between the surfaces.
+            // The contact point is halfway between the surfaces.
             let arm = point - face * (half * (point - on_face).dot(face)) - at.place;
             (levers[i], sides[i]) = (arm.cross(normal), arm.cross(along));
         }
         let effect = |a: R, b: R| solid.inv_mass + solid.inv_inertia * a * b;
         let [k11, k12, k22] = [effect(levers[0], levers[0]), effect(levers[0], levers[1]), effect(levers[1], levers[1])];
-        // Two points almost in one place are one.
+        // Two points that nearly coincide count as one.
         let block = meeting.count == 2 && k11 * k11 < R::of(1000.0) * (k11 * k22 - k12 * k12);
         let [i11, i12, i22] = if block { inverted([k11, k12, k22]) } else { [zero; 3] };
         let one = R::of(1.0);
@@ -442,12 +445,12 @@ impl<R: Real> Contact<R> {
         Self { body, slot, meeting, rows }
     }
 
-    /// Whether both points push.
+    /// Whether both points are solved at once.
     fn two(&self) -> bool {
         self.rows[BLOCK] > R::of(0.0)
     }
 
-    /// Moves the body out of the ground by a part of the overlap; the least separation it met.
+    /// Moves the body out of the ground by a fraction of the overlap; returns the smallest separation found.
     fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
         let mut least = R::of(0.0);
         for i in 0..self.meeting.count {
@@ -475,14 +478,14 @@ impl<R: Real> Contact<R> {
     }
 }
 
-/// The body's outline in the world.
+/// Outline of a body in world coordinates.
 fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
     let turn = Turn::by(at.angle);
     solid.corners.map(|corner| at.place + turn.of(corner))
 }
 
-/// Where a body meets the piece of ground from `a` to `b`: the axis that keeps them furthest apart is a
-/// face's, the other's edge is cut to that face.
+/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they are apart. The face is that of the axis
+/// with the largest separation; the other shape's edge is clipped to it.
 fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
     let turn = Turn::by(at.angle);
     let count = solid.count;
@@ -513,7 +516,7 @@ fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2])
     }
 
     let of_body = body_apart > R::of(0.98) * ground_apart + R::of(0.001);
-    // The face from `from` to `to`; the edge to be cut, its ends with their names; names for cut ends.
+    // The face from `from` to `to`; the edge to clip, its ends with their feature names; feature names of clipped ends.
     let (normal, from, to, ends, names) = if of_body {
         let (next, name) = ((face + 1) % count, 16 + 8 * face as i32);
         let names = [name + face as i32, name + next as i32];
@@ -552,20 +555,20 @@ fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2])
     if meeting.count == 0 { None } else { Some(meeting) }
 }
 
-/// The part of an edge behind a line; a cut end takes the name of the cut.
+/// Clips an edge to the half-plane behind a line; a clipped end gets the feature name `name`.
 fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) -> Option<[(V2<R>, i32); 2]> {
     let zero = R::of(0.0);
     let (dp, dq) = (normal.dot(p.0) - offset, normal.dot(q.0) - offset);
     match (dp <= zero, dq <= zero) {
         (true, true) => Some([p, q]),
         (false, false) => None,
-        // An end on the line is no edge.
+        // Only an end point is on the line: no edge remains.
         _ if dp * dq >= zero => None,
         (kept, _) => Some([if kept { p } else { q }, (p.0 + (q.0 - p.0) * (dp / (dp - dq)), name)]),
     }
 }
 
-/// Distance of a body from a piece of ground and its direction, or none where they overlap.
+/// Distance from a piece of ground to a body, and its direction; `None` if they overlap.
 fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R, V2<R>)> {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     let corners = outline(solid, at);
@@ -577,7 +580,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
             best = Some((squared, away));
         }
     };
-    // From the nearest place on an edge to a point.
+    // Vector from the nearest position on an edge to a point.
     let from_edge = |p: V2<R>, q: V2<R>, point: V2<R>| {
         let edge = q - p;
         let t = ((point - p).dot(edge) / edge.dot(edge)).within(zero, one);
@@ -594,7 +597,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
         }
         sides[usize::from((b - a).cross(corner - a) > zero)] = true;
     }
-    // Where the piece crosses the body, it crosses one of its edges or begins within.
+    // A piece that overlaps the body crosses one of its edges or has an end inside.
     let crosses = sides == [true; 2]
         && (0..corners.len()).any(|i| {
             let (p, q) = (corners[i], corners[(i + 1) % corners.len()]);
@@ -608,7 +611,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
     Some((distance, away * (one / distance)))
 }
 
-/// A body on its way through a step.
+/// Interpolates a body's motion in a step.
 fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     let rest = R::of(1.0) - part;
     Body {
@@ -619,12 +622,12 @@ fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     }
 }
 
-/// Nearer than this, give or take the tolerance, is a first touch, in metres.
+/// Distance of a first touch, within the tolerance, m.
 const NEAR: f64 = SKIN - 3.0 * SLOP;
 const TOLERANCE: f64 = SLOP / 4.0;
 
-/// Whether a body surely keeps its distance above a piece of ground on its whole way: it does at both ends of
-/// it, and between them a corner leaves the straight line by at most this much.
+/// Whether a body certainly stays above a piece of ground during its motion. This is a sufficient test: it checks both ends of the
+/// motion, with a margin (`bulge`) for the corners' deviation from straight lines between them.
 fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2<R>; 2]) -> bool {
     let edge = b - a;
     let up = edge.left();
@@ -638,7 +641,7 @@ fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2
     })
 }
 
-/// When, as a part of its way, a body that was apart from a piece of ground comes near it.
+/// Time of the first touch of a body and a piece of ground, as a fraction of the body's motion; `None` if there is none.
 fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
     if passes(solid, start, end, piece) {
         return None;
@@ -681,7 +684,7 @@ fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<
             if first <= near + tolerance {
                 return Some(early);
             }
-            // Where this corner comes near: by secant and by halves in turn.
+            // Find the time when this corner comes near, alternating bisection and secant steps.
             let (mut low, mut high, mut at_low, mut at_high) = (early, late, first, least);
             for i in 0..50 {
                 let part = if i % 2 == 0 { (low + high) * R::of(0.5) } else { low + (near - at_low) * (high - low) / (at_high - at_low) };
@@ -711,14 +714,14 @@ impl<R: Real> Scene<R> {
         self.top = ground.into_iter().fold(ground[0], R::most);
     }
 
-    /// The ends of a piece of ground.
+    /// End points of a piece of ground.
     fn piece(&self, i: i32) -> [V2<R>; 2] {
         let i = i as usize;
         let x = |i: usize| R::of(PIECE * i as f64);
         [v2(x(i), self.ground[i]), v2(x(i + 1), self.ground[i + 1])]
     }
 
-    /// Which pieces of ground lie under a stretch, and how high they reach.
+    /// Pieces of ground below a horizontal interval, and their largest height.
     fn under(&self, from: R, to: R) -> (std::ops::RangeInclusive<i32>, R) {
         let last = BENDS as i32 - 2;
         let piece = |x: R| ((x.f64() / PIECE) as i32).clamp(0, last);
@@ -727,7 +730,7 @@ impl<R: Real> Scene<R> {
         (from..=to.max(from), top)
     }
 
-    /// The pieces of ground that a body moving so may come near.
+    /// Pieces of ground that a body can come near in its motion.
     fn near(&self, solid: &Solid<R>, start: &Body<R>, end: &Body<R>) -> Option<std::ops::RangeInclusive<i32>> {
         let lowest = start.place.y.least(end.place.y) - solid.reach;
         if lowest > self.top {
@@ -738,7 +741,7 @@ impl<R: Real> Scene<R> {
         if lowest > top { None } else { Some(pieces) }
     }
 
-    /// Whether a body's box comes near a piece's.
+    /// Whether the bounding boxes of a body and a piece are near.
     fn beside(&self, at: &Body<R>, corners: &[V2<R>], piece: i32) -> bool {
         let margin = R::of(BOX_MARGIN);
         let [a, b] = self.piece(piece);
@@ -750,8 +753,8 @@ impl<R: Real> Scene<R> {
         low.x <= b.x + margin && high.x >= a.x - margin && low.y <= a.y.most(b.y) + margin && high.y >= a.y.least(b.y) - margin
     }
 
-    /// Looks where a body touches the ground now; what touched before keeps its impulses.
-    fn look(&mut self, rig: &Rig<R>, body: usize, contacts: &mut Contacts<R>) {
+    /// Finds the contacts of a body with the ground; contacts that existed before keep their impulses.
+    fn find_contacts(&mut self, rig: &Rig<R>, body: usize, contacts: &mut Contacts<R>) {
         let solid = &rig.solids[body];
         let at = self.bodies[body];
         let old = self.touches[body];
@@ -762,7 +765,7 @@ impl<R: Real> Scene<R> {
         let corners = outline(solid, &at);
         let corners = &corners[..solid.count];
         let beside = |piece: i32| pieces.as_ref().is_some_and(|pieces| pieces.contains(&piece)) && self.beside(&at, corners, piece);
-        // The latest neighbour first: in that order touches begin and end, and push.
+        // The newest neighbour comes first, as in Box2D. The order affects `touching` and the sweeps.
         let known = |piece: i32| old.iter().find(|touch| touch.piece == piece);
         let fresh = pieces.clone().into_iter().flatten().rev().filter(|&piece| known(piece).is_none());
         let neighbours = fresh.chain(old.iter().map(|touch| touch.piece));
@@ -790,7 +793,7 @@ impl<R: Real> Scene<R> {
         self.struck |= body == 0 && touching;
     }
 
-    /// One step of all bodies; `force` is on body 0. True when they have come to rest.
+    /// Steps all bodies, with `force` on body 0; returns true when they are at rest.
     pub fn step(&mut self, rig: &Rig<R>, force: V2<R>) -> bool {
         let mut system = System::none();
         let step = self.begin(rig, force, &mut system);
@@ -800,11 +803,11 @@ impl<R: Real> Scene<R> {
         self.finish(rig, step, &system)
     }
 
-    /// Begins a step; unless it is flown, `system` is to be swept before it is finished.
+    /// Begins a step. Unless `flown` is set in the result, sweep `system` before [`Scene::finish`].
     pub fn begin(&mut self, rig: &Rig<R>, force: V2<R>, system: &mut System<R>) -> Step<R> {
         let mut contacts = Contacts::none();
         for body in [2, 0, 1] {
-            self.look(rig, body, &mut contacts);
+            self.find_contacts(rig, body, &mut contacts);
         }
         let starts = self.bodies;
         for body in &mut self.bodies {
@@ -822,7 +825,7 @@ impl<R: Real> Scene<R> {
         Step { starts, contacts, joints, flown }
     }
 
-    /// What sweeps look at; impulses of the last step are given again first.
+    /// Applies the impulses of the last step (warm starting) and creates the system to sweep.
     fn prepare(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> System<R> {
         let zero = R::of(0.0);
         let mut system = System::none();
@@ -836,7 +839,7 @@ impl<R: Real> Scene<R> {
             let turn = lever * push + second_lever * second + side * along + second_side * second_along;
             body.velocity = body.velocity + impulse * solid.inv_mass;
             body.spin += solid.inv_inertia * turn;
-            // Touches are swept body by body, in the order of the bodies' places there.
+            // The touches of one body have adjacent slots in the system.
             if let Some(first) = TOUCHED.iter().position(|&body| body == contact.body) {
                 system.touches[first + contact.slot] = contact.rows;
             }
@@ -864,7 +867,7 @@ impl<R: Real> Scene<R> {
         system
     }
 
-    /// Ends a step. True when all have come to rest.
+    /// Ends a step; returns true when all bodies are at rest.
     pub fn finish(&mut self, rig: &Rig<R>, mut step: Step<R>, system: &System<R>) -> bool {
         if !step.flown {
             for (body, &[x, y, spin]) in self.bodies.iter_mut().zip(&system.motions) {
@@ -903,8 +906,8 @@ impl<R: Real> Scene<R> {
         false
     }
 
-    /// Velocities in free flight: each leg swings as its motor will or is still against its stop, and
-    /// the whole keeps its momentum. False, and nothing done, where a motor or a stop is too weak for it.
+    /// Computes velocities in free flight. Each leg turns at its motor's speed or rests against its stop, and the total momentum is
+    /// conserved. Returns false and changes nothing if that needs more than a motor or a stop can apply.
     fn fly(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES]) -> bool {
         let zero = R::of(0.0);
         let one = R::of(1.0);
@@ -967,7 +970,7 @@ impl<R: Real> Scene<R> {
         true
     }
 
-    /// Sweeps over places until hinges hold and nothing is deep in the ground; whether that came about.
+    /// Sweeps over positions until hinges are closed and no body is deep in the ground; returns whether this was reached.
     fn mend(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
         for _ in 0..POSITION_SWEEPS {
             let mut least = R::of(0.0);
@@ -1016,7 +1019,7 @@ impl<R: Real> Scene<R> {
         apart.length() <= R::of(SLOP) && turned <= slop
     }
 
-    /// Lets a body that would pass into the ground within this step touch it on the way.
+    /// Stops a body that would pass into the ground within this step at its first touches.
     fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
         let solid = &rig.solids[body];
         let one = R::of(1.0);
@@ -1043,7 +1046,7 @@ impl<R: Real> Scene<R> {
             self.bodies[body] = between(&start, &end, within);
             tries[piece as usize] += 1;
             let mut contacts = Contacts::none();
-            self.look(rig, body, &mut contacts);
+            self.find_contacts(rig, body, &mut contacts);
             if !contacts.each().any(|contact| contact.meeting.piece == piece) {
                 self.bodies[body] = end;
                 tries[piece as usize] = u32::MAX;
@@ -1084,7 +1087,7 @@ impl<R: Real> Scene<R> {
     }
 }
 
-/// A touch seen again, with the impulses of the features it had.
+/// A touch for a meeting, with the impulses of equal features of the touch before.
 fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<R> {
     let mut touch = Touch { piece: meeting.piece, feature: meeting.feature, ..Touch::default() };
     for i in 0..meeting.count {
@@ -1095,7 +1098,7 @@ fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<
     touch
 }
 
-/// Moves a body by its velocity, not further than a step may.
+/// Moves a body by its velocity, limited to the largest motion in a step.
 fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
     let by = body.velocity * time_s;
     if by.dot(by) > R::of(MOST_MOVED * MOST_MOVED) {
@@ -1117,27 +1120,27 @@ mod tests {
     const SQUARE: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
 
     #[test]
-    fn a_square_that_falls_upon_a_corner_comes_near_when_that_corner_does() {
+    fn impact_time_of_a_falling_square_is_that_of_its_lowest_corner() {
         let solid = Solid::<f64>::new(&SQUARE, 1.0, 0.5);
         let expected = (3.0 - SQRT_2 - NEAR) / 2.0;
         for corner in 0..4u8 {
             let angle = FRAC_PI_4 - FRAC_PI_2 * f64::from(corner);
             let at = |y: f64| Body { place: v2(0.0, y), angle, ..Body::default() };
             let part = impact(&solid, &at(3.0), &at(1.0), [v2(-5.0, 0.0), v2(5.0, 0.0)]);
-            let part = part.expect("it falls into the ground");
+            let part = part.expect("the square reaches the ground");
             assert!((part - expected).abs() < TOLERANCE, "corner {corner}: {part}, not {expected}");
         }
     }
 
-    /// As in Box2D, which solves two points at once up to a condition number of 1000.
+    /// Box2D solves two points at once up to a condition number of 1000.
     #[test]
-    fn two_points_almost_in_one_place_are_one() {
+    fn two_points_that_nearly_coincide_count_as_one() {
         let solid = Solid { inv_mass: 1.0, inv_inertia: 1.0, ..Solid::<f64>::new(&SQUARE, 1.0, 0.5) };
         let anchors = [V2::default(); 2];
         let hinge = Hinge { anchors, zero: 0.0, low: 0.0, high: 0.0, speed: 0.0, most: 0.0 };
         let rig = Rig::new([solid; BODIES], [hinge; HINGES], 0.02, -10.0);
         let at = Body { place: v2(0.0, 1.0), ..Body::default() };
-        // At ±x from the centre the number is (1 + x²)² / 4x².
+        // At ±x from the centre the condition number is (1 + x²)² / 4x².
         for (x, two) in [(0.0137, false), (0.0156, false), (0.016, true), (0.5, true)] {
             let meeting = Meeting {
                 piece: 0,

@@ -1,21 +1,21 @@
-//! Sweeps over velocities: what `rigid` spends its time on, for one scene or for as many as a vector has lanes,
-//! from one text. A sweep takes each hinge and each touch in turn and gives it the impulse it needs as
-//! if it were alone. It refuses to look at places: arms and levers come made.
+//! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per
+//! vector lane. A sweep visits each hinge and each touch in turn and applies the impulse that solves it alone. Positions are
+//! not used: arms and levers are computed before.
 //!
-//! A lane that no longer changes is put down as it is then, so that no scene depends on its neighbours; and no
-//! multiply-add is fused, so that all instruction sets agree.
+//! A lane that has converged is stored at once, so no scene depends on the scenes in other lanes. No multiply-add is fused, so
+//! all instruction sets give the same bits.
 
 use super::angle;
 use math::{Isa, Simd, kernel};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// f64 for the twin, f32 for thousands.
+/// Scalar type: f64 for the reference, f32 for the vectorized version.
 pub trait Real:
     Number<One = Self, Token = ()> + Default + PartialOrd + AddAssign + SubAssign + Div<Output = Self> + Send + Sync + 'static
 {
-    /// Whether free flight is solved at once.
+    /// Whether free flight is solved directly, without sweeps.
     const DIRECT: bool;
-    /// Sweeps end when none of them changes a velocity by more.
+    /// Largest change of a velocity in a sweep at which the sweeps end.
     const STILL: f64;
     fn of(x: f64) -> Self;
     fn f64(self) -> f64;
@@ -35,28 +35,28 @@ pub trait Real:
     }
 }
 
-/// Sweeps in a step: where a heavy body stands on light legs they do not converge, and how far they get is felt.
+/// Largest number of sweeps in a step. For a heavy body on light legs they do not converge, so the number affects the motion.
 pub const SWEEPS: usize = 180;
-/// Touches in the order in which they are swept: the bodies they hold up.
+/// Body of each touch, in the order of the sweep.
 pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];
 
-/// A body's velocity across and up, and its spin.
+/// A body's horizontal and vertical velocity, and its spin.
 pub type Motion<N> = [N; 3];
 
-/// The hinge of body 0 and another: impulses across and up, of its stop and of its motor; both arms; the motor's
-/// mass; which way its stop pushes, 0 for none; how a turn moves the arms' ends; the inverse (xx, xy, yy, xt,
-/// yt, tt) of the hinge with its stop, and (xx, xy, yy) of the hinge alone.
+/// A hinge between body 0 and another body. In order: horizontal and vertical impulse, stop impulse, motor impulse; both arms;
+/// effective mass of the motor; direction of the stop's push, 0 for none; effect of a turn on the arms' ends; inverse matrix
+/// (xx, xy, yy, xt, yt, tt) of the hinge with its stop; inverse matrix (xx, xy, yy) of the hinge alone.
 pub type Hinged<N> = [N; 21];
 
-/// A body on the ground: impulses of both points along the normal, then along the ground; the normal; levers of
-/// both points about it, then about the ground; masses in that order; how the two normals' impulses
-/// change their speeds (11, 12, 22); the inverse of that; 1 where both are solved at once. A point
-/// that is not there has no mass.
+/// A body on the ground with up to two points. In order: impulses of both points along the normal, then along the ground; the
+/// normal; levers of both points about the normal, then about the ground; effective masses in the same order; matrix (11, 12,
+/// 22) from the normal impulses to the normal speeds; its inverse; 1 if both points are solved at once. A missing point has an
+/// effective mass of 0.
 pub type Touching<N> = [N; 21];
 const FIRST_MASS: usize = 10;
 pub const BLOCK: usize = 20;
 
-/// All that sweeps look at.
+/// Velocities, hinges and touches of one scene.
 #[derive(Clone, Copy)]
 pub struct System<N> {
     pub motions: [Motion<N>; 3],
@@ -71,17 +71,18 @@ impl<R: Real> System<R> {
     }
 }
 
-/// What is the same in all scenes.
+/// Constants of all scenes.
 #[derive(Clone, Copy)]
 pub struct Fixed<R> {
-    /// One over mass and inertia, and friction on the ground, of each body.
+    /// Inverse mass and inverse inertia of each body.
     pub inverses: [[R; 2]; 3],
+    /// Friction of each body on the ground.
     pub friction: [R; 3],
-    /// Of a hinge's motor: the speed it seeks and the most it gives.
+    /// Target speed and largest impulse of each hinge's motor.
     pub motors: [[R; 2]; 2],
 }
 
-/// A number, or a vector of them.
+/// A number or a vector of numbers.
 pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
     type One: Real;
     type Token: Copy;
@@ -95,9 +96,9 @@ pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = 
     fn size(self) -> Self;
     fn reaches(self, other: Self) -> Self::Mask;
     fn both(token: Self::Token, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// `self` where the mask is true.
+    /// Selects `self` in lanes where the mask is true, `other` elsewhere.
     fn or_else(self, mask: Self::Mask, other: Self) -> Self;
-    /// One bit a lane.
+    /// Mask with one bit per lane.
     fn bits(token: Self::Token, mask: Self::Mask) -> u32;
 }
 
@@ -237,7 +238,7 @@ impl<S: Simd> Number for Lanes<S> {
     }
 }
 
-/// One hinge: the motor first, then the hinge with its stop.
+/// Solves one hinge: the motor first, then the hinge with its stop.
 #[inline(always)]
 fn swing<N: Number>(
     token: N::Token,
@@ -256,7 +257,7 @@ fn swing<N: Number>(
     a[2] = a[2] - inertia_a * turn;
     b[2] = b[2] + inertia_b * turn;
 
-    // How the ends part, the other way round.
+    // Negated relative velocity of the arms' ends.
     let slip_x = a[0] - b[0] + (by * b[2] - ay * a[2]);
     let slip_y = a[1] - b[1] + (ax * a[2] - bx * b[2]);
     let slip = a[2] - b[2];
@@ -264,7 +265,7 @@ fn swing<N: Number>(
     let stopped_y = ixy * slip_x + iyy * slip_y + iyt * slip;
     let turn = ixt * slip_x + iyt * slip_y + itt * slip;
     let new_stop = stop + turn;
-    // A stop only pushes: where it would pull or there is none, the hinge alone.
+    // A stop can only push. If it would pull, or there is none, the hinge is solved alone.
     let slip_x = slip_x + turned_x * stop;
     let slip_y = slip_y + turned_y * stop;
     let stopped = N::both(token, (new_stop * side).reaches(zero), (side * side).reaches(N::all(token, N::One::of(0.5))));
@@ -282,7 +283,7 @@ fn swing<N: Number>(
     b[2] = b[2] + inertia_b * (bx * y - by * x + turn);
 }
 
-/// Friction at a point: the impulse so far, the most, the direction and lever, the mass.
+/// Solves friction at one point and returns its accumulated impulse, which is limited to ±`most`; `own` is the effective mass.
 #[inline(always)]
 fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) -> N {
     let speed = x * b[0] + y * b[1] + lever * b[2];
@@ -295,7 +296,7 @@ fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, in
     new
 }
 
-/// One touch, of `two` points or one: friction first, then what keeps the surfaces apart.
+/// Solves one touch with one point, or with two if `two`: friction first, then the normal impulses.
 #[inline(always)]
 pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, friction: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) {
     let [push, second_push, _, _, nx, ny, lever, second_lever, rest @ ..] = *touch;
@@ -312,7 +313,7 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     let single = (push - own * speed).max(zero);
     let (mut new, mut second_new) = (single, second_push);
     if two {
-        // Both points at once: of the four ways in which each of them pushes or parts, the one that is.
+        // Both points at once. Each of them pushes or separates; the consistent one of the four cases is chosen.
         let second_speed = ahead + second_lever * b[2];
         let rest = speed - k11 * push - k12 * second_push;
         let second_rest = second_speed - k12 * push - k22 * second_push;
@@ -322,7 +323,7 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
         let by_first = N::both(token, only.reaches(zero), (k12 * only + second_rest).reaches(zero));
         let by_second = N::both(token, only_second.reaches(zero), (k12 * only_second + rest).reaches(zero));
         let neither = N::both(token, rest.reaches(zero), second_rest.reaches(zero));
-        // Where it is none of them, all stays as it is.
+        // If no case is consistent, the impulses stay unchanged.
         let (x, y) = (zero.or_else(neither, push), zero.or_else(neither, second_push));
         let (x, y) = (zero.or_else(by_second, x), only_second.or_else(by_second, y));
         let (x, y) = (only.or_else(by_first, x), zero.or_else(by_first, y));
@@ -339,7 +340,7 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     b[2] = b[2] + inertia * turn;
 }
 
-/// One number of each scene, a lane each.
+/// Loads one number of each scene into the lanes of a vector.
 #[inline(always)]
 fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&System<N::One>) -> N::One) -> N {
     let mut lanes = [N::One::of(0.0); 16];
@@ -349,9 +350,9 @@ fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&Sy
     N::load(token, &lanes)
 }
 
-/// The same back, into the scenes whose bit is set.
+/// Stores the lanes of a vector into the scenes whose bit in `done` is set.
 #[inline(always)]
-fn put_down<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
+fn store_lanes<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
     let mut lanes = [N::One::of(0.0); 16];
     x.store(&mut lanes);
     for (l, scene) in scenes.iter_mut().enumerate() {
@@ -361,7 +362,7 @@ fn put_down<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl 
     }
 }
 
-/// All sweeps over as many scenes as there are lanes, or fewer.
+/// Runs all sweeps over up to `N::LANES` scenes.
 #[inline(always)]
 fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [System<N::One>]) {
     let none = N::One::of(0.0);
@@ -411,7 +412,7 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
         let [hull, leg_1, leg_2] = &mut motions;
         swing(token, &mut hinges[1], motors[1], [inverses[0], inverses[2]], hull, leg_2);
         swing(token, &mut hinges[0], motors[0], [inverses[0], inverses[1]], hull, leg_1);
-        // One by one, so that all of it stays in registers.
+        // Unrolled, so that all values stay in registers.
         macro_rules! rubbed {
             ($($c:literal $body:ident $b:literal;)*) => {$(
                 if on[$c] {
@@ -435,11 +436,11 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
         going &= !done;
         for b in 0..3 {
             for i in 0..3 {
-                put_down(motions[b][i], done, scenes, |scene| &mut scene.motions[b][i]);
+                store_lanes(motions[b][i], done, scenes, |scene| &mut scene.motions[b][i]);
             }
         }
         for h in 0..2 {
-            // What would go on is a motor that winds up against a stop.
+            // In further sweeps, only a motor against its stop would still change, by an equal impulse each.
             let [x, y, stop, motor, ..] = hinges[h];
             let before = if h == 0 { motor_1 } else { motor_2 };
             let most = motors[h][1];
@@ -449,12 +450,12 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
             let wound = wound.or_else((side * side).reaches(all(N::One::of(0.5))), motor);
             let impulses = [x, y, stop - (wound - motor), wound];
             for i in 0..4 {
-                put_down(impulses[i], done, scenes, |scene| &mut scene.hinges[h][i]);
+                store_lanes(impulses[i], done, scenes, |scene| &mut scene.hinges[h][i]);
             }
         }
         for c in (0..6).filter(|&c| on[c]) {
             for i in 0..4 {
-                put_down(touches[c][i], done, scenes, |scene| &mut scene.touches[c][i]);
+                store_lanes(touches[c][i], done, scenes, |scene| &mut scene.touches[c][i]);
             }
         }
         if going == 0 {
@@ -463,12 +464,12 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
     }
 }
 
-/// One scene.
+/// Sweeps one scene.
 pub fn sweep_one<R: Real>(fixed: &Fixed<R>, scene: &mut System<R>) {
     sweep_lanes::<R>((), fixed, std::slice::from_mut(scene));
 }
 
-/// Many scenes, as many at once as there are lanes.
+/// Sweeps many scenes, one per vector lane.
 pub fn sweep_many(isa: Isa, fixed: &Fixed<f32>, scenes: &mut [System<f32>]) {
     kernel!(isa, |s: S, fixed: &Fixed<f32>, scenes: &mut [System<f32>]| {
         for scenes in scenes.chunks_mut(S::LANES) {

@@ -1,12 +1,11 @@
-//! What every world is to those who drive it one step at a time: a plain f64 twin behind one trait,
-//! found by the name Gymnasium gives it (`kinds`). It refuses what the rules have no answer for, and never
-//! panics on it; it knows nothing of what comes before a reset or after an episode's end, which is
-//! the driver's to keep.
+//! Single environments in f64, stepped one at a time through the trait [`World64`] and found by Gymnasium id in `kinds`.
+//! Invalid states and actions return an error and never panic. The caller is responsible for the reset before the first step
+//! and after the end of an episode.
 
 use math::Rng;
 use std::marker::PhantomData;
 
-/// What one step gave.
+/// Result of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step64 {
     pub reward: f64,
@@ -14,119 +13,120 @@ pub struct Step64 {
     pub truncated: bool,
 }
 
-/// What an agent may do.
+/// Action space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Actions {
-    /// One of so many, counted from 0.
+    /// Number of discrete actions, counted from 0.
     Choices(u32),
-    /// A number, clipped to this range by the rules.
+    /// A number; the rules clip it to this range.
     Range(f64, f64),
 }
 
-/// What an agent does.
+/// One action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     Choice(u32),
     Level(f64),
 }
 
-/// What is fixed about a world.
+/// Constant properties of an environment.
 #[derive(Debug, PartialEq)]
 pub struct Spec {
     pub id: &'static str,
     pub summary: &'static str,
     pub actions: Actions,
-    /// What each choice does; empty where an action is a number.
+    /// Names of the discrete actions; empty if an action is a number.
     pub choices: &'static [&'static str],
-    /// The numbers that make up a state, in order, with their units.
+    /// Names of the state's numbers in order, with their units.
     pub state: &'static [&'static str],
     pub observation: &'static [&'static str],
     /// An episode is truncated at this many steps.
     pub step_limit: u32,
-    /// The mean return of a hundred episodes from which on the task counts as solved.
+    /// Mean return over a hundred episodes at which the task counts as solved.
     pub solved_at: f64,
-    /// About the least and the greatest return of an episode, for an axis.
+    /// Approximate lowest and highest return of an episode, for a chart axis.
     pub returns: [f64; 2],
 }
 
-/// Why a world did not do as told.
+/// Reason why a state or an action was rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorldError {
-    #[error("a state of {id} is {} numbers ({}); give as many", state.len(), state.join(", "))]
+    #[error("a state of {id} has {} numbers ({}); pass exactly these", state.len(), state.join(", "))]
     StateLength { id: &'static str, state: &'static [&'static str] },
-    #[error("no number of a state is beyond ±{LARGEST}; give smaller ones")]
+    #[error("the numbers of a state must be within ±{LARGEST}; pass smaller numbers")]
     StateSize,
-    #[error("an episode of {id} ends at step {limit}; let fewer have elapsed")]
+    #[error("an episode of {id} ends at step {limit}; pass a smaller elapsed step")]
     Elapsed { id: &'static str, limit: u32 },
-    #[error("{id} takes a whole number from 0 to {}; choose one of them", count.saturating_sub(1))]
+    #[error("an action of {id} is an integer from 0 to {}; pass one of them", count.saturating_sub(1))]
     Choice { id: &'static str, count: u32 },
-    #[error("{id} takes one number, used from {low} to {high}; give one, not beyond ±{LARGEST}")]
+    #[error("an action of {id} is one number, clipped to {low} to {high}; pass a number within ±{LARGEST}")]
     Range { id: &'static str, low: f64, high: f64 },
 }
 
-/// Larger numbers mean nothing in any world, and their squares would leave f64 sooner or later.
+/// Largest absolute value of a state's number or an action. Larger values have no meaning, and their powers could overflow.
 const LARGEST: f64 = 1e6;
 
-/// What a step depends on beside state and action.
+/// Inputs of a step besides state and action.
 #[derive(Clone, Copy)]
 pub struct Moment {
-    /// Steps taken in this episode before.
+    /// Number of steps already taken in this episode.
     pub steps: u32,
-    /// Two forces more, N, where a world says what they push: CartPole's cart and the tip of its pole.
+    /// Two external forces, N. Only CartPole uses them: on the cart and on the tip of the pole.
     pub forces: [f64; 2],
 }
 
-/// The rules of one environment in f64, with Gymnasium's own internal state.
+/// Rules of one environment in f64, with Gymnasium's internal state.
 pub trait Twin<const STATE: usize>: Send + Sync + 'static {
     const SPEC: &'static Spec;
 
+    /// Observation of a state.
     fn show(state: &[f64; STATE]) -> Vec<f64> {
         state.to_vec()
     }
-    /// Where an episode begins; `uniform(low, high)` draws a number.
+    /// Draws the initial state of an episode; `uniform(low, high)` draws a number.
     fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; STATE];
-    /// One step: the reward, and whether it terminates. `action` is one of [`Spec::actions`]; a choice is a whole number.
+    /// Takes one step; returns the reward and whether the episode terminates. A discrete `action` is its index.
     fn step(state: &mut [f64; STATE], action: f64, moment: Moment) -> (f64, bool);
 }
 
-/// One environment by these rules.
+/// One environment with the rules `T`.
 pub struct Single<T, const STATE: usize> {
     pub state: [f64; STATE],
-    /// Steps taken in this episode.
+    /// Number of steps taken in this episode.
     pub steps: u32,
     rules: PhantomData<T>,
 }
 
 impl<T: Twin<STATE>, const STATE: usize> Single<T, STATE> {
-    /// At the first episode of a seed.
+    /// Creates an environment at the start of a seed's episode.
     pub fn new(seed: u32) -> Self {
         let mut single = Self::at([0.0; STATE]);
         single.reset(seed);
         single
     }
 
-    /// At the beginning of an episode in this state.
+    /// Creates an environment at the start of an episode, in this state.
     pub fn at(state: [f64; STATE]) -> Self {
         Self { state, steps: 0, rules: PhantomData }
     }
 }
 
-/// One environment, whatever its rules.
+/// One environment of any kind.
 pub trait World64: Send + Sync {
     fn spec(&self) -> &'static Spec;
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
-    /// A new episode, the same for the same seed (not the one NumPy would draw from it).
+    /// Starts a new episode, a function of the seed. The initial state differs from the one that NumPy draws.
     fn reset(&mut self, seed: u32);
 
-    /// An episode taken up at a state, `elapsed` steps after its beginning.
+    /// Continues an episode from a state, `elapsed` steps after its start.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
-    /// One step by the rules, of an action that they know, under [`Moment::forces`].
+    /// Takes one step with a valid action and with [`Moment::forces`].
     fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64;
 
-    /// One step; it does not reset itself.
+    /// Takes one step with a checked action. It does not start a new episode.
     fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
         let id = self.spec().id;
         match (self.spec().actions, action) {
@@ -164,7 +164,7 @@ impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError> {
         let &Spec { id, state, step_limit: limit, .. } = T::SPEC;
         let new: [f64; STATE] = new.try_into().map_err(|_| WorldError::StateLength { id, state })?;
-        // NaN is not within either.
+        // The comparison rejects NaN too.
         if !new.iter().all(|x| x.abs() <= LARGEST) {
             return Err(WorldError::StateSize);
         }
@@ -182,5 +182,5 @@ impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
     }
 }
 
-/// What first states are drawn from; apart from every other stream of the same seed.
+/// Random stream of the initial states, separate from all other streams of the same seed.
 const STREAM: u32 = 0x5736_3452;

@@ -1,4 +1,4 @@
-//! How far every state of the 2x2x2 is from solved: a search in breadth, a byte a state.
+//! Distance of every state of the 2x2x2 from solved, by breadth-first search with one byte per state.
 
 use super::moves::{Metric, Move};
 use super::puzzle::{Actions, Puzzle};
@@ -9,7 +9,7 @@ const UNKNOWN: u8 = u8::MAX;
 
 pub struct Distances {
     actions: Actions,
-    /// By rank.
+    /// Distance of each state, by rank.
     table: Vec<u8>,
     counts: Vec<u32>,
 }
@@ -24,7 +24,7 @@ impl Distances {
         let (mut counts, mut known) = (vec![1], 1);
         while known < Two::STATES as u32 {
             let depth = counts.len() as u8;
-            // Once most are known it is less work to ask those that are not.
+            // When most states are known, it is cheaper to search backwards from the unknown ones.
             let step = match (metric, known < Two::STATES as u32 / 3) {
                 (Metric::Quarter, true) => onward::<6>,
                 (Metric::Quarter, false) => back::<6>,
@@ -42,12 +42,12 @@ impl Distances {
         &self.actions
     }
 
-    /// Of every state, by rank.
+    /// Distance of every state, by rank.
     pub fn table(&self) -> &[u8] {
         &self.table
     }
 
-    /// How many states are so far away, from 0 on.
+    /// Number of states at each distance, from 0 on.
     pub fn counts(&self) -> &[u32] {
         &self.counts
     }
@@ -57,7 +57,7 @@ impl Distances {
         self.table[state.rank() as usize]
     }
 
-    /// The actions that a shortest solution may begin with, a bit each; none where it is solved.
+    /// Mask of the actions that begin a shortest solution; 0 for the solved state.
     #[inline]
     pub fn best(&self, state: Two) -> u32 {
         let here = self.of(state);
@@ -65,7 +65,7 @@ impl Distances {
         (0..self.actions.count()).filter(nearer).fold(0, |mask, action| mask | 1 << action)
     }
 
-    /// The moves of a shortest solution; of several the one whose actions come first.
+    /// Moves of a shortest solution; ties are broken by the lowest action.
     pub fn solution(&self, mut state: Two) -> Vec<Move> {
         let mut moves = Vec::new();
         while self.of(state) > 0 {
@@ -77,10 +77,10 @@ impl Distances {
     }
 }
 
-/// Twists that are passed over together where none of them is looked for.
+/// Number of adjacent states that are skipped together if none of them has the distance searched for.
 const BLOCK: usize = 27;
 
-/// Calls `visit` with the rank, the order and the twist of every state that is so far away now.
+/// Calls `visit` with the rank, the order and the twist of every state with this distance in the table.
 #[inline]
 fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, usize, usize)) {
     for start in (0..Two::STATES).step_by(BLOCK) {
@@ -96,7 +96,7 @@ fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, us
     }
 }
 
-/// From each state at `depth - 1` to those that are new.
+/// Finds the states at `depth` from those at `depth - 1`.
 fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, depth - 1, |table, _, order, twist| {
@@ -109,11 +109,11 @@ fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     found
 }
 
-/// From each state that is not known to one at `depth - 1`.
+/// Finds the unknown states that have a neighbour at `depth - 1`.
 fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, UNKNOWN, |table, rank, order, twist| {
-        // All are asked: to guess which is the first would take longer.
+        // All neighbours are read: an early exit would be slower.
         let nearer = |near, action| near | (table[tables.neighbour(order, twist, action)] == depth - 1);
         if (0..ACTIONS).fold(false, nearer) {
             table[rank] = depth;

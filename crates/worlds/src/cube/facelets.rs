@@ -1,9 +1,9 @@
-//! Facelet strings: a letter for each sticker, faces in the order U R F D L B and each row by row as one looks at it, the U face
-//! with B above it and the D face with F above it (Kociemba's convention; 54 letters, or 24 of the 2x2x2 in the same order).
+//! Facelet strings in Kociemba's convention: one letter per sticker, 54 for the 3x3x3 and 24 for the 2x2x2. The faces are in the
+//! order U R F D L B, each row by row seen from outside; B is above the U face, and F is above the D face.
 //!
-//! A string may use any six letters, held any way round. The centres of a 3x3x3 say which colour belongs where; on a 2x2x2 the
-//! corner at DBL is at home by definition, and colours that never meet at a corner are opposite. So the state found is the cube
-//! as it is held: a solution's moves need no turning of it first, and [`Scheme`] writes it as it was typed.
+//! A string may use any six letters and any orientation of the cube. The centres of a 3x3x3 define the colours of the faces. On
+//! a 2x2x2 the corner at DBL is at home by definition, and colours that never meet at a corner are opposite. The state is thus
+//! that of the cube as held: a solution can be applied directly, and [`Scheme`] writes the state in the letters of the input.
 
 use super::moves::Move;
 use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};
@@ -13,7 +13,7 @@ use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, 
 pub struct Scheme(pub [char; 6]);
 
 impl Scheme {
-    /// Each colour by the face it belongs to.
+    /// Each colour is named by its face.
     pub const FACES: Scheme = Scheme(['U', 'R', 'F', 'D', 'L', 'B']);
 
     fn write(&self, faces: &[usize]) -> String {
@@ -21,85 +21,83 @@ impl Scheme {
     }
 }
 
-/// A cube that was typed in, and its letters.
+/// A state read from a facelet string, and the letters of the string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typed<P> {
     pub state: P,
     pub scheme: Scheme,
 }
 
-/// Why these stickers are no cube, and behind a semicolon the step that helps. Places are named by their faces, pieces by their letters
-/// as typed. A twist is of one corner, or as good as one.
+/// Reason why stickers are not a solvable cube. The text is the problem, a semicolon and the remedy. Places are named by their
+/// faces, pieces by their letters in the input. A total twist of all corners is reported as that of one corner.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CubeError {
-    #[error(
-        "a cube of this size has {expected} stickers and here are {found}; write the faces U R F D L B one after another, each row by row"
-    )]
+    #[error("a cube of this size has {expected} stickers, found {found}; enter the faces in the order U R F D L B, each row by row")]
     Length { found: usize, expected: usize },
-    #[error("{found:?} at {at} names no colour; write a letter for every sticker, such as that of the face its colour belongs to")]
+    #[error("{found:?} at {at} is not a colour; enter a letter for each sticker, such as that of the face with this colour")]
     Letter { at: String, found: char },
-    #[error("{found:?} at {at} is the colour of no centre; use the colours of the centres: {centres}")]
+    #[error("{found:?} at {at} is not the colour of a centre; use the colours of the centres: {centres}")]
     Stranger { at: String, found: char, centres: String },
-    #[error("the centres of {first:?} and {second:?} both have {letter:?}; give each centre a colour of its own")]
+    #[error("the centres of {first:?} and {second:?} are both {letter:?}; give each centre a different colour")]
     Centres { letter: char, first: Face, second: Face },
-    #[error("a cube has 6 colours and here are {found} different letters; write the same letter for all stickers of a colour")]
+    #[error("a cube has 6 colours, found {found} different letters; enter the same letter for all stickers of a colour")]
     Letters { found: usize },
     #[error(
-        "{letter:?} is there {found} times and {few:?} {few_found} times, where each is {expected} times; find the stickers that are \
-         {few:?} and were typed as something else"
+        "{letter:?} occurs {found} times and {few:?} {few_found} times, expected {expected} each; look for {few:?} stickers that were \
+         entered as another colour"
     )]
     Count { letter: char, found: usize, few: char, few_found: usize, expected: usize },
-    #[error("no piece is {stickers} as at {at}: {why}; check the stickers at {at}")]
+    #[error("no piece has the stickers {stickers} at {at}: {why}; check the stickers at {at}")]
     NoSuchPiece { at: String, stickers: String, why: Why },
     #[error(
-        "the piece {piece} is there twice, at {first} and {second}, and {missing} is missing; check the stickers at both places; one of \
-         them is {missing}"
+        "the piece {piece} occurs twice, at {first} and {second}, and {missing} is missing; check the stickers at both places, one of \
+         which is {missing}"
     )]
     Twice { piece: String, first: String, second: String, missing: String },
     #[error(
-        "one corner is twisted {}, which no moves do; check the corners; {TYPO}: twist any one corner {}",
+        "one corner is twisted {}, which no moves can do; check the corners; {MISASSEMBLED}: twist any one corner {}",
         way(*.clockwise), way(!*.clockwise)
     )]
     Twist { clockwise: bool },
-    #[error("one edge is flipped, which no moves do; check the edges; {TYPO}: take out any one edge and put it back the other way")]
+    #[error("one edge is flipped, which no moves can do; check the edges; {MISASSEMBLED}: flip any one edge")]
     Flip,
-    #[error("two pieces are exchanged, which no moves do (parity); check the stickers; {TYPO}: exchange any two edges")]
+    #[error("two pieces are exchanged, which no moves can do (parity); check the stickers; {MISASSEMBLED}: exchange any two edges")]
     Parity,
 }
 
-const TYPO: &str = "if all stickers are as on the cube, it was put together wrongly";
+const MISASSEMBLED: &str = "if they match the cube, it was assembled wrongly";
 
 fn way(clockwise: bool) -> &'static str {
     if clockwise { "clockwise" } else { "anticlockwise" }
 }
 
-/// Why no piece has these stickers.
+/// Reason why no piece has some stickers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     #[error("two of its stickers are the same")]
     Same,
     #[error("two of its colours belong on opposite faces")]
     Opposite,
-    #[error("its colours go round the wrong way")]
+    #[error("its colours are in mirrored order")]
     Mirrored,
 }
 
 impl CubeError {
-    /// What is the matter, without what to do.
+    /// The problem without the remedy.
     pub fn what(&self) -> String {
         parts(self).0
     }
 
-    /// The step that helps.
+    /// The remedy.
     pub fn next_step(&self) -> String {
         parts(self).1
     }
 }
 
-/// An error's two sides of the semicolon.
+/// Splits an error's text into problem and remedy.
 pub(super) fn parts(error: &impl std::fmt::Display) -> (String, String) {
     let text = error.to_string();
-    let (what, next) = text.split_once("; ").expect("every text has its step");
+    let (what, next) = text.split_once("; ").expect("every error text contains a semicolon");
     (what.into(), next.into())
 }
 
@@ -109,7 +107,7 @@ impl<P> Typed<P> {
     }
 }
 
-/// Turns a face of a cube of stickers, 24 or 54 in their order, whatever colours they have and however the cube is held.
+/// Turns a face of a cube given by 24 or 54 stickers, in any colours and any orientation.
 pub fn turn_stickers(stickers: &mut [char], by: Move) {
     let (shuffle, old) = (by.shuffle(), stickers.to_vec());
     let corners = if stickers.len() == 24 { SMALL_FACELETS } else { CORNER_FACELETS };
@@ -124,7 +122,7 @@ pub fn turn_stickers(stickers: &mut [char], by: Move) {
     }
 }
 
-/// Each cubie's inputs to the places of its facelets.
+/// Writes each cubie's inputs to the positions of its facelets.
 #[inline]
 pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[[usize; N]], cubies: &[u8], active: &mut [u16]) {
     for ((inputs, facelets), &code) in inputs.iter().zip(facelets).zip(cubies) {
@@ -134,7 +132,7 @@ pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[
     }
 }
 
-/// The letters, blanks left out and small ones made large, as many as a cube of this size has stickers.
+/// Letters of a text in upper case, without white space; checks their number and characters.
 fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
     let letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect();
     let expected = 6 * size * size;
@@ -147,30 +145,30 @@ fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
     }
 }
 
-/// A facelet's name, U1 to B9.
+/// Name of a facelet, U1 to B9.
 fn name(facelet: usize, size: usize) -> String {
     format!("{}{}", Face::ALL[facelet / (size * size)].letter(), facelet % (size * size) + 1)
 }
 
-/// Each of these colours is there so often.
+/// Checks that each colour occurs `expected` times.
 fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(), CubeError> {
     let counts = colours.map(|colour| letters.iter().filter(|&&letter| letter == colour).count());
-    let most = (0..6).max_by_key(|&i| counts[i]).expect("there are six");
-    let least = (0..6).min_by_key(|&i| counts[i]).expect("there are six");
+    let most = (0..6).max_by_key(|&i| counts[i]).expect("there are six colours");
+    let least = (0..6).min_by_key(|&i| counts[i]).expect("there are six colours");
     if counts[most] == expected {
         return Ok(());
     }
     Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
-/// The byte of the cubie with these colours, the first of them where the place's own first is.
+/// Code of the cubie with these colours, given in the order of the place's facelets.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
-    // `search` says where a cubie's first sticker goes to; how it is turned says from where it came.
+    // `search` returns the position of the cubie's first sticker; the orientation is the opposite rotation.
     Some((piece + (N - turn) % N * pieces.len()) as u8)
 }
 
-/// The cubies at all places, each piece there once.
+/// Codes of the cubies at all places; checks that each piece occurs once.
 fn cubies<const N: usize, const PLACES: usize>(
     pieces: &[[usize; N]; PLACES],
     colours: [[usize; N]; PLACES],
@@ -215,7 +213,7 @@ fn balanced(corners: &[u8; 8]) -> Result<(), CubeError> {
     }
 }
 
-/// The cubies of a 3x3x3, corners first.
+/// Reads the cubies of a 3x3x3, corners first.
 pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     let letters = letters(text, 3)?;
     let centres: [char; 6] = std::array::from_fn(|face| letters[9 * face + 4]);
@@ -231,7 +229,7 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
         return Err(CubeError::Stranger { at: name(at, 3), found: letters[at], centres });
     }
     counted(&letters, &centres, 9)?;
-    let at = |facelet: usize| colour(letters[facelet]).expect("all are centres' colours");
+    let at = |facelet: usize| colour(letters[facelet]).expect("every letter is a centre's");
     let scheme = Scheme(centres);
     let corners = cubies(&CORNERS, CORNER_FACELETS.map(|facelets| facelets.map(at)), &scheme)?;
     let edges = cubies(&EDGES, EDGE_FACELETS.map(|facelets| facelets.map(at)), &scheme)?;
@@ -248,10 +246,10 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     Ok(Typed { state: all, scheme })
 }
 
-/// Pairs of colours that are opposite on most cubes, by the letters they are often written with.
+/// Usual pairs of opposite colours, by their usual letters.
 const USUAL: [[char; 2]; 6] = [['U', 'D'], ['R', 'L'], ['F', 'B'], ['W', 'Y'], ['R', 'O'], ['G', 'B']];
 
-/// The cubies of a 2x2x2 with DBL at home.
+/// Reads the cubies of a 2x2x2 with DBL at home.
 pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let letters = letters(text, 2)?;
     let mut colours = letters.clone();
@@ -260,15 +258,15 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let colours: [char; 6] = colours.try_into().map_err(|all: Vec<char>| CubeError::Letters { found: all.len() })?;
     counted(&letters, &colours, 4)?;
     let at = SMALL_FACELETS.map(|corner| corner.map(|facelet| letters[facelet]));
-    // Which three pairs are opposite: those that fewest corners speak against, and of those the most usual.
+    // The three opposite pairs: those that meet at the fewest corners, and of these the most usual ones.
     let against = |pairs: &[[char; 2]; 3]| {
         let meet = |[a, b]: &[char; 2]| at.iter().filter(|c| c.contains(a) && c.contains(b)).count();
         let usual = pairs.iter().filter(|[a, b]| USUAL.contains(&[*a, *b]) || USUAL.contains(&[*b, *a])).count();
         (pairs.iter().map(meet).sum::<usize>(), 3 - usual)
     };
-    let pairs = pairings(colours).min_by_key(against).expect("there are fifteen");
+    let pairs = pairings(colours).min_by_key(against).expect("there are fifteen pairings");
     let other = |colour: char| pairs.iter().find_map(|&[a, b]| if a == colour { Some(b) } else { (b == colour).then_some(a) });
-    // Colours get the faces at which the corner at DBL has them; where it is no corner, any that fit.
+    // The corner at DBL assigns its colours to faces; if it is not a valid corner, any assignment is used.
     let mut scheme = Scheme(['?'; 6]);
     let home = at[DBL];
     let whole = |c: &[char; 3]| c.iter().all(|&a| c.iter().filter(|&&b| a == b || Some(a) == other(b)).count() == 1);
@@ -277,7 +275,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
         scheme.0[face] = colour;
         scheme.0[opposite(face)] = other(colour).expect("every colour is in a pair");
     }
-    let face = |colour: char| scheme.0.iter().position(|&c| c == colour).expect("all six are there");
+    let face = |colour: char| scheme.0.iter().position(|&c| c == colour).expect("the scheme contains all six colours");
     let mut faces = at.map(|corner| corner.map(face));
     let mirrored = |corner: &[usize; 3]| why(corner) == Why::Mirrored && cubie(&CORNERS, *corner).is_none();
     if faces.iter().filter(|corner| mirrored(corner)).count() > 4 {
@@ -285,7 +283,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
             let [at, stickers] = [Scheme::FACES.write(&CORNERS[DBL]), home.iter().collect()];
             return Err(CubeError::NoSuchPiece { at, stickers, why: Why::Mirrored });
         }
-        // The guess was the mirror image.
+        // The assignment was the mirror image.
         let axis = CORNERS[DBL][0];
         scheme.0.swap(axis, opposite(axis));
         faces = faces.map(|corner| corner.map(|face| if [axis, opposite(axis)].contains(&face) { opposite(face) } else { face }));
@@ -295,7 +293,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     Ok(Typed { state, scheme })
 }
 
-/// Every way to make three pairs of six.
+/// All fifteen ways to divide six colours into three pairs.
 fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3]> {
     (0..5).flat_map(move |i| {
         let mut four = rest.to_vec();
@@ -308,7 +306,7 @@ fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3
     })
 }
 
-/// A 2x2x2 as it is held after moves of any face: the corner that is at DBL then gives the faces their colours.
+/// A 2x2x2 after moves of any face, with the faces' colours redefined so that the corner at DBL is at home.
 pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     let colours = |place: usize| {
         let code = usize::from(corners[place]);
@@ -321,6 +319,6 @@ pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     }
     std::array::from_fn(|place| {
         let colours: [usize; 3] = colours(place);
-        cubie(&CORNERS, colours.map(|colour| face[colour])).expect("a cube seen another way is a cube")
+        cubie(&CORNERS, colours.map(|colour| face[colour])).expect("a rotated cube has valid corners")
     })
 }

@@ -1,24 +1,25 @@
-//! Symmetry of the 2x2x2: whoever holds DBL still may exchange R, U and F by turning the cube about that corner, or in a mirror,
-//! where clockwise turns become anticlockwise. So up to six states take the same moves but for their names; one stands for all.
+//! Symmetry of the 2x2x2 with DBL fixed: rotations about that corner and reflections permute R, U and F, and reflections
+//! exchange clockwise and anticlockwise turns. Up to six states are therefore equal up to the names of their moves; one of them
+//! represents all.
 
 use super::pieces::opposite;
 use super::ranks::{self, ORDERS, TABLES, TWISTS};
 use super::symmetry::{Symmetry, symmetry};
 use std::sync::LazyLock;
 
-/// Where R, U and F go; the last three are mirrors.
+/// Images of R, U and F under each symmetry; the last three are reflections.
 const ALIKE: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
 const MIRRORS: usize = 3;
-/// R, U and F.
+/// The faces R, U and F.
 const FACES: [usize; 3] = [1, 0, 2];
 
 struct Folds {
-    /// Where each order of the pieces goes, and what it adds to the twists.
+    /// Image of each order of the pieces, and the twists that it adds.
     order: [[u16; ORDERS]; 6],
     added: [[u16; ORDERS]; 6],
-    /// Where twists of pieces at home go.
+    /// Image of the twists of pieces at home.
     twist: [[u16; TWISTS]; 6],
-    /// Place by place.
+    /// Sum of two sets of twists, place by place modulo 3.
     sum: Vec<u16>,
 }
 
@@ -42,7 +43,7 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     folds
 });
 
-/// The symmetry that leads R, U and F there.
+/// The symmetry that maps R, U and F to these faces.
 fn symmetry_of(to: [usize; 3]) -> Symmetry {
     let mut face = [0; 6];
     for (from, to) in FACES.into_iter().zip(to.map(|to| FACES[to])) {
@@ -57,7 +58,7 @@ fn alike_to(to: &Symmetry, order: usize, twist: usize) -> (usize, usize) {
     (ranks::order(&image), ranks::twist(&image))
 }
 
-/// The rank of the first of all states that are alike, and which symmetry leads there.
+/// Lowest rank of all symmetric states, and the symmetry that leads there.
 #[inline]
 pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
     let folds = &**FOLDS;
@@ -72,7 +73,7 @@ pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
     first
 }
 
-/// What an action is called there.
+/// Image of an action under a symmetry.
 #[inline]
 pub(super) fn action(alike: u8, action: usize) -> usize {
     let to = &ALIKE[usize::from(alike)];

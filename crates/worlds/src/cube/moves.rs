@@ -1,8 +1,9 @@
-//! Turns of faces, and what each does to the cubies.
+//! Turns of faces and their effect on the cubies.
 
 use super::pieces::{CODES, CORNERS, EDGES, FLIP, Face, RIGHT, TWIST, UP, find, opposite};
 
-/// What a move does: each place gets the cubie of another, turned by so much. Corners come first, then edges.
+/// Effect of a move: place `i` gets the cubie of place `from[i]`, with `add[i]` added to its orientation. Corners come first, then
+/// edges.
 #[derive(Clone, Copy)]
 pub(super) struct Shuffle {
     pub(super) from: [u8; 20],
@@ -90,7 +91,7 @@ impl Move {
         all
     };
 
-    /// Clockwise quarter turns, any number of them but a multiple of four.
+    /// Creates a move of `turns` clockwise quarter turns; `None` for a multiple of four.
     pub const fn new(face: Face, turns: u32) -> Option<Move> {
         match turns % 4 {
             0 => None,
@@ -102,7 +103,7 @@ impl Move {
         Face::ALL[self.0 as usize / 3]
     }
 
-    /// Clockwise quarter turns, 1 to 3.
+    /// Number of clockwise quarter turns, 1 to 3.
     pub const fn turns(self) -> u32 {
         self.0 as u32 % 3 + 1
     }
@@ -128,7 +129,7 @@ impl std::fmt::Debug for Move {
     }
 }
 
-/// What counts as one move: a quarter turn, or any turn of a face.
+/// Unit of distance: a quarter turn, or any turn of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     Quarter,
@@ -138,7 +139,7 @@ pub enum Metric {
 impl Metric {
     pub const ALL: [Metric; 2] = [Metric::Quarter, Metric::Half];
 
-    /// As it is abbreviated: quarter-turn metric, half-turn metric.
+    /// Usual abbreviation: `qtm` for quarter-turn metric, `htm` for half-turn metric.
     pub const fn id(self) -> &'static str {
         match self {
             Metric::Quarter => "qtm",
@@ -147,7 +148,7 @@ impl Metric {
     }
 }
 
-/// `R`, `R'`, ... of these faces, then `R2`, ...
+/// Actions of these faces: `R`, `R'` and so on, then `R2` and so on.
 pub(super) const fn actions<const FACES: usize, const MOVES: usize>(faces: [Face; FACES]) -> [Move; MOVES] {
     let mut all = [Move(0); MOVES];
     let mut i = 0;

@@ -1,48 +1,48 @@
-//! Moves as players write them (Singmaster): `R U2 F'`. Blanks and commas between moves may be missing, a prime may be any mark
-//! that looks like one, and `R3` is `R'`.
+//! Moves in Singmaster notation: `R U2 F'`. Spaces and commas between moves are optional, several characters count as a prime,
+//! and `R3` is `R'`.
 //!
-//! It refuses what turns more than one layer or the whole cube: those change which face is which, and a solver's actions do not.
+//! Turns of two layers, of a middle layer and of the whole cube are errors: they move the centres, and a solver's actions do not.
 
 use super::facelets::parts;
 use super::moves::Move;
 use super::pieces::Face;
 
-/// Each with the step that helps behind a semicolon.
+/// Problem and remedy, separated by a semicolon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Problem {
-    #[error("is no move; write a face, one of U R F D L B, with nothing, 2 or ' behind it")]
+    #[error("is not a move; enter a face, U R F D L or B, alone or with 2 or ' after it")]
     Unknown,
-    #[error("is lower case, which means two layers; write {} if you mean that face alone", .0.to_ascii_uppercase())]
+    #[error("is lower case, which means two layers; enter {} to turn that face alone", .0.to_ascii_uppercase())]
     LowerCase(char),
-    #[error("turns two layers; {HELD_STILL}")]
+    #[error("turns two layers; {FACES_ONLY}")]
     Wide,
-    #[error("turns a middle layer; {HELD_STILL}")]
+    #[error("turns a middle layer; {FACES_ONLY}")]
     Slice,
-    #[error("turns the whole cube; {HELD_STILL}")]
+    #[error("turns the whole cube; {FACES_ONLY}")]
     Rotation,
-    #[error("is no number of quarter turns; write nothing behind the face, or 2 or '")]
+    #[error("has an invalid number of quarter turns; enter the face alone or with 2 or ' after it")]
     Turns,
 }
 
-const HELD_STILL: &str = "write it as turns of the faces U R F D L B, for which the cube is held still";
+const FACES_ONLY: &str = "hold the cube still and enter turns of the faces U R F D L B only";
 
-/// What is written and is no move.
+/// Text that is not a supported move.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}, {found:?} {problem}")]
 pub struct NotationError {
-    /// The character where it stands, counted from 1.
+    /// Position of its first character, counted from 1.
     pub at: usize,
     pub found: String,
     problem: Problem,
 }
 
 impl NotationError {
-    /// What is the matter, without what to do.
+    /// The problem without the remedy.
     pub fn what(&self) -> String {
         parts(self).0
     }
 
-    /// The step that helps.
+    /// The remedy.
     pub fn next_step(&self) -> String {
         parts(self).1
     }
@@ -70,7 +70,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
         }
         let mut turns = 1;
         if let Some((_, digit)) = rest.next_if(|&(_, c)| c.is_ascii_digit()) {
-            turns = digit.to_digit(10).expect("it is one");
+            turns = digit.to_digit(10).expect("an ASCII digit");
             if !(1..=3).contains(&turns) {
                 return error(&[first, digit], Problem::Turns);
             }
@@ -86,7 +86,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
     Ok(moves)
 }
 
-/// What takes these moves back.
+/// Moves that undo these moves.
 pub fn inverse(moves: &[Move]) -> Vec<Move> {
     moves.iter().rev().map(|m| m.inverse()).collect()
 }

@@ -1,6 +1,6 @@
-//! Faces, places and cubies: which facelets a place has, and which inputs a cubie there is.
+//! Faces, places and cubies: the facelets of each place, and the network inputs of each cubie there.
 
-/// In the order of facelet strings.
+/// Faces in the order of facelet strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Face {
     U,
@@ -23,22 +23,22 @@ pub(super) const fn opposite(face: usize) -> usize {
     (face + 3) % 6
 }
 
-/// The face that each face's first row is next to, as one looks at it; its facelets are counted row by row from there.
+/// Neighbour above each face, seen from outside; facelets are counted row by row from there.
 pub(super) const UP: [usize; 6] = [5, 0, 0, 2, 0, 0];
-/// The face to the right of each.
+/// Neighbour to the right of each face.
 pub(super) const RIGHT: [usize; 6] = [1, 5, 1, 1, 2, 4];
 
-/// The places of corners, URF to DRB: their faces clockwise, beginning with U or D.
+/// Places of corners, URF to DRB: their faces clockwise, from U or D on.
 pub(super) const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0, 5, 1], [3, 2, 1], [3, 4, 2], [3, 5, 4], [3, 1, 5]];
-/// The places of edges, UR to BR.
+/// Places of edges, UR to BR: their two faces.
 pub(super) const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
 
-/// What a cubie's byte is counted modulo, and how many different cubies each place may show.
+/// Number of codes of a cubie, and modulus of their arithmetic.
 pub const CODES: usize = 24;
 pub(super) const TWIST: u8 = 8;
 pub(super) const FLIP: u8 = 12;
 
-/// The number of the facelet on `face` that lies towards the other faces of its cubie.
+/// Index of the facelet on `face` that is next to the faces `towards`.
 const fn facelet(size: usize, face: usize, towards: &[usize]) -> usize {
     let (mut row, mut column) = (size / 2, size / 2);
     let mut i = 0;
@@ -70,13 +70,13 @@ const fn facelets<const N: usize, const PLACES: usize>(size: usize, places: [[us
 
 pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = facelets(3, CORNERS);
 pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = facelets(3, EDGES);
-/// Those of the 2x2x2.
+/// Facelets of the corners of the 2x2x2.
 pub(super) const SMALL_FACELETS: [[usize; 3]; 8] = facelets(2, CORNERS);
 
-/// The place that a 2x2x2 holds still.
+/// The fixed place of the 2x2x2.
 pub(super) const DBL: usize = 6;
 
-/// The inputs that are 1 for each cubie in each place: `facelet * 6 + colour`.
+/// Active inputs of each cubie in each place: `facelet * 6 + colour`.
 pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     places: [[usize; N]; PLACES],
     facelets: [[usize; N]; PLACES],
@@ -86,14 +86,14 @@ pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     while i < PLACES * CODES * N {
         let (place, code, k) = (i / (CODES * N), i / N % CODES, i % N);
         let (piece, turn) = (code % PLACES, code / PLACES);
-        // A piece turned by one shows on each facelet what belongs on the one before.
+        // A piece turned by one has on each facelet the colour of the facelet before.
         inputs[place][code][k] = (facelets[place][k] * 6 + places[piece][(k + N - turn) % N]) as u16;
         i += 1;
     }
     inputs
 }
 
-/// The place that has these faces, and by how much they are turned there. There is one, mirror images aside.
+/// The place with these faces, and their orientation there. Panics for the mirror image of a place.
 pub(super) const fn find<const N: usize>(places: &[[usize; N]], faces: [usize; N]) -> (usize, usize) {
     match search(places, faces) {
         Some(found) => found,
@@ -111,7 +111,7 @@ pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize;
             k += 1;
         }
         if same {
-            // The first of the place's faces is faces[turn], so faces[0] lies N - turn further on.
+            // The first of the place's faces is faces[turn], so faces[0] is N - turn places further.
             return Some((place, (N - turn) % N));
         }
         i += 1;
@@ -119,7 +119,7 @@ pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize;
     None
 }
 
-/// Whether these pieces, each there once, are permuted oddly.
+/// Whether the permutation of these pieces, each of which occurs once, is odd.
 pub(super) fn odd(pieces: &[u8]) -> bool {
     let behind = |i: usize| pieces[i + 1..].iter().filter(|&&later| later < pieces[i]).count();
     (0..pieces.len()).map(behind).sum::<usize>() % 2 == 1

@@ -1,4 +1,4 @@
-//! What both cubes have: states, and the actions that lead from one to another.
+//! Common interface of both cubes: states, and actions between them.
 
 use super::facelets::{CubeError, Scheme, Typed};
 use super::moves::{Metric, Move};
@@ -37,7 +37,7 @@ impl Actions {
         self.moves.iter().position(|&m| m == of)
     }
 
-    /// How many of the actions are quarter turns.
+    /// Number of actions that are quarter turns.
     const fn quarters(&self) -> usize {
         match self.metric {
             Metric::Quarter => self.count(),
@@ -49,7 +49,7 @@ impl Actions {
         if action < self.quarters() { action ^ 1 } else { action }
     }
 
-    /// The next move of a random walk: any that does not undo the last one, nor with half turns go on with the same face.
+    /// Draws the next action of a random walk. It does not undo the last action; with half turns, it does not turn the same face.
     pub fn drawn(&self, last: Option<usize>, numbers: &mut Sequence) -> usize {
         let count = self.count() as u32;
         let Some(last) = last else { return numbers.below(count) as usize };
@@ -67,59 +67,62 @@ impl Actions {
     }
 }
 
-/// What both cubes have, so that a learner or a search is written once.
+/// Common interface of both cubes, for learners and searches.
 pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 'static {
-    /// Cubies along an edge.
+    /// Number of cubies along an edge.
     const SIZE: usize;
     const FACELETS: usize = 6 * Self::SIZE * Self::SIZE;
-    /// Each facelet in each colour.
+    /// Number of network inputs: each facelet in each colour.
     const INPUTS: usize = 6 * Self::FACELETS;
-    /// Every action, quarter turns first.
+    /// All actions, quarter turns first.
     const MOVES: &'static [Move];
     const SOLVED: Self;
-    /// Those that move.
+    /// Number of cubies that move.
     const CUBIES: usize;
-    /// The inputs that are always 1.
+    /// Inputs that are always 1.
     const FIXED: &'static [u16];
 
-    /// After an action.
+    /// The state after an action.
     fn turned(self, action: usize) -> Self;
 
-    /// The inputs that are 1, one for each facelet in order: `facelet * 6 + colour`, colours in the order U R F D L B.
+    /// Writes the active inputs, one per facelet in order: `facelet * 6 + colour`, with colours in the order U R F D L B.
     fn inputs(self, active: &mut [u16]);
 
-    /// The same by cubies, for a first layer whose rows were summed: one of [`CODES`] rows for each that moves, counted on from
-    /// cubie to cubie.
+    /// Writes the active rows of a first layer with one input per cubie code: one row for each cubie that moves. Each cubie has
+    /// [`CODES`] rows.
+    ///
+    /// [`CODES`]: super::CODES
     fn rows(self, rows: &mut [u16]);
 
-    /// The same of whichever stands for all that are as far from solved by symmetry.
+    /// [`Puzzle::rows`] of the representative of all states that are symmetric or inverse to this one. These have the same
+    /// distance from solved.
     fn symmetric_rows(self, rows: &mut [u16]);
 
-    /// The inputs that such a row sums. With [`Puzzle::FIXED`] they make up [`Puzzle::inputs`].
+    /// Inputs that a row sums. With [`Puzzle::FIXED`] they are the inputs of [`Puzzle::inputs`].
     fn row_inputs(row: usize) -> &'static [u16];
 
-    /// Of all states that take the same moves but for their names the first, and a number of the symmetry that leads there.
+    /// Representative of all states that are equal up to the names of their moves, and the symmetry that leads there.
     #[inline]
     fn folded(self) -> (Self, u8) {
         (self, 0)
     }
 
-    /// What an action is called by a symmetry.
+    /// Image of an action under a symmetry.
     #[inline]
     fn folded_action(_symmetry: u8, action: usize) -> usize {
         action
     }
 
-    /// A number that tells states apart, all bits mixed, for tables of them.
+    /// Hash for tables of states, with all bits mixed.
     fn key(self) -> u64;
 
-    /// Any state, all equally likely.
+    /// Draws a state uniformly.
     fn drawn(numbers: &mut Sequence) -> Self;
 
-    /// After these moves from the solved state, as one holds it then.
+    /// The state after these moves from solved, as the cube is then held.
     fn after(moves: &[Move]) -> Self;
 
-    /// The cube that this string shows, in whatever letters.
+    /// Reads a facelet string in any letters.
     fn from_facelets(text: &str) -> Result<Typed<Self>, CubeError>;
 
     fn facelets(self, scheme: &Scheme) -> String {
@@ -128,26 +131,26 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         active.iter().map(|&input| scheme.0[usize::from(input) % 6]).collect()
     }
 
-    /// [`Puzzle::inputs`] of many.
+    /// Writes [`Puzzle::inputs`] of many states.
     fn fill_inputs(states: &[Self], active: &mut [u16]) {
-        assert_eq!(active.len(), states.len() * Self::FACELETS, "one index a facelet");
+        assert_eq!(active.len(), states.len() * Self::FACELETS, "one index per facelet");
         for (state, active) in states.iter().zip(active.chunks_exact_mut(Self::FACELETS)) {
             state.inputs(active);
         }
     }
 
-    /// [`Puzzle::rows`] of many.
+    /// Writes [`Puzzle::rows`] of many states.
     fn fill_rows(states: &[Self], rows: &mut [u16]) {
-        assert_eq!(rows.len(), states.len() * Self::CUBIES, "one index a cubie");
+        assert_eq!(rows.len(), states.len() * Self::CUBIES, "one index per cubie");
         for (state, rows) in states.iter().zip(rows.chunks_exact_mut(Self::CUBIES)) {
             state.rows(rows);
         }
     }
 
-    /// What every action leads to, `[states][actions]`.
+    /// Writes the state after each action, `[states][actions]`.
     fn fill_children(states: &[Self], actions: &Actions, children: &mut [Self]) {
         let count = actions.count();
-        assert_eq!(children.len(), states.len() * count, "a child an action");
+        assert_eq!(children.len(), states.len() * count, "one child per action");
         for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
             for (action, child) in children.iter_mut().enumerate() {
                 *child = state.turned(action);
@@ -155,9 +158,9 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// A random walk from the solved state: after each move the state and the action that led there.
+    /// Writes a random walk from the solved state: each state and the action that leads to it.
     fn fill_walk(actions: &Actions, numbers: &mut Sequence, states: &mut [Self], taken: &mut [u8]) {
-        assert_eq!(states.len(), taken.len(), "an action a state");
+        assert_eq!(states.len(), taken.len(), "one action per state");
         let (mut state, mut last) = (Self::SOLVED, None);
         for (there, taken) in states.iter_mut().zip(taken) {
             let action = actions.drawn(last, numbers);
@@ -166,7 +169,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// The moves of a random walk.
+    /// Moves of a random walk.
     fn scramble(actions: &Actions, numbers: &mut Sequence, length: usize) -> Vec<Move> {
         let mut last = None;
         let mut next = || *last.insert(actions.drawn(last, numbers));

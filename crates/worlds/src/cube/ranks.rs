@@ -1,10 +1,10 @@
-//! Ranks of the 2x2x2: 7! orders of the pieces that move by 3⁶ twists, and where each goes by each action.
+//! Ranks of the 2x2x2: 7! orders of the moving pieces times 3⁶ twists, and the tables of their images under each action.
 
 use super::moves::{self, Move};
 use super::pieces::{DBL, Face, TWIST};
 use std::sync::LazyLock;
 
-/// The places that move, in the order of the rank; the last one's twist follows from the others.
+/// Places that move, in the order of the rank. The twist of the last one follows from the others.
 pub(super) const PLACES: [usize; 7] = [0, 1, 2, 3, 4, 5, 7];
 pub(super) const ORDERS: usize = 5040;
 pub(super) const TWISTS: usize = 729;
@@ -12,23 +12,23 @@ const COUNT: usize = 9;
 pub(super) const MOVES: [Move; COUNT] = moves::actions::<3, COUNT>([Face::R, Face::U, Face::F]);
 
 pub(super) struct Tables {
-    /// Where each order of the pieces and each set of twists goes by each action.
+    /// Image of each order of the pieces and each set of twists under each action.
     pub order: [[u16; COUNT]; ORDERS],
     pub twist: [[u16; COUNT]; TWISTS],
-    /// The bytes of the cubies are the sum of both.
+    /// Codes of the cubies, as the sum of both tables.
     pieces: [[u8; 8]; ORDERS],
     twists: [[u8; 8]; TWISTS],
 }
 
 impl Tables {
-    /// The byte of each place, URF to DRB: the piece, and 8 for each third of a turn clockwise.
+    /// Code at each place, URF to DRB: the piece plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(&self, order: usize, twist: usize) -> [u8; 8] {
         let (pieces, twists) = (&self.pieces[order], &self.twists[twist]);
         std::array::from_fn(|place| pieces[place] + twists[place])
     }
 
-    /// The rank that an action leads to.
+    /// Rank after an action.
     #[inline]
     pub fn neighbour(&self, order: usize, twist: usize, action: usize) -> usize {
         usize::from(self.order[order][action]) * TWISTS + usize::from(self.twist[twist][action])

@@ -1,5 +1,5 @@
-//! A cube turned or mirrored as a whole, colours and all, is as far from solved as it is, and so is the cube that undoes it. Of
-//! these 96 images one stands for all: the one whose codes come first, place by place.
+//! Symmetries of both cubes. A cube that is rotated or reflected as a whole, with its colours renamed, has the same distance from
+//! solved; so has its inverse. One of these 96 images represents all: the lexicographically first by codes.
 
 use super::pieces::{CODES, CORNERS, DBL, EDGES, FLIP, TWIST};
 use std::sync::LazyLock;
@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 const PLACES: usize = 20;
 const COUNT: usize = 48;
 
-/// What becomes of each cubie.
+/// Effect of a symmetry on each cubie.
 pub(super) struct Symmetry {
-    /// The place whose cubie goes to each place.
+    /// Place whose cubie moves to each place.
     from: [u8; PLACES],
-    /// What each code there becomes.
+    /// Image of each code, by its place before.
     code: [[u8; CODES]; PLACES],
 }
 
 impl Symmetry {
-    /// What comes to a place.
+    /// Code at a place of the image.
     pub(super) fn image(&self, cubies: &[u8], place: usize) -> u8 {
         let from = usize::from(self.from[place]);
         self.code[from][usize::from(cubies[from])]
@@ -26,7 +26,7 @@ impl Symmetry {
 static SYMMETRIES: LazyLock<Vec<Symmetry>> =
     LazyLock::new(|| (0..COUNT).map(|number| symmetry(|face| image(number, face), |colour| image(number, colour))).collect());
 
-/// Where a face goes: each permutation of the axes, with each set of those that are reversed.
+/// Image of a face. A symmetry is a permutation of the axes and a set of reversed axes.
 fn image(number: usize, face: usize) -> usize {
     const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
     AXES[number / 8][face % 3] + (face / 3 + (number >> (face % 3) & 1)) % 2 * 3
@@ -43,7 +43,7 @@ pub(super) fn symmetry(face: impl Fn(usize) -> usize, colour: impl Fn(usize) -> 
     it
 }
 
-/// For cubies of one kind, whose places begin with `first`; a turn counts `by`.
+/// Fills the tables for cubies of one kind. Their places start at `first`; `by` is the code difference of one orientation.
 fn fill<const N: usize>(
     it: &mut Symmetry,
     places: &[[usize; N]],
@@ -54,7 +54,7 @@ fn fill<const N: usize>(
 ) {
     let of = |faces: &[usize; N]| {
         let same = |place: &[usize; N]| place.iter().all(|face| faces.contains(face));
-        places.iter().position(same).expect("a place becomes a place")
+        places.iter().position(same).expect("a symmetry maps places to places")
     };
     for (from, faces) in places.iter().enumerate() {
         let faces = faces.map(&face);
@@ -62,7 +62,7 @@ fn fill<const N: usize>(
         it.from[first + to] = (first + from) as u8;
         for code in 0..CODES {
             let (piece, turn) = (code % places.len(), code / places.len());
-            // What each face of the place shows.
+            // Colour on each face of the place.
             let mut shown = [0; N];
             for (k, face) in faces.iter().enumerate() {
                 let at = places[to].iter().position(|other| other == face).expect("one of its faces");
@@ -75,7 +75,7 @@ fn fill<const N: usize>(
     }
 }
 
-/// The least code that a corner's cubie can become at the first place, by its place and code, and the symmetries that do it.
+/// Smallest code to which a corner's cubie can be mapped at the first place, and the symmetries that do so.
 struct Least {
     code: u8,
     by: Vec<u8>,
@@ -92,7 +92,7 @@ static LEAST: LazyLock<[[Least; CODES]; 8]> = LazyLock::new(|| {
     })
 });
 
-/// The first of the images of both.
+/// The lexicographically first image of a state and its inverse.
 pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8; N] {
     let (least, symmetries) = (&*LEAST, &**SYMMETRIES);
     let mut best = *cubies;
@@ -108,11 +108,12 @@ pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8;
     best
 }
 
-/// How to hold a 2x2x2 so that a corner is at home: for each place, by what is there.
+/// Rotations of a 2x2x2 that put the corner at a place at home.
 struct Holds {
     rotations: Vec<Symmetry>,
+    /// Index of the rotation, by place and code.
     home: [[u8; CODES]; 8],
-    /// Symmetries that bring each place to DBL.
+    /// Symmetries that map each place to DBL.
     to_fixed: [[u8; 6]; 8],
 }
 
@@ -134,7 +135,7 @@ static HOLDS: LazyLock<Holds> = LazyLock::new(|| {
     Holds { rotations, home, to_fixed }
 });
 
-/// The first of the images of both, held so that DBL is at home.
+/// The lexicographically first image of a state of the 2x2x2 and its inverse, with DBL at home.
 pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
     let mut best = [CODES as u8; 8];
     let holds = &*HOLDS;
@@ -159,7 +160,7 @@ fn take_if_before<const N: usize>(symmetry: &Symmetry, cubies: &[u8; N], best: &
     }
 }
 
-/// What takes back all moves that led to these cubies, all of one kind.
+/// Writes the cubies of the inverse state; all cubies are of one kind.
 pub(super) fn inverse(cubies: &[u8], inverse: &mut [u8]) {
     let places = cubies.len() as u8;
     for (place, &code) in cubies.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres hold still.
+//! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres are fixed.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::{self, Move, Shuffle};
@@ -10,7 +10,7 @@ use math::rng::Sequence;
 const CORNER_INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, CORNER_FACELETS);
 const EDGE_INPUTS: [[[u16; 2]; CODES]; 12] = inputs(EDGES, EDGE_FACELETS);
 
-/// The inputs of the centres.
+/// Inputs of the centres.
 const CENTRES: [u16; 6] = {
     let mut centres = [0; 6];
     let mut face = 0;
@@ -32,8 +32,8 @@ const SHUFFLES: [Shuffle; 18] = {
     all
 };
 
-/// The byte of each place: corners URF to DRB, a piece and 8 for each third of a turn clockwise; edges UR to BR, a piece and 12
-/// where it is flipped.
+/// A state as the code at each place. Corners, URF to DRB: the piece plus 8 for each clockwise third of a turn. Edges, UR to BR: the
+/// piece plus 12 if it is flipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Three([u8; 20]);
 
@@ -43,7 +43,7 @@ impl Three {
         &self.0
     }
 
-    /// `None` where these bytes are no state of the cube.
+    /// Creates a state from codes; `None` if the cube cannot reach it.
     pub fn from_cubies(cubies: [u8; 20]) -> Option<Three> {
         let (mut seen, mut sums, mut swaps) = ([0u32; 2], [0u32; 2], 0);
         for (place, &code) in cubies.iter().enumerate() {
@@ -52,7 +52,7 @@ impl Three {
             if usize::from(code) >= CODES || seen[kind] >> piece & 1 == 1 {
                 return None;
             }
-            // Pieces before it that belong behind it.
+            // Earlier pieces with a larger number: inversions of the permutation.
             swaps += (seen[kind] >> piece).count_ones();
             seen[kind] |= 1 << piece;
             sums[kind] += u32::from(code / pieces);
@@ -60,7 +60,7 @@ impl Three {
         (sums[0].is_multiple_of(3) && sums[1].is_multiple_of(2) && swaps.is_multiple_of(2)).then_some(Three(cubies))
     }
 
-    /// The cube that this one's moves taken back come to.
+    /// The inverse state: the solved cube after the inverse moves.
     fn inverse(&self) -> Three {
         let mut inverse = [0; 20];
         let (corners, edges) = inverse.split_at_mut(8);
@@ -77,7 +77,7 @@ impl Three {
         let mut new = [0; 20];
         for place in 0..20 {
             let code = old[usize::from(by.from[place] & 31)] + by.add[place];
-            // Where there is nothing to subtract, it wraps far up.
+            // If `code` is less than CODES, the subtraction wraps to a large value.
             new[place] = code.min(code.wrapping_sub(CODES as u8));
         }
         Three(new)
@@ -129,7 +129,7 @@ impl Puzzle for Three {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| self.0[at + i]));
         let mut key = word(0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         key = (key ^ key >> 32 ^ word(8)).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
-        // The last word begins before its cubies; what it repeats does no harm.
+        // The last word overlaps the one before by four cubies.
         key = (key ^ key >> 29 ^ word(12).rotate_left(32)).wrapping_mul(0x1656_67B1_9E37_79F9);
         key ^ key >> 32
     }
@@ -139,7 +139,7 @@ impl Puzzle for Three {
         let (corners, edges) = cubies.split_at_mut(8);
         numbers.shuffle(corners);
         numbers.shuffle(edges);
-        // Corners and edges are both permuted evenly or both oddly.
+        // The permutations of corners and edges have the same parity.
         if odd(corners) != odd(edges) {
             edges.swap(0, 1);
         }
@@ -150,9 +150,9 @@ impl Puzzle for Three {
 
     fn fill_children(states: &[Three], actions: &Actions, children: &mut [Three]) {
         let count = actions.count();
-        assert_eq!(children.len(), states.len() * count, "a child an action");
+        assert_eq!(children.len(), states.len() * count, "one child per action");
         for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
-            // Shuffles that the compiler knows take a quarter of the time.
+            // With constant shuffles this takes a quarter of the time.
             macro_rules! turn {
                 ($($action:literal)*) => { $(children[$action] = state.shuffled(const { &SHUFFLES[$action] });)* };
             }
@@ -172,9 +172,9 @@ impl Puzzle for Three {
     }
 }
 
-/// Turns all pieces at random, the last one so that the sum is in balance.
+/// Turns all pieces at random; the last one makes the sum of the orientations valid.
 fn turn(cubies: &mut [u8], ways: u32, by: u8, numbers: &mut Sequence) {
-    let (last, others) = cubies.split_last_mut().expect("there are some");
+    let (last, others) = cubies.split_last_mut().expect("the slice is not empty");
     let mut sum = 0;
     for cubie in others {
         let turn = numbers.below(ways);

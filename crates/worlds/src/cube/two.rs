@@ -1,5 +1,5 @@
-//! The 2x2x2 with its corner DBL held still, so that R, U and F reach everything. A state is its rank: 7! permutations by
-//! 3⁶ twists, which a move changes apart from each other by two small tables.
+//! The 2x2x2 with its corner DBL fixed, so that R, U and F reach all states. A state is its rank: 7! permutations times 3⁶
+//! twists. A move changes both independently, by two small tables.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
@@ -11,14 +11,14 @@ use math::rng::Sequence;
 
 const INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, SMALL_FACELETS);
 
-/// A state by its rank; 0 is solved.
+/// A state, represented by its rank; 0 is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Two(u32);
 
 impl Two {
     pub const STATES: usize = ORDERS * TWISTS;
 
-    /// `None` from [`Two::STATES`] on.
+    /// The state with this rank; `None` from [`Two::STATES`] on.
     pub fn unrank(rank: u32) -> Option<Two> {
         ((rank as usize) < Two::STATES).then_some(Two(rank))
     }
@@ -38,14 +38,14 @@ impl Two {
         Two(u32::from(order) * TWISTS as u32 + u32::from(twist))
     }
 
-    /// The byte of each place, URF to DRB: the piece, and 8 for each third of a turn clockwise.
+    /// Code at each place, URF to DRB: the piece plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(self) -> [u8; 8] {
         let (order, twist) = self.parts();
         TABLES.cubies(order, twist)
     }
 
-    /// From bytes of cubies with DBL at home, each piece there once and the twists in balance.
+    /// Creates a state from valid codes with DBL at home.
     fn with_cubies(cubies: &[u8; 8]) -> Two {
         Two::from_parts(order(cubies) as u16, twist(cubies) as u16)
     }

@@ -1,24 +1,24 @@
-//! Byte pairs learned from a text, in slices. Counts of pairs follow each merge instead of being counted again.
+//! Byte-pair encoding learned from a text, in slices. Pair counts are updated after each merge, not recounted.
 
 use super::TextError;
 use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Byte pairs being learned: each merge is of the pair that stands most often within pieces, of equals the least. The same
+/// Training of byte pairs. Each merge joins the most frequent pair within pieces; ties are broken by the smallest pair. The same
 /// text gives the same merges on every machine.
 pub struct BpeTraining {
-    /// Merges wanted.
+    /// Number of merges requested.
     wanted: usize,
-    /// Bytes of the text that have been read.
+    /// Number of bytes of the text that have been read.
     read: usize,
     pieces: HashMap<Box<str>, u64>,
     words: Vec<Word>,
     pairs: HashMap<[u32; 2], Pair>,
-    /// Pairs by how often they stood when they were put in, which is at least as often as they do now.
+    /// Pairs by their count at insertion, which is an upper bound of their present count.
     queue: BinaryHeap<(u64, Reverse<[u32; 2]>)>,
     merges: Vec<[u32; 2]>,
-    /// Bytes of each token.
+    /// Number of bytes of each token.
     lengths: Vec<usize>,
     done: bool,
 }
@@ -31,18 +31,19 @@ struct Word {
 #[derive(Default)]
 struct Pair {
     count: u64,
-    /// Words it stands in, and some where it did.
+    /// Words that contain the pair, and some that contained it earlier.
     words: Vec<u32>,
 }
 
-/// Bytes that are learned from at most: more change the commonest pairs hardly, and cost time and memory.
+/// Largest number of bytes that pairs are learned from. More bytes hardly change the most frequent pairs, but cost time and
+/// memory.
 pub const LEARNED_FROM: usize = 64 << 20;
-/// Bytes that are read at once at least: a few pieces.
+/// Smallest number of bytes that are read at once: a few pieces.
 const LEAST: usize = 1024;
-/// Stretches of a longer text that these are.
+/// Number of stretches in the sample of a longer text.
 const STRETCHES: usize = 64;
 
-/// What is learned from of a text that is longer, from all over it; none where it is all learned from.
+/// Sample of a text that is longer than [`LEARNED_FROM`], spread over all of it; `None` for a shorter text.
 pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
     const EACH: usize = LEARNED_FROM / STRETCHES;
     let spare = text.len().checked_sub(LEARNED_FROM).filter(|&spare| spare > 0)?;
@@ -54,7 +55,7 @@ pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl BpeTraining {
-    /// For at most so many tokens; 256 of them are the bytes.
+    /// Creates a training for at most `vocab` tokens, of which 256 are the bytes.
     pub fn new(vocab: usize) -> BpeTraining {
         BpeTraining {
             wanted: vocab.clamp(256, MOST_TOKENS) - 256,
@@ -69,13 +70,13 @@ impl BpeTraining {
         }
     }
 
-    /// How far it is, from 0 to 1.
+    /// Progress from 0 to 1.
     pub fn share(&self) -> f64 {
         self.merges.len() as f64 / self.wanted.max(1) as f64
     }
 
-    /// Reads a text, which is the same each time, and merges, for about so many bytes' worth of work, some 10 ns each. Whether
-    /// it is done: all merges are made, or no pair stands twice.
+    /// Reads the text and then merges pairs, for about `work` units of 10 ns. Pass the same text in each call. Returns true when all
+    /// merges are made or no pair occurs twice.
     pub fn advance(&mut self, text: &[u8], work: usize) -> Result<bool, TextError> {
         let mut left = work;
         while left > 0 && !self.done {
@@ -87,7 +88,7 @@ impl BpeTraining {
 
     /// The tokenizer of the merges made so far.
     pub fn tokenizer(&self) -> Tokenizer {
-        Tokenizer::bpe(&self.merges).expect("merges that follow each other")
+        Tokenizer::bpe(&self.merges).expect("each merge joins earlier tokens")
     }
 
     fn read(&mut self, text: &[u8], work: usize) -> Result<usize, TextError> {
@@ -96,7 +97,7 @@ impl BpeTraining {
         let wrong = |error: std::str::Utf8Error| TextError::Utf8 { at: from + error.valid_up_to() };
         let part = std::str::from_utf8(&text[from..to]).map_err(wrong)?;
         for piece in pieces(part, to == text.len()) {
-            // A key is made for a new piece alone.
+            // A key is allocated only for a new piece.
             match self.pieces.get_mut(piece) {
                 Some(count) => *count += 1,
                 None => _ = self.pieces.insert(piece.into(), 1),
@@ -121,7 +122,7 @@ impl BpeTraining {
         Ok(self.read - from)
     }
 
-    /// The next merge, and the bytes' worth that it took.
+    /// Makes the next merge and returns the work done.
     fn merge(&mut self) -> usize {
         let Some((count, Reverse(pair))) = self.queue.pop() else {
             self.done = true;

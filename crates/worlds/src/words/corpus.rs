@@ -1,4 +1,4 @@
-//! A text as the tokens that a model learns from, and the windows of it that each step sees.
+//! A training text as tokens, and the windows of each training step.
 
 use super::bpe::{BpeTraining, sample};
 use super::tokenizer::{Encoded, Kind, Known, Tokenizer, character_start, piece_start};
@@ -8,30 +8,30 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The seed's stream of random numbers.
+/// Random stream of a seed for the windows.
 const STREAM: u32 = 0x436f_7270;
 
-/// A text's tokens, the last tenth of them held back to validate with. A window is `context` tokens and the one after each.
+/// Tokens of a text; the last tenth is for validation. A window is `context` tokens and, for each, the token after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
-    /// Of the text.
+    /// Number of characters of the text.
     characters: usize,
     context: usize,
-    /// Tokens that are trained on; the others validate.
+    /// Number of training tokens; the remaining tokens are for validation.
     train: usize,
 }
 
-/// In as few bytes as the vocabulary allows; those of a text of bytes are the text itself.
+/// Tokens with the fewest bytes that the vocabulary allows. With [`Kind::Bytes`] they share the memory of the text.
 #[derive(Clone, Debug, PartialEq)]
 struct Tokens {
     bytes: Arc<Vec<u8>>,
-    /// Bytes of each: 1, 2 or 4, the lowest first.
+    /// Number of bytes of each token: 1, 2 or 4, little-endian.
     width: usize,
 }
 
 impl Tokens {
-    /// Appends some; `all` is how many there will be in the end, about.
+    /// Appends tokens; `all` is an estimate of the final number.
     fn extend(&mut self, more: &[u32], all: usize) {
         let bytes = Arc::make_mut(&mut self.bytes);
         let needed = bytes.len() + self.width * more.len();
@@ -59,7 +59,7 @@ impl Tokens {
     }
 }
 
-/// Bytes that a token of so many kinds is kept in.
+/// Number of bytes that store a token of a vocabulary of this size.
 pub fn token_bytes(vocab: usize) -> usize {
     match vocab {
         ..=0x100 => 1,
@@ -69,12 +69,12 @@ pub fn token_bytes(vocab: usize) -> usize {
 }
 
 impl Corpus {
-    /// A whole text at once: see [`Reading`], which does the same in slices.
+    /// Reads a whole text at once. [`Reading`] does the same in slices.
     pub fn new(text: &[u8], kind: Kind, context: usize) -> Result<(Corpus, Tokenizer), TextError> {
         Corpus::read(Reading::new(Arc::new(text.to_vec()), kind, context))
     }
 
-    /// A whole text in the tokens of a vocabulary that is there already.
+    /// Reads a whole text with an existing tokenizer.
     pub fn of(text: &[u8], tokenizer: Tokenizer, context: usize) -> Result<Corpus, TextError> {
         Ok(Corpus::read(Reading::with(Arc::new(text.to_vec()), tokenizer, context))?.0)
     }
@@ -84,7 +84,7 @@ impl Corpus {
         reading.finish()
     }
 
-    /// Of the text.
+    /// Number of characters of the text.
     pub fn characters(&self) -> usize {
         self.characters
     }
@@ -97,17 +97,17 @@ impl Corpus {
         self.len() == 0
     }
 
-    /// Tokens of a window.
+    /// Number of tokens of a window.
     pub fn context(&self) -> usize {
         self.context
     }
 
-    /// The tokens that are trained on.
+    /// Indices of the training tokens.
     pub fn train(&self) -> Range<usize> {
         0..self.train
     }
 
-    /// Those that no step sees.
+    /// Indices of the validation tokens.
     pub fn validation(&self) -> Range<usize> {
         self.train..self.len()
     }
@@ -120,39 +120,39 @@ impl Corpus {
         range.map(|at| self.tokens.at(at))
     }
 
-    /// The starts of at most so many windows to validate with, spread evenly and the same each time.
+    /// Starts of at most `count` validation windows, evenly spaced and equal in every call.
     pub fn validation_starts(&self, count: usize) -> Vec<usize> {
         let range = self.validation();
         let windows = (range.len() - 1) / self.context;
         let count = count.clamp(1, windows);
-        // Of the tokens that `count` windows leave, as many between each two.
+        // The tokens that `count` windows leave are distributed between them.
         let spare = range.len() - 1 - count * self.context;
         (0..count).map(|i| range.start + i * self.context + spare * i / count).collect()
     }
 
-    /// The windows that steps of so many see.
+    /// Training windows of each step, `batch` per step.
     pub fn batches(&self, seed: u32, batch: usize) -> Batches {
         Batches::new(seed, self.train, self.context, batch)
     }
 }
 
-/// Which windows each step sees. An epoch passes the training tokens once, cut into windows from a random phase on and in a
-/// random order; both are computed, so that a step's windows follow from its number.
+/// Training windows of each step. An epoch visits the training tokens once, divided into windows from a random phase on, in a random
+/// order. Both are computed from the epoch's number, so a step's windows are a function of the step's number.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rng: Rng,
     context: usize,
     batch: usize,
-    /// Windows of an epoch.
+    /// Number of windows of an epoch.
     windows: usize,
     phases: usize,
-    /// The epoch that was asked for last, with its phase and order.
+    /// The last epoch used, with its phase and order.
     epoch: (u64, usize, Shuffle),
 }
 
 impl Batches {
     fn new(seed: u32, tokens: usize, context: usize, batch: usize) -> Batches {
-        // As many windows as there are from every phase; of a short text the one, from the phases that hold it.
+        // The number of windows that fit at every phase; a short text has one window and fewer phases.
         let windows = (tokens.saturating_sub(context) / context).max(1);
         let phases = (tokens - windows * context).min(context);
         let rng = Rng::new(seed, STREAM);
@@ -161,18 +161,18 @@ impl Batches {
     }
 
     fn epoch(rng: Rng, windows: usize, phases: usize, epoch: u64) -> (u64, usize, Shuffle) {
-        // A shuffle's counters have ROUNDS / 2 for their first word.
+        // The first word of a shuffle's counters is below ROUNDS / 2, so no shuffle uses u32::MAX.
         let [word, ..] = rng.block([u32::MAX, 0, epoch as u32, (epoch >> 32) as u32]);
         let phase = (u64::from(word) * phases as u64) >> 32;
         (epoch, phase as usize, Shuffle::new(rng, windows, epoch, 0))
     }
 
-    /// Windows of an epoch.
+    /// Number of windows of an epoch.
     pub fn windows(&self) -> usize {
         self.windows
     }
 
-    /// Where each window of a step begins.
+    /// Start of each window of a step.
     pub fn starts(&mut self, step: u64) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.batch).map(move |i| {
             let place = step * self.batch as u64 + i as u64;
@@ -186,25 +186,25 @@ impl Batches {
     }
 }
 
-/// A text being read, in slices: it is looked through, byte pairs are learned if they were asked for, and it is cut into tokens. A
-/// slice is cut in parts for all threads, by its length alone.
+/// Conversion of a text to tokens, in slices: check the text, learn byte pairs if requested, encode. A slice is divided into parts
+/// for all threads; the division depends on its length only.
 pub struct Reading {
     text: Arc<Vec<u8>>,
     kind: Kind,
     context: usize,
     stage: Stage,
-    /// Bytes that this stage is past.
+    /// Number of bytes that this stage has processed.
     at: usize,
-    /// Bytes of the mark that some programs put before a text.
+    /// Number of bytes of the byte order mark before the text.
     mark: usize,
-    looked: Looked,
+    scanned: CharacterSet,
 }
 
 enum Stage {
     Check {
         with: Option<Tokenizer>,
     },
-    /// From the text, or a sample of it.
+    /// Learns from the sample, or from the whole text if there is none.
     Learn(BpeTraining, Option<Vec<u8>>),
     Encode {
         tokenizer: Tokenizer,
@@ -214,28 +214,29 @@ enum Stage {
     },
 }
 
-/// UTF-8's.
+/// Byte order mark in UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-/// Parts of a slice.
+/// Number of parts of a slice.
 const PARTS: usize = 16;
 
-/// What stands in a text.
-struct Looked {
-    /// Whether each character does; of characters beyond ASCII all threads say so in one place.
+/// Characters of a text.
+struct CharacterSet {
+    /// Whether each character occurs; shared by all threads.
     seen: Vec<AtomicBool>,
+    /// Number of characters.
     count: usize,
 }
 
-impl Looked {
-    fn new() -> Looked {
-        Looked { seen: (0..=char::MAX as u32).map(|_| AtomicBool::new(false)).collect(), count: 0 }
+impl CharacterSet {
+    fn new() -> CharacterSet {
+        CharacterSet { seen: (0..=char::MAX as u32).map(|_| AtomicBool::new(false)).collect(), count: 0 }
     }
 
-    /// Looks at the characters of some parts; what are none are passed over.
-    fn look(&mut self, text: &[u8], parts: &[Range<usize>]) {
+    /// Adds the characters of some parts; invalid bytes are skipped.
+    fn scan(&mut self, text: &[u8], parts: &[Range<usize>]) {
         let mut counts = vec![0; parts.len()];
         let seen = &self.seen;
-        // Most have it already, and then nothing is written, which other threads would have to be told.
+        // Most characters are known already. Without a write, the cache line stays shared between threads.
         let see = |c: usize| {
             if !seen[c].load(Relaxed) {
                 seen[c].store(true, Relaxed);
@@ -267,18 +268,18 @@ impl Looked {
     }
 }
 
-/// How many kinds of characters a text has, and how many characters; bytes that are none are passed over.
+/// Number of distinct characters of a text and number of characters; invalid bytes are skipped.
 pub fn alphabet(text: &[u8]) -> (usize, usize) {
-    let mut looked = Looked::new();
-    looked.look(text, &stretches(text, 0..text.len(), 1 << 18, character_start));
-    (looked.characters().len(), looked.count)
+    let mut scanned = CharacterSet::new();
+    scanned.scan(text, &stretches(text, 0..text.len(), 1 << 18, character_start));
+    (scanned.characters().len(), scanned.count)
 }
 
-/// How far a reading is, to be shown.
+/// Progress of a [`Reading`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     pub doing: Doing,
-    /// From 0 to 1.
+    /// Share of the stage that is done, from 0 to 1.
     pub share: f64,
 }
 
@@ -290,14 +291,14 @@ pub enum Doing {
 }
 
 impl Reading {
-    /// With a vocabulary made from the text.
+    /// Creates a reading that derives its vocabulary from the text.
     pub fn new(text: Arc<Vec<u8>>, kind: Kind, context: usize) -> Reading {
         let mark = if kind != Kind::Bytes && text.starts_with(MARK) { MARK.len() } else { 0 };
         let stage = Stage::Check { with: None };
-        Reading { text, kind, context, stage, at: mark, mark, looked: Looked::new() }
+        Reading { text, kind, context, stage, at: mark, mark, scanned: CharacterSet::new() }
     }
 
-    /// With a vocabulary that is there already.
+    /// Creates a reading with an existing tokenizer.
     pub fn with(text: Arc<Vec<u8>>, tokenizer: Tokenizer, context: usize) -> Reading {
         let kind = tokenizer.kind();
         Reading { stage: Stage::Check { with: Some(tokenizer) }, ..Reading::new(text, kind, context) }
@@ -312,8 +313,8 @@ impl Reading {
         }
     }
 
-    /// Goes on for about so many bytes' worth of work, some nanoseconds each. Whether all is done, and [`Reading::finish`] may be
-    /// called.
+    /// Continues for about `work` units of some nanoseconds. Returns true when the whole text is read, so that [`Reading::finish`]
+    /// can be called.
     pub fn advance(&mut self, work: usize) -> Result<bool, TextError> {
         match &mut self.stage {
             Stage::Check { .. } => self.check(work)?,
@@ -329,16 +330,16 @@ impl Reading {
         Ok(false)
     }
 
-    /// The parts of the next slice.
+    /// Parts of the next slice.
     fn slice(&self, work: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
-        // Never less than a few pieces.
+        // At least a few pieces.
         const LEAST: usize = 1024;
         let to = self.at.saturating_add(work.max(LEAST)).min(self.text.len());
         let to = character_start(&self.text, to);
         stretches(&self.text, self.at..to, (work / PARTS).max(LEAST / 4), start)
     }
 
-    /// Looks at the next characters; after the last, goes on to what follows.
+    /// Checks the next slice; at the end of the text, starts the next stage.
     fn check(&mut self, work: usize) -> Result<(), TextError> {
         if self.at == self.text.len() {
             return self.checked();
@@ -356,13 +357,13 @@ impl Reading {
             });
             wrong.into_iter().flatten().next().map_or(Ok(()), Err)?;
         }
-        self.looked.look(&self.text, &parts);
+        self.scanned.scan(&self.text, &parts);
         self.at = parts.last().map_or(self.at, |part| part.end);
         Ok(())
     }
 
     fn checked(&mut self) -> Result<(), TextError> {
-        let characters = self.looked.characters();
+        let characters = self.scanned.characters();
         let text = &self.text[self.mark..];
         match text {
             [] => return Err(TextError::Empty),
@@ -374,8 +375,8 @@ impl Reading {
             }
             _ => {}
         }
-        self.looked.seen = Vec::new();
-        let Stage::Check { with } = &mut self.stage else { unreachable!("it is called at the end of the check") };
+        self.scanned.seen = Vec::new();
+        let Stage::Check { with } = &mut self.stage else { unreachable!("called at the end of the check only") };
         match (with.take(), self.kind) {
             (Some(tokenizer), _) => {
                 tokenizer.knows(&characters)?;
@@ -399,29 +400,29 @@ impl Reading {
         self.stage = Stage::Encode { tokenizer, known: Known::default(), parts: Vec::new(), tokens };
     }
 
-    /// The next slice in tokens; whether it was the last.
+    /// Encodes the next slice; returns true if it was the last.
     fn encode_on(&mut self, work: usize) -> bool {
         let start = if self.kind == Kind::Chars { character_start } else { piece_start };
         let slice = self.slice(work, start);
         let (text, length) = (&*self.text, self.text.len());
         let Stage::Encode { tokenizer, known, parts, tokens } = &mut self.stage else {
-            unreachable!("it is called in this stage");
+            unreachable!("called in this stage only");
         };
         parts.resize_with(slice.len(), Encoded::default);
         par::each_mut(parts, |i, part| {
             let range = slice[i].clone();
-            // The slice, and so its last part, may end within a piece.
+            // The slice, and therefore its last part, can end within a piece.
             let whole = i + 1 < slice.len() || range.end == length;
-            let text = std::str::from_utf8(&text[range]).expect("a text that was looked through");
+            let text = std::str::from_utf8(&text[range]).expect("the text was checked");
             part.encode(tokenizer, known, text, whole);
         });
         for part in parts {
             self.at += part.read;
             let by_now = tokens.len() + part.tokens.len();
-            // What the rest comes to is like what was read, and a little more.
+            // Estimates the final number of tokens from the rate so far, plus 2%.
             let each = 1.02 * by_now as f64 / (self.at - self.mark).max(1) as f64;
             let all = match self.kind {
-                Kind::Chars => self.looked.count,
+                Kind::Chars => self.scanned.count,
                 _ => by_now + (each * (length - self.at) as f64) as usize,
             };
             tokens.extend(&part.tokens, all);
@@ -430,10 +431,10 @@ impl Reading {
         self.at == length
     }
 
-    /// The tokens, and the vocabulary they are of.
+    /// Returns the tokens and their tokenizer.
     pub fn finish(self) -> Result<(Corpus, Tokenizer), TextError> {
         let Stage::Encode { tokenizer, tokens, .. } = self.stage else {
-            panic!("the text was not read to its end");
+            panic!("the text is not fully read");
         };
         let window = self.context + 1;
         let held = (tokens.len() / 10).max(window);
@@ -441,6 +442,6 @@ impl Reading {
             return Err(TextError::Short { tokens: tokens.len(), needed: 2 * window, context: self.context });
         }
         let train = tokens.len() - held;
-        Ok((Corpus { tokens, characters: self.looked.count, context: self.context, train }, tokenizer))
+        Ok((Corpus { tokens, characters: self.scanned.count, context: self.context, train }, tokenizer))
     }
 }

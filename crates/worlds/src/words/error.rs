@@ -1,33 +1,30 @@
-//! What is wrong with a text.
+//! Errors of texts and tokenizers.
 
-/// A text that cannot be learned from, or a vocabulary that cannot be used, with what would do after a semicolon.
+/// A text that cannot be used for training, or an invalid vocabulary; the message is the problem, a semicolon and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    #[error("the text is empty; bring one with some thousands of characters")]
+    #[error("the text is empty; use one with a few thousand characters")]
     Empty,
     #[error("byte {at} of the text is not UTF-8; save the text as UTF-8, or set tokenizer to bytes, which reads any file")]
     Utf8 { at: usize },
-    #[error(
-        "byte {at} of the text is zero, so this is a binary file and no text; bring a text, or set tokenizer to bytes, \
-         which reads any file"
-    )]
+    #[error("byte {at} of the text is zero, so the file is binary; use a text file, or set tokenizer to bytes, which reads any file")]
     Binary { at: usize },
-    #[error("the text is {character:?} over and over, from which there is nothing to learn; bring another text")]
+    #[error("the text consists of {character:?} only, so there is nothing to learn; use another text")]
     Repeated { character: char },
     #[error(
         "the text has {tokens} tokens, too few for a context of {context}, which needs {needed} to train and to validate; \
-         bring a longer text or make the context shorter"
+         use a longer text or a shorter context"
     )]
     Short { tokens: usize, needed: usize, context: usize },
     #[error(
-        "{} not in the vocabulary; leave {} out, or train with a text that has {}", listed(.0), them(.0), them(.0)
+        "{} not in the vocabulary; leave {} out, or train on a text that contains {}", listed(.0), them(.0), them(.0)
     )]
     Unknown(Vec<char>),
-    #[error("this is no tokenizer: {0}; save the checkpoint again, or train anew")]
+    #[error("the tokenizer is invalid: {0}; save the checkpoint again, or start a new run")]
     Tokenizer(String),
 }
 
-/// The first of some characters, by name.
+/// Lists up to eight characters, with the verb that follows.
 fn listed(characters: &[char]) -> String {
     const MOST: usize = 8;
     let names: Vec<String> = characters.iter().take(MOST).map(|c| format!("{c:?}")).collect();

@@ -1,47 +1,48 @@
-//! A source of small stories in plain English whose entropy is known. It is finite-state: where it is, is a place in its
-//! templates and what it remembers of the story (the hero, the home, the thing that was lost and so on). So the loss of the
-//! best predictor there can be is a number, also of one that sees no further back than its window, and a curve of losses can
-//! be drawn above it.
+//! A source of small stories in plain English with known entropy. It is a finite-state source: its state is a position in the
+//! templates and the remembered entries (hero, home, lost thing and so on). The loss of the best possible predictor can therefore
+//! be computed, also for predictors that see only a window. It is a lower bound for loss curves.
 
 use super::stories::{LISTS, RULES};
 use math::Rng;
 use std::collections::HashMap;
 
-/// The seed's stream of random numbers.
+/// Random stream of a seed for the stories.
 const STREAM: u32 = 0x576f_7264;
 
-/// Stories without end, one after the other.
+/// A compiled grammar, which generates an endless sequence of stories.
 pub struct Grammar {
-    /// Each leads to nodes before it, so that the last to first is an order from a story's beginning to its end.
+    /// Every node leads to nodes with smaller indices, so descending order is an order from the beginning of a story to its end.
     nodes: Vec<Node>,
     root: usize,
-    /// What each node is left for, with its probability: texts alone, past all choices.
+    /// Successors of each node with their probabilities: text nodes only, past all choices.
     exits: Vec<Vec<Exit>>,
-    /// How often a story passes each node, in the mean.
+    /// Mean number of visits to each node in a story.
     visits: Vec<f64>,
-    /// Characters of a story, in the mean.
+    /// Mean number of characters of a story.
     length: f64,
+    /// Entropy of a story, in nats.
     entropy: f64,
     alphabet: Vec<u8>,
 }
 
 enum Node {
-    /// One of the texts: the one that is remembered, or one that is drawn, each as likely as the others.
+    /// One of the texts: the remembered one, or one that is drawn uniformly.
     Say {
         texts: Vec<String>,
         source: Source,
         next: usize,
     },
     Choose(Vec<usize>),
-    /// The story is over, and all of it forgotten.
+    /// End of the story; the memory is cleared.
     End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Source {
     Fresh,
-    /// Drawn and kept under this number.
+    /// Drawn and stored in this slot of the memory.
     Draw(usize),
+    /// Read from this slot of the memory.
     Recall(usize),
 }
 
@@ -49,11 +50,11 @@ enum Source {
 struct Exit {
     to: usize,
     probability: f64,
-    /// A story ended on the way.
+    /// Whether a story ended on this path.
     ended: bool,
 }
 
-/// What is remembered, a byte for each list that can be; [`UNKNOWN`] ones stand for all entries, each as likely.
+/// Remembered entries, one byte per list. [`UNKNOWN`] means that all entries are equally likely.
 type Memory = [u8; MEMORIES];
 const MEMORIES: usize = 12;
 const UNKNOWN: u8 = u8::MAX;
@@ -66,7 +67,7 @@ impl Default for Grammar {
 }
 
 impl Grammar {
-    /// The stories that the words room learns from where nobody brings a text.
+    /// The default training text of the words room.
     pub fn new() -> Grammar {
         Grammar::compile(LISTS, RULES)
     }
@@ -113,7 +114,7 @@ impl Grammar {
         Grammar { nodes, root, exits, visits, length, entropy, alphabet }
     }
 
-    /// The stories of a seed, as many characters of them: a longer text begins with the shorter ones. All are ASCII.
+    /// The first `chars` characters of a seed's stories, in ASCII. A shorter text is a prefix of a longer one.
     pub fn text(&self, seed: u32, chars: usize) -> String {
         let mut random = Rng::new(seed, STREAM).sequence(0);
         let mut below = |n: usize| random.below(n as u32) as usize;
@@ -142,20 +143,19 @@ impl Grammar {
         text
     }
 
-    /// Nats a character that no predictor can do without, however much it has read: all that is chosen in a story over its
-    /// length.
+    /// Entropy in nats per character, the lower bound for predictors that have read everything before.
     pub fn entropy_per_char(&self) -> f64 {
         self.entropy / self.length
     }
 
-    /// All characters there are, in their order.
+    /// All characters of the stories, sorted.
     pub fn alphabet(&self) -> &[u8] {
         &self.alphabet
     }
 
-    /// The best predictor of a text that begins with a story.
+    /// The best predictor of a text that begins at the start of a story.
     pub fn from_the_beginning(&self) -> Ideal<'_> {
-        // As if the last character of a story had been read.
+        // The state after the last character of a story.
         let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
         let at = at.expect("a story ends with a text");
         let Node::Say { texts, .. } = &self.nodes[at] else { unreachable!() };
@@ -163,7 +163,7 @@ impl Grammar {
         Ideal { grammar: self, guesses: vec![end], spare: Vec::new() }
     }
 
-    /// Predictors of a text that begins anywhere.
+    /// The best predictors of texts that begin anywhere in a story.
     pub fn from_anywhere(&self) -> Anywhere<'_> {
         let mut after: Vec<Vec<Guess>> = vec![Vec::new(); 256];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -186,8 +186,8 @@ impl Grammar {
         Anywhere { grammar: self, after, shares }
     }
 
-    /// Nats a character that the best predictor loses which sees windows of a text and nothing before them: of each window
-    /// all characters after the first are predicted. A model that sees as far back can reach this in the mean and no less.
+    /// Loss in nats per character of the best predictor that sees only the windows of a text and predicts all characters after the
+    /// first of each window. It is the lowest mean loss of a model with this context.
     pub fn floor<'a>(&self, windows: impl IntoIterator<Item = &'a [u8]>) -> f64 {
         let anywhere = self.from_anywhere();
         let (mut nats, mut count) = (0.0, 0);
@@ -200,7 +200,7 @@ impl Grammar {
     }
 }
 
-/// All texts a place leads to, past choices and a story's end.
+/// Collects the text nodes that follow an exit, past choices and the end of a story.
 fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     match &nodes[exit.to] {
         Node::Say { .. } => all.push(exit),
@@ -212,13 +212,13 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     }
 }
 
-/// Where a source may be that gave a text: the forward algorithm for hidden Markov models. A list whose entry was not yet
-/// seen stands for all of its entries at once, since each is as likely whatever else is known; so few guesses are left after
-/// a few characters.
+/// The best predictor: the distribution of the source's state given the text so far (the forward algorithm for hidden Markov
+/// models). A list whose entry has not been seen represents all of its entries, which are equally likely. Therefore few guesses
+/// are left after a few characters.
 #[derive(Clone)]
 pub struct Ideal<'a> {
     grammar: &'a Grammar,
-    /// Their weights sum to 1.
+    /// Possible states; their weights sum to 1.
     guesses: Vec<Guess>,
     spare: Vec<Guess>,
 }
@@ -227,7 +227,7 @@ pub struct Ideal<'a> {
 struct Guess {
     at: u32,
     entry: u8,
-    /// Characters of the entry's text that have been read.
+    /// Number of characters of the entry's text that have been read.
     read: u16,
     memory: Memory,
     weight: f64,
@@ -240,7 +240,7 @@ impl Guess {
 }
 
 impl Ideal<'_> {
-    /// Reads a character and says how probable it was; 0, and nothing follows, where it cannot come.
+    /// Reads a character and returns its probability. After a character of probability 0 no states are left.
     pub fn read(&mut self, character: u8) -> f64 {
         let grammar = self.grammar;
         let mut next = std::mem::take(&mut self.spare);
@@ -259,7 +259,7 @@ impl Ideal<'_> {
                 grammar.enter(exit.to, memory, guess.weight * exit.probability, character, &mut next);
             }
         }
-        // Ways that met are one.
+        // Merge equal states.
         next.sort_unstable_by_key(Guess::key);
         next.dedup_by(|b, a| {
             let same = a.key() == b.key();
@@ -274,7 +274,7 @@ impl Ideal<'_> {
 }
 
 impl Grammar {
-    /// The guesses of a text's first character.
+    /// Adds the states after the first character of a node's texts.
     fn enter(&self, at: usize, memory: Memory, weight: f64, character: u8, into: &mut Vec<Guess>) {
         let Node::Say { texts, source, .. } = &self.nodes[at] else { unreachable!() };
         let known = match *source {
@@ -297,34 +297,34 @@ impl Grammar {
     }
 }
 
-/// Predictors of windows: see [`Grammar::from_anywhere`].
+/// Predictors of windows, from [`Grammar::from_anywhere`].
 pub struct Anywhere<'a> {
     grammar: &'a Grammar,
-    /// What a first character leaves.
+    /// Possible states after each first character.
     after: Vec<Vec<Guess>>,
+    /// Frequency of each character.
     shares: Vec<f64>,
 }
 
 impl Anywhere<'_> {
-    /// How common a character is.
+    /// Frequency of a character in stories.
     pub fn share(&self, character: u8) -> f64 {
         self.shares[usize::from(character)]
     }
 
-    /// The predictor that has read one character.
+    /// The predictor after one character.
     pub fn after(&self, first: u8) -> Ideal<'_> {
         Ideal { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
     }
 
-    /// The nats of each character that follows the first of a window. Of a model whose tokens are longer than a character,
-    /// those of the characters after its first token.
+    /// Loss in nats of each character after the first of a window.
     pub fn losses<'a>(&'a self, first: u8, rest: &'a [u8]) -> impl Iterator<Item = f64> + 'a {
         let mut ideal = self.after(first);
         rest.iter().map(move |&character| -ideal.read(character).ln())
     }
 }
 
-/// Templates to nodes, from the end backwards: what follows is there already.
+/// Compiles templates to nodes, from the end backwards, so that a node's successors exist already.
 struct Compiler<'a> {
     rules: HashMap<&'a str, &'a [&'a str]>,
     lists: HashMap<&'a str, List<'a>>,
@@ -335,7 +335,7 @@ struct List<'a> {
     forms: Vec<&'a str>,
     /// `[entry][form]`
     entries: Vec<Vec<&'a str>>,
-    /// Its place in the memory, where one is drawn to be remembered.
+    /// Slot in the memory, if a rule remembers entries of this list.
     memory: Option<usize>,
 }
 
@@ -364,7 +364,7 @@ impl<'a> Compiler<'a> {
                 (name, list)
             })
             .collect();
-        assert!(memories <= MEMORIES, "{memories} lists are remembered");
+        assert!(memories <= MEMORIES, "{memories} remembered lists, at most {MEMORIES} allowed");
         Compiler { rules: rules.iter().copied().collect(), lists, nodes: Vec::new() }
     }
 
@@ -383,7 +383,7 @@ impl<'a> Compiler<'a> {
         if let [only] = ways[..] { only } else { self.add(Node::Choose(ways)) }
     }
 
-    /// A template's first node, where the whole of it comes before `next`.
+    /// Compiles a template that is followed by `next`; returns its first node.
     fn template(&mut self, template: &str, next: usize) -> usize {
         let Some(at) = template.find(['{', '<', '(']) else {
             return if template.is_empty() { next } else { self.say(vec![template.into()], Source::Fresh, next) };
@@ -404,7 +404,7 @@ impl<'a> Compiler<'a> {
         self.add(Node::Say { texts, source, next })
     }
 
-    /// `name`, `name=` or `name.form`, perhaps with a capital.
+    /// Compiles `name`, `name=` or `name.form`, with or without a capital.
     fn slot(&mut self, slot: &str, next: usize) -> usize {
         let (name, form) = slot.split_once('.').unwrap_or((slot, ""));
         let (name, draw) = name.strip_suffix('=').map_or((name, false), |name| (name, true));
@@ -429,7 +429,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Where the bracket closes that a text begins with.
+/// Position of the bracket that closes the first character of a text.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     let end = text.bytes().position(|byte| {
@@ -439,7 +439,7 @@ fn closing(text: &str) -> usize {
     end.unwrap_or_else(|| panic!("no bracket closes {text}"))
 }
 
-/// A bracket's ways, cut at its own bars.
+/// Alternatives of a bracket, divided at its top-level bars.
 fn alternatives(inside: &str) -> Vec<&str> {
     let mut depth = 0;
     inside
@@ -455,12 +455,12 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Within a story: a node, an entry of it and how much of that was said; or a node that was not begun.
+    /// Position in a story: a node, an entry of the node and the number of its characters read.
     type Place = (usize, usize, usize);
 
     const OVER: Place = (usize::MAX, 0, 0);
 
-    /// The characters that may come next and where they lead; a story's end counts as one.
+    /// Possible next characters and the positions after them; the end of a story counts as a character.
     fn after(grammar: &Grammar, place: Place) -> Vec<(u8, Place)> {
         let (at, entry, read) = place;
         if place == OVER {
@@ -483,8 +483,8 @@ mod tests {
         matches!(grammar.nodes[at], Node::Say { source: Source::Recall(_), .. })
     }
 
-    /// Two ways to say the same that part and meet: the choice between them would show in no text. What is recalled is taken
-    /// for any entry, so that this finds too many rather than too few.
+    /// Finds a text with two derivations that separate and meet again. Recalled entries are treated as arbitrary, so there can be
+    /// false positives but no false negatives.
     fn ambiguous(grammar: &Grammar) -> Option<String> {
         let mut seen = HashSet::new();
         let mut todo: Vec<(Place, Place, String)> = Vec::new();
@@ -505,10 +505,10 @@ mod tests {
             let next = after(grammar, (at, 0, texts[0].len()));
             pairs(&next, &next, "", &mut todo);
             if texts.iter().collect::<HashSet<_>>().len() < texts.len() && !matches!(source, Source::Recall(_)) {
-                return Some(format!("an entry stands twice in {texts:?}"));
+                return Some(format!("duplicate entry in {texts:?}"));
             }
         }
-        // Two entries of what is recalled are no choice.
+        // Different recalled entries are not a choice.
         todo.retain(|(p, q, _)| p.0 != q.0 || !recalls(grammar, p.0));
         while let Some((p, q, said)) = todo.pop() {
             let (next, other) = (after(grammar, p), after(grammar, q));
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_one_derivation() {
+    fn every_text_has_one_derivation() {
         assert_eq!(ambiguous(&Grammar::new()), None);
         let of = |ways: &[&str]| ambiguous(&Grammar::compile(LISTS, &[("story", ways)]));
         assert!(of(&["a fox.", "a f(o|i)x."]).is_some());
@@ -534,16 +534,16 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_recalled_before_it_was_drawn() {
+    fn entries_are_drawn_before_they_are_recalled() {
         let grammar = Grammar::new();
-        // What every way to a node has drawn, as bits; nodes lead to earlier ones.
+        // Mask of the slots that are drawn on every path to a node; nodes lead to smaller indices.
         let mut drawn = vec![u32::MAX; grammar.nodes.len()];
         drawn[grammar.root] = 0;
         for at in (0..=grammar.root).rev() {
             let (ways, has) = match &grammar.nodes[at] {
                 Node::Say { source, next, texts } => {
                     if let Source::Recall(which) = source {
-                        assert!(drawn[at] >> which & 1 == 1, "{texts:?} is not drawn on every way");
+                        assert!(drawn[at] >> which & 1 == 1, "{texts:?} is not drawn on every path");
                     }
                     let bit = if let Source::Draw(which) = source { 1 << which } else { 0 };
                     (vec![*next], drawn[at] | bit)

@@ -1,11 +1,15 @@
-//! What the stories are made of. Data alone: [`super::grammar`] reads it.
+//! Lists and rules of the stories, as data for [`super::grammar`].
 //!
-//! A list is `name form/form/…` and its entries, each with as many forms. In a rule `{name}` is an entry of a list drawn
-//! afresh, `{name=}` one that is drawn and remembered until the story ends or it is drawn again, and `{name}` of such a list
-//! the remembered one; `{name.form}` is another form of it, and a capital (`{Name.form}`) begins with a capital letter.
-//! `<rule>` stands for another rule, and `(a|b)` for one of some ways to go on, all as likely as each other.
+//! A list is `name form/form/…` and its entries, each with the same number of forms. Rules use this syntax:
 //!
-//! A text must have one derivation, or the entropy would count choices that no reader sees; a test in `grammar.rs` proves it.
+//! - `{name=}` draws an entry of a list and remembers it until the story ends or the list is drawn again;
+//! - `{name}` is the remembered entry, or a newly drawn one if no rule remembers entries of this list;
+//! - `{name.form}` is another form of the entry; a capital (`{Name.form}`) capitalizes its first letter;
+//! - `<rule>` inserts another rule;
+//! - `(a|b)` is one of the alternatives, all equally likely.
+//!
+//! Every text must have exactly one derivation. Otherwise the entropy would count choices that are not visible in the text. A test
+//! in `grammar.rs` checks this.
 
 pub const LISTS: &[(&str, &str)] = &[
     (
@@ -40,7 +44,7 @@ pub const LISTS: &[(&str, &str)] = &[
     ("sad", "sad worried upset cross afraid"),
 ];
 
-/// The first is a whole story.
+/// Rules by name; the first is a whole story.
 pub const RULES: &[(&str, &[&str])] = &[
     ("story", &["<opening> <habit>\n<wish> <worry>\n<first>(| <search>) <search>\n<go> <find>\n<ending>\n\n"]),
     (

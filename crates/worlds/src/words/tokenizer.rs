@@ -1,41 +1,41 @@
-//! Texts to tokens and back: by characters, by bytes, or by byte pairs that were merged.
+//! Conversion of texts to tokens and back: by characters, by bytes, or by merged byte pairs.
 
 use super::TextError;
 use std::collections::HashMap;
 
-/// How a text is cut into tokens.
+/// Type of tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A token for each character that the text has.
+    /// One token for each character that occurs in the text.
     Chars,
     /// 256 tokens, for any file.
     Bytes,
-    /// Byte pairs merged until there are at most so many tokens (Sennrich, Haddow and Birch 2016).
+    /// Byte pairs, merged until there are `vocab` tokens (Sennrich, Haddow and Birch 2016).
     Bpe { vocab: usize },
 }
 
-/// A vocabulary, and the way a text is cut into it.
+/// A vocabulary and its encoding of texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tokenizer {
-    /// The bytes of each token.
+    /// Bytes of each token.
     tokens: Vec<Box<[u8]>>,
     way: Way,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Way {
-    /// And those of ASCII once more, where they are found at once.
+    /// Token of each character, and a faster table of the ASCII characters.
     Chars(HashMap<char, u32>, Box<[Option<u32>; 128]>),
     Bytes,
-    /// What each pair becomes; those with the lesser number go first.
+    /// Token of each merged pair; pairs with smaller tokens are merged first.
     Bpe(HashMap<[u32; 2], u32>),
 }
 
-/// Tokens there can be at most.
+/// Largest number of tokens.
 pub const MOST_TOKENS: usize = 1 << 20;
 
 impl Tokenizer {
-    /// A token for each character of a text, in their order.
+    /// Creates a tokenizer with one token for each character of a text, sorted.
     pub fn chars(text: &str) -> Tokenizer {
         let mut characters: Vec<char> = text.chars().collect();
         characters.sort_unstable();
@@ -54,7 +54,7 @@ impl Tokenizer {
         Tokenizer { tokens: (0..=255).map(|byte| [byte].into()).collect(), way: Way::Bytes }
     }
 
-    /// Bytes, and a token for each pair of earlier ones.
+    /// Creates a tokenizer with the bytes and one token for each merge of two earlier tokens.
     pub fn bpe(merges: &[[u32; 2]]) -> Result<Tokenizer, TextError> {
         let wrong = |why: String| Err(TextError::Tokenizer(why));
         let mut tokens = Tokenizer::bytes().tokens;
@@ -62,26 +62,26 @@ impl Tokenizer {
         for &pair in merges {
             let id = tokens.len();
             let [Some(a), Some(b)] = pair.map(|part| tokens.get(part as usize)) else {
-                return wrong(format!("merge {} is of {} and {}, which it does not follow", id - 256, pair[0], pair[1]));
+                return wrong(format!("merge {} joins {} and {}, which are not both earlier tokens", id - 256, pair[0], pair[1]));
             };
             let whole = [&a[..], b].concat();
             if whole.len() > LONGEST || id >= MOST_TOKENS {
-                return wrong(format!("merge {} makes a token of {} bytes, token {id}", id - 256, whole.len()));
+                return wrong(format!("merge {} is too large: {} bytes, token {id}", id - 256, whole.len()));
             }
             if becomes.insert(pair, id as u32).is_some() {
-                return wrong(format!("merge {} stands twice", id - 256));
+                return wrong(format!("merge {} occurs twice", id - 256));
             }
             tokens.push(whole.into());
         }
         Ok(Tokenizer { tokens, way: Way::Bpe(becomes) })
     }
 
-    /// How many tokens there are.
+    /// Number of tokens.
     pub fn vocab(&self) -> usize {
         self.tokens.len()
     }
 
-    /// The kind that it is of; for byte pairs, with the tokens that there are.
+    /// Type of this tokenizer; for byte pairs, with the actual number of tokens.
     pub fn kind(&self) -> Kind {
         match &self.way {
             Way::Chars(..) => Kind::Chars,
@@ -90,26 +90,26 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of a text. Characters that the vocabulary lacks are refused by name.
+    /// Encodes a text. Returns an error that lists characters which are not in the vocabulary.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
         let mut all = Encoded::default();
         all.encode(self, &Known::default(), text, true);
         if all.unknown.is_empty() { Ok(all.tokens) } else { Err(TextError::Unknown(all.unknown)) }
     }
 
-    /// Refuses characters that the vocabulary lacks.
+    /// Returns an error if some characters are not in the vocabulary.
     pub(super) fn knows(&self, characters: &[char]) -> Result<(), TextError> {
         let Way::Chars(ids, _) = &self.way else { return Ok(()) };
         let unknown: Vec<char> = characters.iter().filter(|c| !ids.contains_key(c)).copied().collect();
         if unknown.is_empty() { Ok(()) } else { Err(TextError::Unknown(unknown)) }
     }
 
-    /// A token's bytes; of one that is none, no bytes.
+    /// Bytes of a token; empty for a number that is not a token.
     pub fn token_bytes(&self, token: u32) -> &[u8] {
         self.tokens.get(token as usize).map_or(&[], |bytes| bytes)
     }
 
-    /// A token to be shown by itself: bytes that are no text by their numbers, as in `\xE2`.
+    /// Text of a single token; bytes that are not UTF-8 are shown as numbers, as in `\xE2`.
     pub fn token_text(&self, token: u32) -> String {
         let bytes = self.token_bytes(token);
         match std::str::from_utf8(bytes) {
@@ -118,7 +118,7 @@ impl Tokenizer {
         }
     }
 
-    /// The text of tokens, with U+FFFD for bytes that are none.
+    /// Decodes tokens, with U+FFFD for bytes that are not UTF-8.
     pub fn decode(&self, tokens: &[u32]) -> String {
         let mut decoder = Decoder::default();
         let mut text: String = tokens.iter().map(|&token| decoder.push(self, token)).collect();
@@ -126,7 +126,7 @@ impl Tokenizer {
         text
     }
 
-    /// The whole of it as one line, to be read by [`Tokenizer::from_json`].
+    /// The tokenizer as one line of JSON, for [`Tokenizer::from_json`].
     pub fn to_json(&self) -> String {
         let json = match &self.way {
             Way::Chars(..) => {
@@ -149,11 +149,11 @@ impl Tokenizer {
         let json: serde_json::Value = serde_json::from_str(json).map_err(|error| wrong(&error.to_string()))?;
         match json["kind"].as_str() {
             Some("chars") => {
-                let text = json["characters"].as_str().ok_or_else(|| wrong("it has no characters"))?;
+                let text = json["characters"].as_str().ok_or_else(|| wrong("the characters are missing"))?;
                 let tokenizer = Tokenizer::of_chars(&text.chars().collect::<Vec<_>>());
                 match &tokenizer.way {
                     Way::Chars(ids, _) if ids.len() == tokenizer.vocab() => Ok(tokenizer),
-                    _ => Err(wrong("a character stands twice")),
+                    _ => Err(wrong("a character occurs twice")),
                 }
             }
             Some("bytes") => Ok(Tokenizer::bytes()),
@@ -161,20 +161,20 @@ impl Tokenizer {
                 let merges = serde_json::from_value::<Vec<[u32; 2]>>(json["merges"].clone());
                 Tokenizer::bpe(&merges.map_err(|error| wrong(&error.to_string()))?)
             }
-            _ => Err(wrong("it is of no kind that is known: chars, bytes or bpe")),
+            _ => Err(wrong("its kind is not chars, bytes or bpe")),
         }
     }
 }
 
-/// The tokens of pieces that came before, where byte pairs are merged: parts that are encoded at once look at the same.
+/// Cache of the tokens of earlier pieces, for byte pairs. Parts that are encoded in parallel share it.
 #[derive(Default)]
 pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 
-/// Pieces that are remembered at most.
+/// Largest number of cached pieces.
 const KNOWN: usize = 1 << 17;
 
 impl Known {
-    /// Takes over what was new in a part.
+    /// Adds the new pieces of a part.
     pub(super) fn learn(&mut self, part: &mut Encoded) {
         for (piece, tokens) in part.new.drain() {
             if self.0.len() < KNOWN {
@@ -184,19 +184,19 @@ impl Known {
     }
 }
 
-/// A part of a text in tokens.
+/// Tokens of a part of a text.
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) tokens: Vec<u32>,
-    /// Bytes of it: where more follows, its last piece is left.
+    /// Number of bytes encoded. Unless the part is the last, its last piece is not encoded.
     pub(super) read: usize,
     new: HashMap<Box<str>, Box<[u32]>>,
-    /// Characters that the vocabulary lacks.
+    /// Characters that are not in the vocabulary.
     unknown: Vec<char>,
 }
 
 impl Encoded {
-    /// Of another part; `last` says that none of its pieces goes on behind it.
+    /// Encodes another part; `last` is true if no piece continues after it.
     pub(super) fn encode(&mut self, tokenizer: &Tokenizer, known: &Known, text: &str, last: bool) {
         let Encoded { tokens, read, new, unknown } = self;
         tokens.clear();
@@ -231,7 +231,7 @@ impl Encoded {
     }
 }
 
-/// A piece's tokens: of all pairs that stand in it, the one that was merged first, until none is left.
+/// Tokens of a piece: merges its earliest learned pair until no pair is left.
 fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     let mut tokens: Vec<u32> = piece.bytes().map(u32::from).collect();
     while let Some(&whole) = tokens.windows(2).filter_map(|pair| becomes.get(pair)).min() {
@@ -247,7 +247,7 @@ fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     tokens
 }
 
-/// Bytes of a piece at most, and so of a token.
+/// Largest number of bytes of a piece, and therefore of a token.
 pub(super) const LONGEST: usize = 64;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -267,9 +267,9 @@ fn class(c: char) -> Class {
     }
 }
 
-/// A text cut where no pair is merged across: runs of letters, of digits, of other signs and of blanks, where a space before a
-/// run belongs to it. Longer ones are cut, so that no text takes more than linear time. Where `last` is not, the text goes on,
-/// and a piece that it may go on with is left out.
+/// Divides a text into pieces; pairs are not merged across their borders. A piece is a run of letters, digits, other characters or
+/// white space; a space before a run belongs to the run. Long runs are divided, so the time is linear in the text. Unless `last`,
+/// the text continues, and a piece that can continue is omitted.
 pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -285,13 +285,13 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first place from this one on where a piece begins whatever stood before: where a run ends that is none of blanks.
+/// First position from `at` on where a piece begins regardless of the text before: the end of a run that is not white space.
 pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
-    const LOOKED: usize = 256;
+    const CHUNK: usize = 256;
     let mut at = character_start(text, at);
     let mut run = Class::Space;
     loop {
-        let part = &text[at..text.len().min(at + LOOKED)];
+        let part = &text[at..text.len().min(at + CHUNK)];
         let part = part.utf8_chunks().next().map_or("", |chunk| chunk.valid());
         for (i, c) in part.char_indices() {
             let class = class(c);
@@ -307,13 +307,13 @@ pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The first place from this one on that is not within a character.
+/// First position from `at` on that is not within a character.
 pub(super) fn character_start(text: &[u8], at: usize) -> usize {
     let more = text[at..].iter().position(|byte| byte & 0xC0 != 0x80);
     more.map_or(text.len(), |more| at + more)
 }
 
-/// Where the first piece ends.
+/// Length of the first piece, in bytes.
 fn piece(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     let (_, first) = characters.next()?;
@@ -324,7 +324,7 @@ fn piece(text: &str) -> Option<usize> {
         if next == of {
             last = at;
         } else if of == Class::Space && text[last..].starts_with(' ') {
-            // The space opens the run; blanks before it are a piece of their own.
+            // The space belongs to the run; white space before it is a separate piece.
             if last > 0 {
                 return Some(last);
             }
@@ -340,14 +340,14 @@ fn piece(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// Tokens to text one by one: the bytes of a character are held back until it is whole.
+/// Incremental decoder. It holds the bytes of a character until the character is complete.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     held: Vec<u8>,
 }
 
 impl Decoder {
-    /// The text that a token completes.
+    /// Decodes a token; returns the text that is complete with it.
     pub fn push(&mut self, tokenizer: &Tokenizer, token: u32) -> String {
         self.held.extend_from_slice(tokenizer.token_bytes(token));
         let mut text = String::new();
@@ -367,7 +367,7 @@ impl Decoder {
         text
     }
 
-    /// What is left: a character that was cut off is shown as U+FFFD.
+    /// Returns the remaining text; an incomplete character becomes U+FFFD.
     pub fn finish(&mut self) -> String {
         let text = String::from_utf8_lossy(&self.held).into_owned();
         self.held.clear();

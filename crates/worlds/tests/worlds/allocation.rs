@@ -1,4 +1,4 @@
-//! What allocates nothing: thousands that are stepped, whatever the kind, and games of backgammon with every result of each roll.
+//! Steps of vectorized environments and backgammon games with all results of each roll allocate nothing.
 
 use math::{Isa, Rng};
 use testkit::allocations;
@@ -6,7 +6,7 @@ use worlds::backgammon::{Board, Game, Results, Roll, Stage, Stakes};
 use worlds::control::{Actions, kinds};
 
 #[test]
-fn a_step_allocates_nothing() {
+fn environment_steps_do_not_allocate() {
     const COUNT: usize = 96;
     for kind in kinds() {
         let mut many = (kind.many)(Isa::best(), 1, 0, COUNT);
@@ -28,12 +28,12 @@ fn a_step_allocates_nothing() {
             }
         });
         assert_eq!(taken, 0, "{}", kind.spec.id);
-        assert!(ends >= COUNT, "{}: episodes ended meanwhile", kind.spec.id);
+        assert!(ends >= COUNT, "{}: some episodes ended", kind.spec.id);
     }
 }
 
 #[test]
-fn playing_allocates_nothing() {
+fn backgammon_games_do_not_allocate() {
     let (mut numbers, mut room) = (Rng::new(1, 2).sequence(0), Results::new());
     let (mut ended, mut read) = (0, 0);
     let taken = allocations(|| {
@@ -47,7 +47,7 @@ fn playing_allocates_nothing() {
                     game.play(after, &mut room).expect("one of the results");
                 } else {
                     let roll = Roll::drawn_to_open(&mut numbers);
-                    game.roll([roll.high(), roll.low()]).expect("dice are due");
+                    game.roll([roll.high(), roll.low()]).expect("the game waits for a roll");
                 }
             }
             ended += 1;

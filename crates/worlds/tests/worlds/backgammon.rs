@@ -1,5 +1,5 @@
-//! Backgammon held to the rules by hand, to every order of moves tried out, and to other people's software: the results of
-//! all rolls and the points of finished games by OpenSpiel, position ids by GNU Backgammon.
+//! Backgammon, compared with hand-made cases, with an enumeration of all orders of moves, and with other software: OpenSpiel's
+//! results of all rolls and points of finished games, and GNU Backgammon's position ids.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -8,7 +8,7 @@ use testkit::test;
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// In a browser one position of so many is enough: the arithmetic is of whole numbers.
+/// A browser tests every `STRIDE`-th position only; integer arithmetic does not depend on the platform.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 16 } else { 1 };
 
 pub fn roll(one: u8, other: u8) -> Roll {
@@ -19,7 +19,7 @@ fn numbers(seed: u32) -> Sequence {
     Rng::new(seed, 77).sequence(0)
 }
 
-/// From places of each side: `[(place, checkers), …]`, where 25 is the bar; the rest is borne off.
+/// Creates a board from `[(place, checkers), …]` of each side, where 25 is the bar; the remaining checkers are borne off.
 pub fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
     let side = |places: &[(usize, u8)]| {
         let mut all = [0; 25];
@@ -29,22 +29,22 @@ pub fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
     Board::new(side(mine), side(theirs)).unwrap()
 }
 
-/// Without gammons.
+/// Chances to win and lose single games only.
 pub fn singles(win: f32) -> Chances {
     Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0])
 }
 
-/// The results, each checked to be there once.
+/// Ids of the results; asserts that each occurs once.
 fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
     let mut room = Results::new();
     let results = of.results(roll, &mut room);
     let ids: BTreeSet<Id> = results.iter().map(Board::id).collect();
-    assert_eq!(ids.len(), results.len(), "{of:?} {roll:?}: one twice");
+    assert_eq!(ids.len(), results.len(), "{of:?} {roll:?}: duplicate result");
     ids
 }
 
-/// The rules as they are told: every die in every order, a step at a time, then the longest ways, and where only one die can
-/// be played the larger.
+/// A direct implementation of the rules. It tries the dice in both orders, one step at a time, and keeps the longest plays. If
+/// only one die can be played, it keeps plays of the larger die.
 mod plain {
     use super::*;
 
@@ -108,7 +108,7 @@ mod plain {
     }
 }
 
-/// Positions of all kinds: games from the start and from a few checkers anywhere.
+/// Visits the positions of random games from the start position and from scattered checkers.
 fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
     let (mut numbers, mut room) = (numbers(seed), Results::new());
     for game in 0..games {
@@ -122,7 +122,7 @@ fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
     }
 }
 
-/// Up to fifteen checkers a side, the low points and the bar likelier than the rest.
+/// A random board with up to fifteen checkers per side; low points and the bar are more likely.
 fn scattered(numbers: &mut Sequence) -> Board {
     loop {
         let mut sides = [[0u8; 25]; 2];
@@ -140,7 +140,7 @@ fn scattered(numbers: &mut Sequence) -> Board {
 }
 
 #[test]
-fn every_order_of_moves_leads_to_the_same_results() {
+fn results_match_an_enumeration_of_all_orders() {
     let mut compared = 0;
     met(if STRIDE == 1 { 120 } else { 20 }, 1, |now, roll| {
         assert_eq!(results(&now, roll), plain::results(&now, roll), "{now:?} {roll:?}");
@@ -159,7 +159,7 @@ fn set(boards: &[Board]) -> BTreeSet<Id> {
 }
 
 #[test]
-fn plays_tell_results_apart_and_lead_to_them_also_by_halves() {
+fn plays_identify_results_and_halves_combine_to_them() {
     let (mut room, mut half_room, mut rest_room) = (Results::new(), Results::new(), Results::new());
     let (mut single, mut double) = (0, 0);
     met(if cfg!(target_arch = "wasm32") { 2 } else { 40 }, 9, |board, roll| {
@@ -191,20 +191,20 @@ fn plays_tell_results_apart_and_lead_to_them_also_by_halves() {
 }
 
 #[test]
-fn both_dice_are_played_where_they_can_be_and_the_larger_where_one_can() {
+fn both_dice_are_played_if_possible_and_otherwise_the_larger() {
     let rest = (1, 14);
-    // Twenty to nine is closed, so only one of 6 and 5 can be played with this checker: the 6.
+    // From 20 to 9 is blocked, so this checker can play either the 6 or the 5; the 6 is required.
     let theirs = |more: &[(usize, u8)]| [&[(16, 2), (1, 8)], more].concat();
     let one = |place| [(place, 1), rest];
     let now = board(&one(20), &theirs(&[]));
     assert_eq!(results(&now, roll(6, 5)), set(&[board(&one(14), &theirs(&[]))]));
-    // Or the 5, where the 6 is closed too.
+    // If the 6 is blocked too, the 5 is played.
     let closed = theirs(&[(11, 2)]);
     assert_eq!(results(&board(&one(20), &closed), roll(6, 5)), set(&[board(&one(15), &closed)]));
-    // With 14 closed and 9 open, the 5 has to come first.
+    // If 14 is blocked and 9 is open, the 5 must be played first.
     let closed = [(11, 2), (1, 8)];
     assert_eq!(results(&board(&one(20), &closed), roll(5, 6)), set(&[board(&one(9), &closed)]));
-    // Nothing at all: the board stays.
+    // Without a legal move, the board is unchanged.
     let shut = [(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (6, 2)];
     let waiting = board(&[(25, 1), (13, 5)], &shut);
     Roll::ALL.iter().for_each(|&roll| assert_eq!(results(&waiting, roll), set(&[waiting])));
@@ -213,12 +213,12 @@ fn both_dice_are_played_where_they_can_be_and_the_larger_where_one_can() {
 #[test]
 fn checkers_on_the_bar_enter_first() {
     let theirs = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (4, 1), (13, 4)];
-    // Two wait and only the 4 enters: on a blot, which waits in its turn, and the other die cannot be played.
+    // Of two checkers on the bar, one enters with the 4 and hits a blot. The other die cannot be played.
     let now = board(&[(25, 2), (13, 13)], &theirs);
     let hit = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (25, 1), (13, 4)];
     assert_eq!(results(&now, roll(4, 6)), set(&[board(&[(25, 1), (21, 1), (13, 13)], &hit)]));
     assert_eq!(results(&now, roll(6, 5)), set(&[now]));
-    // With fours both enter and two more are played: 21 to 17 and on, or from 13.
+    // With double 4, both enter and two more moves follow from 21, 17, 13 or 9.
     let fours = [
         board(&[(13, 14), (21, 1)], &hit),
         board(&[(17, 2), (13, 13)], &hit),
@@ -230,50 +230,50 @@ fn checkers_on_the_bar_enter_first() {
 }
 
 #[test]
-fn a_checker_hits_where_it_lands_and_where_it_passes() {
-    // From 8 by 5 and 3 and off the board: over one blot or the other.
+fn checkers_hit_at_intermediate_and_final_points() {
+    // From 8 by 5 and 3 off the board: the path hits one blot or the other.
     let now = board(&[(8, 1)], &[(22, 1), (20, 1), (25, 13)]);
     let over = [board(&[], &[(20, 1), (25, 14)]), board(&[], &[(22, 1), (25, 14)])];
     assert_eq!(results(&now, roll(5, 3)), set(&over));
-    // To 4 by 3 and 2 over 7, which is free, or 8, where one is hit; and a blot at the end either way.
+    // From 10 to 5 by 3 and 2, over 7, which is empty, or over 8, which has a blot. Point 5 has a blot too.
     let now = board(&[(10, 1), (1, 14)], &[(17, 1), (20, 1), (1, 13)]);
     let over = [board(&[(5, 1), (1, 14)], &[(17, 1), (25, 1), (1, 13)]), board(&[(5, 1), (1, 14)], &[(25, 2), (1, 13)])];
     assert_eq!(results(&now, roll(3, 2)), set(&over));
-    // Two meet on one blot, which is hit once.
+    // Two checkers land on one blot, which is hit once.
     let now = board(&[(10, 1), (9, 1), (1, 13)], &[(18, 1), (1, 14)]);
     assert!(results(&now, roll(3, 2)).contains(&board(&[(7, 2), (1, 13)], &[(25, 1), (1, 14)]).id()));
 }
 
 #[test]
-fn bearing_off_waits_for_the_last_and_takes_the_highest_when_the_die_is_higher() {
+fn bearing_off_needs_all_checkers_home_and_takes_the_highest_for_a_larger_die() {
     let at = |places: &[(usize, u8)]| board(places, &[(13, 15)]);
-    // The 1 brings the last one home and the 6 bears one off; else the 6 has to bring it.
+    // Either the 1 moves the last checker home and the 6 bears one off, or the 6 moves it.
     let expected = [at(&[(6, 3), (5, 1)]), at(&[(6, 2), (5, 2), (1, 1)]), at(&[(6, 3), (4, 1), (1, 1)])];
     assert_eq!(results(&at(&[(7, 1), (6, 3), (5, 1)]), roll(6, 1)), set(&expected));
-    // Higher than the highest: from the highest, twice.
+    // Both dice are larger than the highest point: two checkers are borne off from it.
     assert_eq!(results(&at(&[(4, 2), (2, 3)]), roll(6, 5)), set(&[at(&[(2, 3)])]));
-    // Not from a lower point while a higher one has a checker: the 3 moves from 4, unless the 1 came first.
+    // While 4 has a checker, the 3 cannot bear off from 2. It moves from 4, or bears off from 3 after the 1.
     assert_eq!(results(&at(&[(4, 1), (2, 1)]), roll(3, 1)), set(&[at(&[(1, 2)]), at(&[(2, 1)])]));
-    // Four at once, and the end of the game in the midst of a double.
+    // Four checkers at once, and a game that ends during a double.
     assert_eq!(results(&at(&[(6, 4), (1, 2)]), roll(6, 6)), set(&[at(&[(1, 2)])]));
     assert_eq!(results(&at(&[(2, 3)]), roll(2, 2)), set(&[at(&[])]));
-    // The same two borne off by either die are one result.
+    // The same two checkers borne off with the dice exchanged are one result.
     assert_eq!(results(&at(&[(2, 1), (1, 2)]), roll(6, 5)), set(&[at(&[(1, 1)])]));
 }
 
 #[test]
-fn doubles_are_played_as_far_as_they_go() {
+fn doubles_are_played_as_often_as_possible() {
     let now = board(&[(24, 1), (12, 1)], &[(7, 2), (19, 2)]);
     assert_eq!(results(&now, roll(6, 6)), set(&[now]));
-    // From 24 to 12, and no 6 goes on from there.
+    // From 24 to 12, from which no 6 is legal.
     let closed = [(19, 2)];
     assert_eq!(results(&board(&[(24, 1), (12, 1)], &closed), roll(6, 6)), set(&[board(&[(12, 2)], &closed)]));
-    // Four of two from 24, five from 13 and three from 8, none of which goes on: 11 ways to choose.
+    // Four moves from: two checkers on 24, five on 13 and three on 8, each moved once. There are 11 combinations.
     assert_eq!(results(&Board::START, roll(6, 6)).len(), 11);
 }
 
 #[test]
-fn points_are_counted_by_what_the_loser_has_done() {
+fn points_of_a_game_depend_on_the_losers_checkers() {
     for (loser, points) in [
         (&[(1, 14)][..], 1),
         (&[(25, 1), (24, 13)], 1),
@@ -290,7 +290,7 @@ fn points_are_counted_by_what_the_loser_has_done() {
 }
 
 #[test]
-fn a_board_turned_twice_is_the_board_and_contact_ends_where_sides_have_passed() {
+fn turning_twice_is_the_identity_and_contact_ends_after_passing() {
     assert!(Board::START.contact());
     for (mine, theirs, contact) in [
         (&[(12, 15)], &[(12, 15)], false),
@@ -306,7 +306,7 @@ fn a_board_turned_twice_is_the_board_and_contact_ends_where_sides_have_passed() 
 }
 
 #[test]
-fn play_keeps_every_checker_and_moves_as_far_as_the_dice_say() {
+fn results_keep_all_checkers_and_move_at_most_the_pips_of_the_dice() {
     let (mut room, mut seen, mut hashes) = (Results::new(), BTreeSet::new(), BTreeSet::new());
     met(200 / STRIDE as u32, 3, |now, roll| {
         let (low, high) = (u32::from(roll.low()), u32::from(roll.high()));
@@ -320,7 +320,7 @@ fn play_keeps_every_checker_and_moves_as_far_as_the_dice_say() {
             }
             hits += u32::from(after.theirs().bar() - now.theirs().bar());
             assert!(hits <= 4 && after.theirs().off() == now.theirs().off());
-            // A hit costs its victim the way that the checker had come, and nothing else changes theirs.
+            // A hit costs the other side the pips that the checker had moved; nothing else changes their pip count.
             let lost = after.theirs().pips() - now.theirs().pips();
             assert!(lost >= hits && lost <= 24 * hits);
             let gone = now.mine().pips() - after.mine().pips();
@@ -333,11 +333,11 @@ fn play_keeps_every_checker_and_moves_as_far_as_the_dice_say() {
         }
     });
     assert!(seen.len() > 20_000 / STRIDE);
-    assert_eq!(seen.len(), hashes.len(), "two boards have one hash");
+    assert_eq!(seen.len(), hashes.len(), "two boards have the same hash");
 }
 
 #[test]
-fn rolls_are_those_of_two_dice() {
+fn rolls_have_the_distribution_of_two_dice() {
     assert_eq!(Roll::ALL.iter().map(|roll| roll.ways()).sum::<u32>(), 36);
     assert_eq!(BTreeSet::from(Roll::ALL.map(|roll| (roll.high(), roll.low()))).len(), 21);
     assert_eq!((roll(2, 5), roll(2, 5).high(), roll(2, 5).low()), (roll(5, 2), 5, 2));
@@ -359,9 +359,9 @@ fn rolls_are_those_of_two_dice() {
 }
 
 #[test]
-fn ids_are_gnu_backgammons() {
+fn position_ids_match_gnu_backgammon() {
     assert_eq!(Board::START.id().as_str(), "4HPwATDgc/ABMA");
-    // After 8/5 6/5, as GNU Backgammon shows it to the one who is on roll then.
+    // GNU Backgammon's id after 8/5 6/5, seen by the next player on roll.
     let played = board(&[(24, 2), (13, 5), (8, 2), (6, 4), (5, 2)], &[(24, 2), (13, 5), (8, 3), (6, 5)]);
     assert_eq!(played.turned().id().as_str(), "sGfwATDgc/ABMA");
     assert_eq!(played.id().to_string(), "4HPwATCwZ/ABMA");
@@ -382,7 +382,7 @@ fn ids_are_gnu_backgammons() {
 }
 
 #[test]
-fn impossible_ids_are_refused_by_what_is_wrong_with_them() {
+fn invalid_position_ids_return_specific_errors() {
     for (id, error) in [
         ("", BoardError::Length(0)),
         ("4HPwATDgc/ABM", BoardError::Length(13)),
@@ -410,11 +410,11 @@ fn impossible_ids_are_refused_by_what_is_wrong_with_them() {
 }
 
 #[test]
-fn whatever_is_read_as_a_board_is_written_as_it_was() {
+fn accepted_ids_are_written_unchanged() {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut numbers, mut read) = (numbers(5), 0);
     for tried in 0..300_000 / STRIDE {
-        // Real ids with some digits changed, and mere digits; the low bits of the last one are always unused.
+        // Real ids with some digits changed, and random digits. The last digit stays: its low bits must be 0.
         let mut text = if tried % 4 == 0 { [b'A'; 14] } else { *b"4HPwATDgc/ABMA" };
         for _ in 0..if tried % 4 == 0 { 14 } else { 1 + numbers.below(3) } {
             text[numbers.below(13) as usize] = DIGITS[numbers.below(64) as usize];
@@ -428,7 +428,7 @@ fn whatever_is_read_as_a_board_is_written_as_it_was() {
     assert!(read > 1000 / STRIDE, "{read}");
 }
 
-/// FNV-1a of 64 bits.
+/// FNV-1a hash of 64 bits.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
@@ -438,7 +438,7 @@ fn joined(ids: &BTreeSet<Id>) -> String {
 }
 
 #[test]
-fn the_results_of_every_roll_are_open_spiels() {
+fn results_of_all_rolls_match_openspiel() {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for line in GOLDEN.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {
@@ -468,7 +468,7 @@ fn the_results_of_every_roll_are_open_spiels() {
 }
 
 #[test]
-fn whole_sets_and_the_points_of_finished_games_are_open_spiels() {
+fn result_sets_and_points_of_finished_games_match_openspiel() {
     let (mut sets, mut points) = (0, [0; 3]);
     for line in GOLDEN.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {
@@ -489,7 +489,7 @@ fn whole_sets_and_the_points_of_finished_games_are_open_spiels() {
     assert!(sets >= 200 && points.iter().all(|&count| count >= 100), "{sets} {points:?}");
 }
 
-/// Plays on at random until a double, a take or the end is asked for.
+/// Plays random moves until the next roll or the end of the game.
 fn to_roll(game: &mut Game, numbers: &mut Sequence, room: &mut Results) {
     while !matches!(game.stage(), Stage::ToRoll | Stage::Over(_)) {
         if let Stage::ToPlay(roll) = game.stage() {
@@ -503,7 +503,7 @@ fn to_roll(game: &mut Game, numbers: &mut Sequence, room: &mut Results) {
 }
 
 #[test]
-fn the_higher_die_begins_with_both_and_equal_ones_are_thrown_again() {
+fn the_higher_opening_die_begins_and_equal_dice_are_rolled_again() {
     let mut game = Game::new(Stakes::Money);
     assert!(!game.may_double());
     game.roll([3, 3]).unwrap();
@@ -517,7 +517,7 @@ fn the_higher_die_begins_with_both_and_equal_ones_are_thrown_again() {
 }
 
 #[test]
-fn what_may_not_be_done_is_refused_and_changes_nothing() {
+fn illegal_actions_return_errors_and_change_nothing() {
     let (mut numbers, mut room) = (numbers(6), Results::new());
     let mut game = Game::new(Stakes::Money);
     let before = game;
@@ -552,7 +552,7 @@ fn what_may_not_be_done_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn the_cube_goes_to_who_takes_and_counts_in_the_end() {
+fn the_taker_owns_the_cube_and_it_multiplies_the_points() {
     let (mut numbers, mut room, mut ends) = (numbers(7), Results::new(), [0; 4]);
     for _ in 0..400 / STRIDE {
         let mut game = Game::new(Stakes::Money);
@@ -585,7 +585,7 @@ fn won(winner: Player, points: u32) -> Ending {
 }
 
 #[test]
-fn one_game_is_played_without_the_cube_when_a_player_first_needs_one_point() {
+fn the_crawford_game_follows_when_a_player_first_needs_one_point() {
     let mut standing = Match::new(5);
     standing = standing.after(won(Player::One, 3));
     assert_eq!((standing.score, standing.crawford), ([3, 0], Crawford::Ahead));
@@ -604,7 +604,7 @@ fn one_game_is_played_without_the_cube_when_a_player_first_needs_one_point() {
 }
 
 #[test]
-fn chances_of_a_match_fall_with_what_is_needed_and_end_with_it() {
+fn match_chances_fall_with_the_points_needed_and_are_certain_at_the_end() {
     for crawford in [Crawford::Now, Crawford::Past] {
         let of = |away: u16| Match { length: 99, score: [98, 99 - away], crawford }.chance(Player::Two);
         assert!((1..98).all(|away| of(away + 1) <= of(away)), "{crawford:?}");
@@ -615,7 +615,7 @@ fn chances_of_a_match_fall_with_what_is_needed_and_end_with_it() {
 }
 
 #[test]
-fn doubles_and_takes_follow_the_estimate() {
+fn cube_decisions_follow_the_estimated_chances() {
     let middle = Cube { value: 1, owner: None };
     let money = Game::at(Board::START, Player::One, middle, Stakes::Money).unwrap();
     let doubled = |game: Game| {
@@ -628,15 +628,15 @@ fn doubles_and_takes_follow_the_estimate() {
     }
     for (win, take) in [(0.05, false), (0.2, false), (0.24, true), (0.5, true)] {
         assert_eq!(doubled(money).should_take(&singles(win)), take, "{win}");
-        assert!(!money.should_take(&singles(win)), "nothing was offered");
+        assert!(!money.should_take(&singles(win)), "no double was offered");
     }
-    // Gammons lost make a take dear.
+    // Likely gammon losses make a take wrong.
     assert!(!doubled(money).should_take(&Chances([0.3, 0.0, 0.0, 0.3, 0.4, 0.0])));
-    // Not the owner, or nothing sensible to go by: no double.
+    // No double without access to the cube, or with chances that are NaN.
     let theirs = Cube { value: 2, owner: Some(Player::Two) };
     assert!(!Game::at(Board::START, Player::One, theirs, Stakes::Money).unwrap().should_double(&singles(0.75)));
     assert!(!money.should_double(&Chances([f32::NAN; 6])));
-    // The leader has nothing to win by it.
+    // The leader gains nothing by doubling.
     let standing = Match { length: 7, score: [3, 6], crawford: Crawford::Past };
     let ahead = Game::at(Board::START, Player::Two, middle, Stakes::Match(standing)).unwrap();
     assert!((0..=10).all(|tenth| !ahead.should_double(&singles(0.1 * tenth as f32))));

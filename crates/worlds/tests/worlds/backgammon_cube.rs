@@ -1,4 +1,4 @@
-//! Chances of matches and the cube rule beside GNU Backgammon's, which knows far more: how near simple rules come, in numbers.
+//! Match-winning chances and cube decisions, compared with GNU Backgammon's. The simple formulas here have stated tolerances.
 
 use crate::backgammon::{board, singles};
 use testkit::test;
@@ -7,7 +7,7 @@ use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_cube.txt");
 
-/// A match in which the players need so many points.
+/// A match in which the players need `mine` and `theirs` points.
 fn standing(mine: u16, theirs: u16, crawford: Crawford) -> Match {
     Match { length: 25, score: [25 - mine, 25 - theirs], crawford }
 }
@@ -17,7 +17,7 @@ fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Vec<f64> {
 }
 
 #[test]
-fn chances_of_matches_are_those_of_a_table_made_by_rollouts_to_a_few_hundredths() {
+fn match_chances_agree_with_a_rollout_table() {
     let (mut most, mut squares, mut count) = (0.0, 0.0, 0);
     for line in GOLDEN.lines().filter(|line| line.starts_with("before ")) {
         let mut words = line.split(' ').skip(1);
@@ -34,7 +34,7 @@ fn chances_of_matches_are_those_of_a_table_made_by_rollouts_to_a_few_hundredths(
         }
     }
     assert_eq!(count, 14 * 14);
-    // 3.0% where 2 points are needed against 13, and 0.7% over all.
+    // The largest difference is 3.0% (2 points needed against 13); the root mean square is 0.7%.
     assert!(most < 0.031, "{most}");
     assert!((squares / f64::from(count)).sqrt() < 0.0075);
     let past = GOLDEN.lines().find(|line| line.starts_with("past ")).unwrap();
@@ -44,9 +44,9 @@ fn chances_of_matches_are_those_of_a_table_made_by_rollouts_to_a_few_hundredths(
     }
 }
 
-/// GNU Backgammon decided with two plies and its own estimates, so that the same chances sometimes come to another decision.
+/// GNU Backgammon decided with two plies and its own estimates, so its decisions can differ for the same chances.
 #[test]
-fn the_cube_is_turned_and_taken_nearly_as_by_gnu_backgammon_at_two_plies() {
+fn cube_decisions_mostly_agree_with_gnu_backgammon_at_two_plies() {
     let (mut wrong_doubles, mut wrong_takes, mut doubles, mut takes, mut count) = (0, 0, 0, 0, 0);
     for line in GOLDEN.lines().filter(|line| line.starts_with("nobody ") || line.starts_with("mine ")) {
         let words: Vec<&str> = line.split(' ').collect();
@@ -67,7 +67,7 @@ fn the_cube_is_turned_and_taken_nearly_as_by_gnu_backgammon_at_two_plies() {
         count += 1;
     }
     assert_eq!((count, doubles, takes), (240, 90, 110));
-    // Whoever does the same in every position is wrong in 90 and in 110 of them, at best.
+    // A constant decision is wrong in 90 (doubles) and in 110 (takes) of the positions at best.
     assert!(3 * wrong_doubles < doubles && 30 * wrong_takes < takes, "{wrong_doubles} {wrong_takes}");
 }
 
@@ -78,10 +78,10 @@ fn chances(words: &[&str]) -> Chances {
 
 const VALUED: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Without look-ahead GNU Backgammon reckons with the same formula. In a race it has databases of its own, and in a match another
-/// table of chances.
+/// Without look-ahead, GNU Backgammon uses the same formula. In a race it uses databases instead, and in a match another table of
+/// chances.
 #[test]
-fn what_the_cube_is_worth_is_what_gnu_backgammon_says_of_the_same_chances() {
+fn cube_equities_agree_with_gnu_backgammon_for_equal_chances() {
     let (mut exact, mut matches, mut sum, mut verdicts) = (0, 0, 0.0, 0);
     for line in VALUED.lines().filter(|line| line.starts_with("cube ")) {
         let words: Vec<&str> = line.split(' ').collect();
@@ -93,7 +93,7 @@ fn what_the_cube_is_worth_is_what_gnu_backgammon_says_of_the_same_chances() {
         let Stakes::Match(standing) = game.stakes() else {
             assert_eq!(ours.match_chances, None);
             if game.board().contact() {
-                // It reckons in single precision.
+                // GNU Backgammon computes in single precision.
                 assert!(off < 1e-4, "{line}: {ours:?}");
                 exact += 1;
             }
@@ -113,23 +113,23 @@ fn what_the_cube_is_worth_is_what_gnu_backgammon_says_of_the_same_chances() {
     }
     assert!(exact > 20 && matches > 30, "{exact} {matches}");
     let mean = sum / matches as f64;
-    // A hundredth of a match is a tenth of a point and more where matches are long.
+    // In a long match, 1% of match-winning chance is 0.1 points or more.
     assert!(mean < 0.15, "{mean}");
     assert!(10 * verdicts > 9 * matches, "{verdicts} of {matches}");
 }
 
 #[test]
-fn the_cube_is_worth_what_follows_from_the_rules() {
+fn cube_equities_follow_from_the_rules() {
     let even = singles(0.5);
     let money = |owner| Game::at(Board::START, Player::One, Cube { value: 2, owner }, Stakes::Money).unwrap();
     let [mine, theirs] = [Some(Player::One), Some(Player::Two)].map(|owner| money(owner).cube_equities(&even));
     assert!(mine.no_double > 0.0 && (mine.no_double + theirs.no_double).abs() < 1e-6);
     assert!(mine.may_double && !theirs.may_double);
-    // Without gammons a live cube is passed from 80% on and a dead one from 75% on.
+    // Without gammons, the take point of a live cube is 80% and that of a dead cube 75%.
     let mut game = money(Some(Player::One));
     game.double().unwrap();
     assert!(game.should_take(&singles(0.77).turned()) && !game.should_take(&singles(0.80).turned()));
-    // Far from its end a match is worth what money is, point by point.
+    // Far from its end, a match has the equities of money play.
     let far = Stakes::Match(Match { length: 30_000, score: [0; 2], crawford: Crawford::Ahead });
     let six = Chances([0.45, 0.2, 0.01, 0.25, 0.08, 0.01]);
     for owner in [None, Some(Player::One), Some(Player::Two)] {
@@ -139,12 +139,12 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
         let off = distance(&[money.no_double, money.double_take], &[long.no_double, long.double_take]);
         assert!(off < 2e-3, "{owner:?} {money:?} {long:?}");
     }
-    // Where both need two points, a cube at 2 decides the match.
+    // If both need two points, a cube at 2 decides the match.
     let last = Stakes::Match(Match { length: 7, score: [5, 5], crawford: Crawford::Ahead });
     let game = Game::at(Board::START, Player::One, Cube { value: 1, owner: None }, last).unwrap();
     let taken = game.cube_equities(&six).match_chances.unwrap()[1];
     assert!((taken - six.win()).abs() < 1e-6, "{taken}");
-    // Whoever needs one point has no use for the cube, and the other turns it at once after the Crawford game.
+    // A leader who needs one point never doubles; the trailer doubles at once after the Crawford game.
     let past = Stakes::Match(Match { length: 7, score: [6, 3], crawford: Crawford::Past });
     let cube = Cube { value: 1, owner: None };
     let leader = Game::at(Board::START, Player::One, cube, past).unwrap();
@@ -152,15 +152,15 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
     assert!(!leader.should_double(&singles(0.7)) && trailer.should_double(&singles(0.4)));
     let crawford = Stakes::Match(Match { length: 7, score: [6, 3], crawford: Crawford::Now });
     assert!(!Game::at(Board::START, Player::Two, cube, crawford).unwrap().should_double(&singles(0.7)));
-    // Too good: a gammon is likely, and they pass.
+    // Too good to double: a gammon is likely, and the opponent would pass.
     let gammons = Chances([0.35, 0.6, 0.0, 0.05, 0.0, 0.0]);
     let equities = money(None).cube_equities(&gammons);
     assert!(equities.too_good() && !equities.double() && equities.best() > 1.0);
 }
 
-/// Ahead as far as the table goes, a game decides nothing, and what it is worth is still a number.
+/// At the end of the table of match chances, a game changes nothing; equities must still be finite.
 #[test]
-fn a_match_that_is_as_good_as_won_has_numbers_all_the_same() {
+fn equities_are_finite_when_a_match_is_almost_won() {
     let stakes = Stakes::Match(standing(3, 25, Crawford::Ahead));
     let game = Game::at(Board::START, Player::One, Cube { value: 1, owner: None }, stakes).unwrap();
     let six = Chances([0.3, 0.15, 0.05, 0.3, 0.15, 0.05]);
@@ -168,15 +168,15 @@ fn a_match_that_is_as_good_as_won_has_numbers_all_the_same() {
     assert!([game.equity(&six), equities.no_double, equities.double_take].iter().all(|equity| equity.is_finite()));
 }
 
-/// Without gammons a live cube of the other's is worth a straight line from -1 at a chance of 20% to 1 at certainty, and a dead one from -1
-/// at no chance. The 12 turns of the cube that are followed come to within 0.2 / 4^12 of these 20%.
+/// Without gammons, the equity with the opponent's cube is linear in the chance to win. A live cube rises from -1 at 20% to 1 at
+/// 100%, a dead cube from -1 at 0% to 1 at 100%. The recursion over 12 turns of the cube is within 0.2 / 4^12 of these 20%.
 #[test]
-fn a_cube_is_worth_the_closed_form_in_contact_in_a_race_and_in_the_bear_off() {
+fn cube_equity_has_the_closed_form_in_contact_race_and_bear_off() {
     let race = |mine: usize, theirs: usize| board(&[(mine, 15)], &[(theirs, 15)]);
     for (board, efficiency) in [
         (Board::START, 0.68),
         (race(6, 6), 0.6),
-        // By pips where one side is not home yet.
+        // By pips if a side has checkers outside its home board.
         (race(3, 12), 0.55 + 0.00125 * 45.0),
         (race(4, 9), 0.55 + 0.00125 * 60.0),
         (race(12, 3), 0.7),

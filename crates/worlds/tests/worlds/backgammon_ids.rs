@@ -1,14 +1,14 @@
-//! Ids that say what is played for, held to what GNU Backgammon wrote of the same positions (tests/golden/backgammon_ids.py).
+//! Ids with stakes, compared with GNU Backgammon's ids of the same positions (tests/golden/backgammon_ids.py).
 
 use testkit::test;
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Length, score of the one on roll and of the other.
+/// Length, score of the player on roll and of the other player, state of the Crawford game.
 type Match = (u16, [u16; 2], Crawford);
 
-/// All there is to it, seen by the one on roll.
+/// Complete state of a game, seen by the player on roll.
 fn seen(game: &Game) -> (Board, Stage, u32, Option<bool>, Option<Match>) {
     let me = game.on_roll();
     let stakes = match game.stakes() {
@@ -19,17 +19,17 @@ fn seen(game: &Game) -> (Board, Stage, u32, Option<bool>, Option<Match>) {
 }
 
 #[test]
-fn ids_are_read_and_written_as_gnu_backgammon_does() {
+fn ids_match_gnu_backgammon_in_both_directions() {
     let (mut count, mut matches, mut doubles, mut turned) = (0, 0, 0, 0);
     for line in GOLDEN.lines().filter(|line| !line.starts_with("cube ")) {
         let [kind, xgid, gnu] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        let (of_xgid, of_gnu) = (Standing::read(xgid).unwrap(), Standing::read(gnu).unwrap());
-        let (game, theirs) = (of_xgid.game, of_gnu.game);
+        let (from_xgid, from_gnu) = (Standing::read(xgid).unwrap(), Standing::read(gnu).unwrap());
+        let (game, theirs) = (from_xgid.game, from_gnu.game);
         assert_eq!(seen(&game), seen(&theirs), "{line}");
-        assert!(!of_xgid.jacoby && !of_gnu.jacoby && !of_gnu.bare);
+        assert!(!from_xgid.jacoby && !from_gnu.jacoby && !from_gnu.bare);
         assert_eq!(theirs.gnu_id(), gnu);
-        assert_eq!(Standing::read(&theirs.xgid()).unwrap(), of_gnu, "{line}");
-        assert_eq!(Standing::read(&game.gnu_id()).unwrap(), of_xgid, "{line}");
+        assert_eq!(Standing::read(&theirs.xgid()).unwrap(), from_gnu, "{line}");
+        assert_eq!(Standing::read(&game.gnu_id()).unwrap(), from_xgid, "{line}");
         assert_eq!(game.xgid(), xgid);
         assert_eq!(game.stage() == Stage::Doubled, kind == "double");
         count += 1;
@@ -41,12 +41,12 @@ fn ids_are_read_and_written_as_gnu_backgammon_does() {
 }
 
 #[test]
-fn an_id_is_read_as_what_it_says() {
-    // Money play as GNU Backgammon begins it, with the Jacoby rule on.
+fn ids_are_parsed_into_stakes_cube_and_dice() {
+    // GNU Backgammon's initial position in money play, with the Jacoby rule on.
     let start = Standing::read("4HPwATDgc/ABMA:cAkAAAAAAAAA").unwrap();
     assert_eq!(seen(&start.game), (Board::START, Stage::ToRoll, 1, None, None));
     assert!(start.jacoby && !start.bare);
-    // In the words of GNU Backgammon: 2 points to 4 in a match to 9, a cube at 2 that player 0 owns, player 1 rolled 5 and 2.
+    // From GNU Backgammon's manual: match to 9, score 2 to 4, player 0 owns the cube at 2, player 1 rolled 5 and 2.
     let manual = Standing::read(" 4HPwATDgc/ABMA : QYkqASAAIAAA ").unwrap();
     assert_eq!(
         seen(&manual.game),
@@ -62,9 +62,9 @@ fn an_id_is_read_as_what_it_says() {
     assert!(past.may_double());
 }
 
-/// The texts that both programs copy: as they are, and with their lines joined as a field of one line joins them.
+/// Texts that both programs copy, as they are and with their lines joined, as a one-line text field joins them.
 #[test]
-fn an_id_is_found_in_the_text_around_it() {
+fn ids_are_found_in_surrounding_text() {
     const XGID: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:61:2:1:0:7:10";
     let xg = format!(
         "{XGID}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n \
@@ -93,26 +93,26 @@ fn an_id_is_found_in_the_text_around_it() {
     ] {
         assert_eq!(Standing::read(text), Ok(expected), "{text}");
     }
-    // A label is none where an id has its letters.
+    // The letters of a label within an id are not a label.
     let error = Standing::read("4HPxgidgc/ABM").unwrap_err().to_string();
-    assert!(error.contains("the position id: a position id has 14"), "{error}");
+    assert!(error.contains("position id: a position id has 14"), "{error}");
     let bare = Standing::read("Position ID: 4HPwATDgc/ABMA").unwrap();
     assert!(bare.bare && bare.game.board() == Board::START);
     let error = Standing::read("Position ID: 4HPwATDgc/ABMA Match ID: QYkqAS").unwrap_err().to_string();
-    assert!(error.contains("12 characters and this has 6"), "{error}");
+    assert!(error.contains("12 characters, found 6"), "{error}");
     let error = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:1 and more").unwrap_err().to_string();
-    assert!(error.contains("this has 4"), "{error}");
+    assert!(error.contains("found 4"), "{error}");
 }
 
 #[test]
-fn a_bad_id_is_refused_by_the_part_that_is_wrong() {
+fn invalid_ids_are_rejected_with_the_wrong_part() {
     let xg = |rest: &str| format!("XGID=-b----E-C---eE---c-e----B-:{rest}");
     for (id, words) in [
-        ("".into(), "there is no id"),
-        ("4HPwATDgc/ABM".into(), "the position id: a position id has 14"),
-        ("4HPwATDgc/ABM:cAkAAAAAAAAA".into(), "the position id: a position id has 14"),
-        ("4HPwATDgc/AB!A:cAkAAAAAAAAA".into(), "the position id: '!'"),
-        ("4HPwATDgc/ABMA:cAkAAAAAAAA".into(), "the match id has 12 characters and this has 11"),
+        ("".into(), "the id is empty"),
+        ("4HPwATDgc/ABM".into(), "position id: a position id has 14"),
+        ("4HPwATDgc/ABM:cAkAAAAAAAAA".into(), "position id: a position id has 14"),
+        ("4HPwATDgc/AB!A:cAkAAAAAAAAA".into(), "position id: invalid character '!'"),
+        ("4HPwATDgc/ABMA:cAkAAAAAAAA".into(), "a match id has 12 characters, found 11"),
         ("4HPwATDgc/ABMA:cAkAAAAAA=AA".into(), "'='"),
         ("4HPwATDgc/ABMA:cAkAAAAAAA\u{e9}A".into(), "'\u{e9}'"),
         ("4HPwATDgc/ABMA:YAkAAAAAAAAE".into(), "the cube's owner"),
@@ -120,13 +120,13 @@ fn a_bad_id_is_refused_by_the_part_that_is_wrong() {
         ("4HPwATDgc/ABMA:cAoAAAAAAAAE".into(), "the game's state"),
         ("4HPwATDgc/ABMA:cCkAAAAAAAAE".into(), "a resignation"),
         ("4HPwATDgc/ABMA:cIkAAAAAAAAE".into(), "the roll"),
-        (xg("0:0:1:00:0:0:0:0"), "this has 9"),
-        (xg("0:0:1:00:0:0:0:0:10:1"), "this has 11"),
-        ("XGID=-b----E-C---eE---c-e----B:0:0:1:00:0:0:0:0:10".into(), "26 characters and this has 25"),
-        ("XGID=-b----E-C---eE---c-e-----B-:0:0:1:00:0:0:0:0:10".into(), "has 27"),
+        (xg("0:0:1:00:0:0:0:0"), "found 9"),
+        (xg("0:0:1:00:0:0:0:0:10:1"), "found 11"),
+        ("XGID=-b----E-C---eE---c-e----B:0:0:1:00:0:0:0:0:10".into(), "26 characters, found 25"),
+        ("XGID=-b----E-C---eE---c-e-----B-:0:0:1:00:0:0:0:0:10".into(), "found 27"),
         ("XGID=-b----E-C---eE---c-e---zB-:0:0:1:00:0:0:0:0:10".into(), "'z'"),
         ("XGID=Bb----E-C---eE---c-e------:0:0:1:00:0:0:0:0:10".into(), "the bar"),
-        ("XGID=-b----E-C---eE---c-e----O-:0:0:1:00:0:0:0:0:10".into(), "the position: a side"),
+        ("XGID=-b----E-C---eE---c-e----O-:0:0:1:00:0:0:0:0:10".into(), "position: each side has at most 15"),
         (xg("13:1:1:00:0:0:0:0:10"), "the cube in this id is 2 to the power of 13"),
         (xg("x:1:1:00:0:0:0:0:10"), "the cube in this id is \"x\""),
         (xg("1:2:1:00:0:0:0:0:10"), "the cube's owner"),

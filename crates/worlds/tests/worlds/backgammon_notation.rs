@@ -1,5 +1,5 @@
-//! Moves by hand and in writing, held to the results of a roll: checker by checker one comes to each of them and to nothing
-//! else, and what is written of each is read as it.
+//! Step-by-step moves and move notation, compared with the results of a roll. Steps reach every result and nothing else, and
+//! the notation of a result is read back as that result.
 
 use crate::backgammon::{board, roll};
 use math::Rng;
@@ -9,10 +9,10 @@ use worlds::backgammon::notation::{self, NotationError, Play};
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// In a browser a few positions are enough.
+/// A browser tests every `STRIDE`-th position only.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 400 } else { 1 };
 
-/// One of every so many committed positions, each kind with as many as it has, and a roll for each.
+/// Every `every`-th position of the golden file, with a roll for each.
 fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
     let positions = GOLDEN.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
         ["kind", _] => None,
@@ -22,16 +22,16 @@ fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
     positions.step_by(every).enumerate().map(|(i, board)| (board, Roll::ALL[i * 8 % 21]))
 }
 
-/// All boards that steps come to, by every way to take them.
-fn whole_plays(play: &mut Play, roll: Roll, been: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
-    // What may follow depends on the board and on the dice that are left, so on the distances gone.
+/// Collects the boards after every complete sequence of steps.
+fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
+    // The legal steps depend on the board and on the dice left, which follow from the distances moved.
     let mut gone: Vec<u8> = play.taken().iter().map(|step| step.from - step.to).collect();
     gone.sort_unstable();
-    if !been.insert((play.board(), gone)) {
+    if !visited.insert((play.board(), gone)) {
         return;
     }
     let open = play.open();
-    assert_eq!(open.iter().collect::<BTreeSet<_>>().len(), open.len(), "one twice: {open:?}");
+    assert_eq!(open.iter().collect::<BTreeSet<_>>().len(), open.len(), "duplicate step: {open:?}");
     assert_eq!(play.is_whole(), open.is_empty());
     if open.is_empty() {
         ends.insert(play.board().id());
@@ -43,14 +43,14 @@ fn whole_plays(play: &mut Play, roll: Roll, been: &mut HashSet<(Board, Vec<u8>)>
         assert_eq!(dice_left.len() + play.taken().len(), if roll.is_double() { 4 } else { 2 });
         let hits = play.board().theirs().bar() - before.theirs().bar();
         assert_eq!(hits, u8::from(step.hit), "{before:?} {step:?}");
-        whole_plays(play, roll, been, ends);
+        whole_plays(play, roll, visited, ends);
         assert_eq!(play.undo(), Some(step));
         assert_eq!(play.board(), before);
     }
 }
 
 #[test]
-fn steps_lead_to_every_result_and_to_nothing_else() {
+fn steps_reach_exactly_the_results() {
     let (mut room, mut compared, mut kept) = (Results::new(), 0, 0);
     for (board, roll) in committed(5 * STRIDE) {
         let results: BTreeSet<Id> = board.results(roll, &mut room).iter().map(Board::id).collect();
@@ -64,15 +64,15 @@ fn steps_lead_to_every_result_and_to_nothing_else() {
 }
 
 #[test]
-fn what_is_written_of_a_result_is_read_as_it() {
+fn notation_of_a_result_is_read_back_as_that_result() {
     let (mut room, mut compared) = (Results::new(), 0);
     for (board, roll) in committed(3 * STRIDE) {
         let results = board.results(roll, &mut room);
-        // Of the many results of a double every few are enough.
+        // A double can have many results; about 40 of them are tested.
         for result in results.iter().step_by(1 + results.len() / 40) {
             let text = notation::write(&board, roll, result).unwrap();
             assert_eq!(notation::read(&board, roll, &text).as_ref(), Ok(result), "{board:?} {roll:?} {text}");
-            // Step by step, in any order, the steps lead there as well.
+            // The single steps in reverse order lead there as well.
             let route = notation::route(&board, roll, result).unwrap();
             let mut play = Play::new(board, roll);
             for step in &route {
@@ -91,7 +91,7 @@ fn what_is_written_of_a_result_is_read_as_it() {
 }
 
 #[test]
-fn moves_are_written_as_players_write_them() {
+fn moves_are_written_in_standard_notation() {
     let start = Board::START;
     let blots = board(&[(24, 2), (13, 5), (8, 3), (6, 5)], &[(24, 1), (20, 1), (13, 5), (7, 1), (8, 2), (6, 5)]);
     let entering = board(&[(25, 1), (13, 5), (8, 4), (6, 5)], &[(24, 2), (13, 5), (8, 3), (6, 4), (3, 1)]);
@@ -119,12 +119,12 @@ fn moves_are_written_as_players_write_them() {
 }
 
 #[test]
-fn writing_is_read_in_any_order_and_case_with_stars_where_they_matter() {
+fn notation_is_read_in_any_order_and_case_with_stars_where_ambiguous() {
     let read = |board: &Board, dice: [u8; 2], text: &str| notation::read(board, roll(dice[0], dice[1]), text);
     for text in ["8/5 6/5", "6/5 8/5", " 6/5,8/5 ", "8/5, 6/5", "8/5(1) 6/5"] {
         assert_eq!(read(&Board::START, [3, 1], text), read(&Board::START, [1, 3], "8/5 6/5"), "{text}");
     }
-    // Over 8 or over 7: a blot on each, or on one.
+    // The path goes over 8 or over 7, with a blot on both or on one of them.
     let two = board(&[(10, 1), (1, 14)], &[(17, 1), (18, 1), (1, 13)]);
     assert_eq!(read(&two, [3, 2], "10/5"), Err(NotationError::Ambiguous));
     let [over_8, over_7] = ["10/8*/5", "10/7*/5"].map(|text| read(&two, [3, 2], text).unwrap());
@@ -144,7 +144,7 @@ fn writing_is_read_in_any_order_and_case_with_stars_where_they_matter() {
 }
 
 #[test]
-fn what_cannot_be_played_or_read_is_refused_by_what_is_wrong() {
+fn illegal_and_unreadable_moves_return_specific_errors() {
     let three_one = roll(3, 1);
     for (text, error) in [
         ("", NotationError::Empty),
@@ -179,7 +179,7 @@ fn what_cannot_be_played_or_read_is_refused_by_what_is_wrong() {
 }
 
 #[test]
-fn no_text_confuses_it() {
+fn random_texts_are_rejected_or_read_as_results() {
     let mut numbers = Rng::new(5, 78).sequence(0);
     let parts =
         ["8/5 ", "6/5 ", "24/18 ", "13/11 ", "8", "5", "/", "/", "*", "(2)", "(", ")", " ", ",", "bar", "off", "é", "999999999999", "-1"];

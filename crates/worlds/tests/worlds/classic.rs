@@ -1,12 +1,12 @@
-//! The f64 twins against whole episodes recorded from Gymnasium: one step from every recorded state, the first steps of a free
-//! run, and what an episode begins with. A longer replay would prove nothing: a pole is chaotic even in f64.
+//! The f64 references, compared with episodes recorded from Gymnasium: one step from every recorded state, the first steps of a
+//! free run, and the initial states. Longer replays cannot be compared: the dynamics are chaotic even in f64.
 
 use crate::recorded::{BEGINNINGS, CART_POLE, PENDULUM, RECORDED, act, begin_evenly, episodes, twin};
 use testkit::{distance, test};
 use worlds::control::{Action, Actions, WorldError, kind, kinds};
 
 #[test]
-fn the_recordings_hold_every_way_an_episode_ends() {
+fn recordings_contain_all_kinds_of_episode_ends() {
     for (id, text) in RECORDED {
         let episodes = episodes(text);
         let ends: Vec<_> = episodes.iter().filter_map(|e| e.steps.last().map(|s| (s.terminated, s.truncated))).collect();
@@ -20,7 +20,7 @@ fn the_recordings_hold_every_way_an_episode_ends() {
 }
 
 #[test]
-fn one_step_from_every_recorded_state() {
+fn one_step_from_each_recorded_state_matches_gymnasium() {
     for (id, text) in RECORDED {
         let mut world = twin(id);
         for (e, episode) in episodes(text).iter().enumerate() {
@@ -36,7 +36,7 @@ fn one_step_from_every_recorded_state() {
                 let flags = (recorded.terminated, recorded.truncated);
                 assert_eq!((step.terminated, step.truncated), flags, "{id}: episode {e}, step {t}");
             }
-            // Gymnasium rounds what it shows to f32.
+            // Gymnasium rounds observations to f32.
             let shown = world.observation();
             let error = distance(&shown, &episode.last_observation);
             assert!(error < 1e-6 * shown.iter().fold(1.0, |m, x| x.abs().max(m)), "{id}: shows {shown:?}");
@@ -45,7 +45,7 @@ fn one_step_from_every_recorded_state() {
 }
 
 #[test]
-fn fifty_steps_of_a_free_run() {
+fn fifty_free_steps_match_gymnasium() {
     for (id, text) in RECORDED {
         let mut world = twin(id);
         for (e, episode) in episodes(text).iter().enumerate() {
@@ -61,7 +61,7 @@ fn fifty_steps_of_a_free_run() {
 }
 
 #[test]
-fn episodes_begin_where_gymnasium_begins_them() {
+fn initial_states_have_gymnasiums_distribution() {
     for (id, _) in BEGINNINGS {
         let mut world = twin(id);
         let mut start = |seed| {
@@ -69,15 +69,15 @@ fn episodes_begin_where_gymnasium_begins_them() {
             world.state().to_vec()
         };
         let starts: Vec<Vec<f64>> = (0..2000).map(&mut start).collect();
-        // f32 rounding may carry Acrobot's to the edge.
+        // f32 rounding can move Acrobot's states to the bounds.
         begin_evenly(id, &starts, [0.03, 0.08], 1e-8);
-        assert_eq!(start(7), starts[7], "{id}: the same seed, the same start");
-        assert_ne!(starts[7], starts[8], "{id}: another seed, another start");
+        assert_eq!(start(7), starts[7], "{id}: equal seeds give equal states");
+        assert_ne!(starts[7], starts[8], "{id}: different seeds give different states");
     }
 }
 
 #[test]
-fn a_reset_forgets_the_steps_taken() {
+fn reset_clears_the_step_count() {
     for mut world in kinds().iter().map(|kind| (kind.twin)()) {
         let limit = world.spec().step_limit;
         let action = act(&*world, 0.0);
@@ -90,7 +90,7 @@ fn a_reset_forgets_the_steps_taken() {
 }
 
 #[test]
-fn what_the_rules_have_no_answer_for_is_refused_and_changes_nothing() {
+fn invalid_states_and_actions_return_errors_and_change_nothing() {
     for mut world in kinds().iter().map(|kind| (kind.twin)()) {
         let spec = world.spec();
         world.reset(3);
@@ -112,7 +112,7 @@ fn what_the_rules_have_no_answer_for_is_refused_and_changes_nothing() {
             assert!(world.step(action).is_err(), "{}: {action:?}", spec.id);
         }
         assert_eq!(world.state(), before, "{}", spec.id);
-        // The largest states that are taken still give numbers.
+        // The largest accepted states give finite results.
         world.set_state(&vec![1e6; n], 0).unwrap();
         let action = if wrong[2] == Action::Choice(0) { Action::Level(-1e6) } else { Action::Choice(0) };
         let step = world.step(action).unwrap();

@@ -1,5 +1,5 @@
-//! Cubes held to other people's software (`tests/golden/worlds_cube.py`), to stickers turned in space, to published counts of
-//! states by distance, and to what must hold for any state and any text.
+//! Cubes, compared with other software (`tests/golden/worlds_cube.py`), with a geometric model of the stickers and with published
+//! counts of states by distance, and property tests for random states and texts.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -39,18 +39,17 @@ fn written(moves: &[Move]) -> String {
     moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Moves of a cube's own actions.
+/// Applies moves through the actions of the cube.
 fn turned<P: Puzzle>(state: P, moves: &[Move]) -> P {
     let actions = Actions::of::<P>(Metric::Half);
     moves.iter().fold(state, |state, &m| state.turned(actions.find(m).unwrap()))
 }
 
-/// Stickers in space, with nothing of the library's tables.
+/// A geometric model of the stickers that uses none of the library's tables.
 mod space {
     type Vector = [i32; 3];
 
-    /// Each face's direction, and those in which its columns and rows are counted, in the order U R F D L B. Right is x, up y,
-    /// the front z.
+    /// Normal of each face and the directions of its columns and rows, in the order U R F D L B. x is right, y up, z the front.
     const FACES: [[Vector; 3]; 6] = [
         [[0, 1, 0], [1, 0, 0], [0, 0, 1]],
         [[1, 0, 0], [0, 0, -1], [0, -1, 0]],
@@ -64,13 +63,13 @@ mod space {
         (0..3).map(|i| a[i] * b[i]).sum()
     }
 
-    /// A quarter turn about an axis, clockwise as one looks at its tip.
+    /// A quarter turn about an axis, clockwise seen from its tip.
     fn turn(axis: Vector, v: Vector) -> Vector {
         let cross = |i: usize| axis[(i + 1) % 3] * v[(i + 2) % 3] - axis[(i + 2) % 3] * v[(i + 1) % 3];
         std::array::from_fn(|i| axis[i] * dot(axis, v) - cross(i))
     }
 
-    /// Where every sticker is and where it looks. Cubies are 2 apart.
+    /// Position and normal of every sticker. Cubies are 2 units apart.
     fn stickers(size: i32) -> Vec<(Vector, Vector)> {
         let mut all = Vec::new();
         for [normal, right, down] in FACES {
@@ -84,7 +83,7 @@ mod space {
         all
     }
 
-    /// Facelets after a clockwise turn of a face, or of the whole cube with it.
+    /// Facelets after a clockwise turn of a face, or of the whole cube.
     pub fn turned(facelets: &str, size: i32, face: usize, whole: bool) -> String {
         let (axis, stickers) = (FACES[face][0], stickers(size));
         let old: Vec<char> = facelets.chars().collect();
@@ -98,7 +97,7 @@ mod space {
         new.into_iter().collect()
     }
 
-    /// Each way to hold it, the first as it is.
+    /// Facelets in all orientations of the cube, the given one first.
     pub fn held(facelets: &str, size: i32) -> Vec<String> {
         let mut ways = vec![facelets.to_string()];
         let mut next = 0;
@@ -116,7 +115,7 @@ mod space {
 }
 
 #[test]
-fn the_3x3x3_turns_as_two_other_programs_turn_it() {
+fn the_3x3x3_turns_as_in_two_other_programs() {
     let golden = golden();
     for row in rows(&golden, "three") {
         let (state, facelets) = (Three::after(&moves(field(row, "moves"))), field(row, "facelets"));
@@ -125,10 +124,10 @@ fn the_3x3x3_turns_as_two_other_programs_turn_it() {
     }
 }
 
-/// The whole cube is turned between moves there, so only what is the same however it is held can be compared, and moves of all
-/// faces as it is held.
+/// Some of the other program's sequences turn the whole cube. For these, only values that do not depend on the orientation are
+/// compared.
 #[test]
-fn the_2x2x2_turns_as_another_program_turns_it() {
+fn the_2x2x2_turns_as_in_another_program() {
     let golden = golden();
     let mut held = 0;
     for row in rows(&golden, "two") {
@@ -143,16 +142,16 @@ fn the_2x2x2_turns_as_another_program_turns_it() {
         held += usize::from(typed.scheme.0 != ['W', 'R', 'G', 'Y', 'O', 'B']);
         let solution = DISTANCES[0].solution(typed.state);
         assert_eq!(solution.len(), usize::from(DISTANCES[0].of(typed.state)));
-        // As it is held, in space: afterwards each face has one colour.
+        // The geometric model applies the solution in this orientation; afterwards each face has one colour.
         let solved = solution
             .iter()
             .fold(facelets.to_string(), |now, m| (0..m.turns()).fold(now, |now, _| space::turned(&now, 2, m.face() as usize, false)));
         assert!(solved.as_bytes().chunks(4).all(|face| face.iter().all(|c| *c == face[0])), "{row}: {solved}");
     }
-    assert!(held > 10, "only {held} were held another way");
+    assert!(held > 10, "only {held} have another orientation");
 }
 
-/// The letter of the face for magiccube's colours.
+/// Letter of the face for a colour of magiccube.
 fn face_of(colour: char) -> char {
     "URFDLB".as_bytes()["WRGYOB".find(colour).unwrap()].into()
 }
@@ -164,7 +163,7 @@ fn space_after(size: i32, moves: &[Move]) -> String {
 }
 
 #[test]
-fn it_takes_another_programs_solutions() {
+fn another_programs_solutions_solve_the_3x3x3() {
     for row in rows(&golden(), "solved") {
         let typed = Three::from_facelets(field(row, "facelets")).unwrap();
         let solution = moves(field(row, "moves"));
@@ -175,7 +174,7 @@ fn it_takes_another_programs_solutions() {
 }
 
 #[test]
-fn it_finds_the_faults_that_another_program_finds() {
+fn invalid_cubes_get_the_verdicts_of_another_program() {
     let mut kinds = HashSet::new();
     for row in rows(&golden(), "broken") {
         let read = Three::from_facelets(field(row, "facelets"));
@@ -194,7 +193,7 @@ fn it_finds_the_faults_that_another_program_finds() {
     assert_eq!(kinds.len(), 5, "{kinds:?}");
 }
 
-fn in_space<P: Puzzle>(seed: u32) {
+fn compare_with_space<P: Puzzle>(seed: u32) {
     let (mut numbers, actions) = (numbers(seed), Actions::of::<P>(Metric::Half));
     for _ in 0..20 {
         let state = P::drawn(&mut numbers);
@@ -207,13 +206,13 @@ fn in_space<P: Puzzle>(seed: u32) {
 }
 
 #[test]
-fn stickers_go_where_they_go_in_space() {
-    in_space::<Two>(1);
-    in_space::<Three>(2);
+fn turns_match_the_geometric_model() {
+    compare_with_space::<Two>(1);
+    compare_with_space::<Three>(2);
 }
 
 #[test]
-fn as_many_states_are_so_far_away_as_was_published() {
+fn counts_of_states_by_distance_match_published_ones() {
     const QUARTER: [u32; 15] = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
     const HALF: [u32; 12] = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
     for (distances, counts) in DISTANCES.iter().zip([&QUARTER[..], &HALF]) {
@@ -226,7 +225,7 @@ fn as_many_states_are_so_far_away_as_was_published() {
 }
 
 #[test]
-fn one_action_goes_one_nearer_or_farther() {
+fn an_action_changes_the_distance_by_at_most_one() {
     for distances in &*DISTANCES {
         let actions = distances.actions();
         for rank in (0..Two::STATES as u32).step_by(if cfg!(target_arch = "wasm32") { 61 } else { 1 }) {
@@ -235,7 +234,7 @@ fn one_action_goes_one_nearer_or_farther() {
             for action in 0..actions.count() {
                 let then = state.turned(action);
                 let step = i32::from(distances.of(then)) - here;
-                // A quarter turn permutes corners oddly, so the distance cannot stay.
+                // A quarter turn changes the parity of the corners, so the distance must change.
                 assert!(step.abs() == 1 || step == 0 && actions.metric() == Metric::Half);
                 assert_eq!(best >> action & 1 == 1, step == -1);
                 assert_eq!(then.turned(actions.inverse(action)), state);
@@ -246,27 +245,27 @@ fn one_action_goes_one_nearer_or_farther() {
 }
 
 #[test]
-fn states_that_are_alike_are_folded_into_one() {
+fn symmetric_states_fold_into_one() {
     let (exact, mut folded) = (Distances::new(Metric::Half), HashMap::new());
     for state in (0..).map_while(Two::unrank) {
         let (first, symmetry) = state.folded();
         assert_eq!((first.folded(), exact.of(first)), ((first, 0), exact.of(state)));
         *folded.entry(first).or_insert(0) += 1;
         if state.rank() % 101 == 0 {
-            // A move leads where it leads by its other name.
+            // The image of an action leads to the image of the next state.
             for action in 0..9 {
                 let there = first.turned(Two::folded_action(symmetry, action));
                 assert_eq!(there.folded().0, state.turned(action).folded().0, "{state:?} {symmetry} {action}");
             }
         }
     }
-    // By Burnside's lemma: all states, those that a third of a turn leaves as they are, twice, and those of each mirror.
+    // By Burnside's lemma, the number of classes is slightly above a sixth of the states: few states are their own images.
     assert!(folded.values().all(|count| 6 % count == 0));
     assert!(folded.len() > Two::STATES / 6 && folded.len() < Two::STATES / 6 + 1000, "{}", folded.len());
 }
 
 #[test]
-fn solutions_are_shortest_and_solve() {
+fn solutions_solve_with_the_fewest_moves() {
     let mut numbers = numbers(3);
     for distances in &*DISTANCES {
         for _ in 0..2_000 {
@@ -280,7 +279,7 @@ fn solutions_are_shortest_and_solve() {
     }
 }
 
-/// States by distance from the solved one, found with nothing but actions and equality. Each has a key of its own.
+/// Counts of states by distance, found by search with actions and equality only. Asserts that their keys differ.
 fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usize> {
     let actions = Actions::of::<P>(metric);
     let mut known = HashSet::from([P::SOLVED]);
@@ -294,22 +293,22 @@ fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usi
         ring = children;
     }
     let keys: HashSet<u64> = known.iter().map(|state| state.key()).collect();
-    assert_eq!(keys.len(), known.len(), "two states have one key");
+    assert_eq!(keys.len(), known.len(), "two states have the same key");
     counts
 }
 
 #[test]
-fn rings_about_the_solved_state_are_as_published() {
+fn counts_near_the_solved_state_match_published_ones() {
     let less = usize::from(cfg!(target_arch = "wasm32"));
-    let held = |counts: Vec<usize>, published: &[usize]| assert_eq!(counts, published[..counts.len()]);
-    held(spheres::<Three>(Metric::Quarter, 5 - less), &[1, 12, 114, 1068, 10011, 93840]);
-    held(spheres::<Three>(Metric::Half, 4 - less), &[1, 18, 243, 3240, 43239]);
-    held(spheres::<Two>(Metric::Quarter, 8 - less), &[1, 6, 27, 120, 534, 2256, 8969, 33058, 114149]);
-    held(spheres::<Two>(Metric::Half, 6 - less), &[1, 9, 54, 321, 1847, 9992, 50136]);
+    let check = |counts: Vec<usize>, published: &[usize]| assert_eq!(counts, published[..counts.len()]);
+    check(spheres::<Three>(Metric::Quarter, 5 - less), &[1, 12, 114, 1068, 10011, 93840]);
+    check(spheres::<Three>(Metric::Half, 4 - less), &[1, 18, 243, 3240, 43239]);
+    check(spheres::<Two>(Metric::Quarter, 8 - less), &[1, 6, 27, 120, 534, 2256, 8969, 33058, 114149]);
+    check(spheres::<Two>(Metric::Half, 6 - less), &[1, 9, 54, 321, 1847, 9992, 50136]);
 }
 
 #[test]
-fn every_rank_is_a_state_of_its_own() {
+fn ranks_are_distinct_states() {
     assert_eq!(Two::unrank(Two::STATES as u32), None);
     assert_eq!(Two::unrank(u32::MAX), None);
     let mut seen = HashSet::new();
@@ -323,7 +322,7 @@ fn every_rank_is_a_state_of_its_own() {
 }
 
 #[test]
-fn a_2x2x2_may_be_held_any_way_in_any_colours() {
+fn a_2x2x2_is_read_in_any_orientation_and_colours() {
     let mut numbers = numbers(4);
     for _ in 0..40 {
         let state = Two::drawn(&mut numbers);
@@ -345,7 +344,7 @@ fn a_2x2x2_may_be_held_any_way_in_any_colours() {
 }
 
 #[test]
-fn a_3x3x3_may_be_held_any_way_in_any_colours() {
+fn a_3x3x3_is_read_in_any_orientation_and_colours() {
     let mut numbers = numbers(5);
     for _ in 0..10 {
         let state = Three::drawn(&mut numbers);
@@ -359,14 +358,14 @@ fn a_3x3x3_may_be_held_any_way_in_any_colours() {
     }
 }
 
-/// Exchanges two stickers by their names.
+/// Exchanges pairs of stickers by their indices.
 fn exchanged(facelets: &str, pairs: &[(usize, usize)]) -> String {
     let mut letters: Vec<char> = facelets.chars().collect();
     pairs.iter().for_each(|&(a, b)| letters.swap(a, b));
     letters.into_iter().collect()
 }
 
-/// What is wrong, and words of it.
+/// Asserts that a text is rejected with this error, and that the error's text contains `words`.
 fn refused<P: Puzzle>(text: &str, error: CubeError, words: &str) {
     assert_eq!(P::from_facelets(text), Err(error.clone()), "{text}");
     assert!(error.what().contains(words) && !error.next_step().is_empty(), "{error}");
@@ -382,7 +381,7 @@ fn twice(piece: &str, second: &str) -> CubeError {
 }
 
 #[test]
-fn it_says_what_is_wrong_with_a_3x3x3() {
+fn invalid_3x3x3_stickers_return_specific_errors() {
     let solved = Three::SOLVED.facelets(&Scheme::FACES);
     let edited = |at: usize, letter: &str| {
         let mut text = solved.clone();
@@ -394,25 +393,25 @@ fn it_says_what_is_wrong_with_a_3x3x3() {
     for (text, error, words) in [
         (String::new(), CubeError::Length { found: 0, expected: 54 }, "54 stickers"),
         (solved[1..].into(), CubeError::Length { found: 53, expected: 54 }, "54 stickers"),
-        (edited(12, "?"), CubeError::Letter { at: r4.clone(), found: '?' }, "names no colour"),
-        (edited(12, "W"), CubeError::Stranger { at: r4, found: 'W', centres }, "the colour of no centre"),
-        (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }, "both have"),
-        (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }, "there 10 times"),
+        (edited(12, "?"), CubeError::Letter { at: r4.clone(), found: '?' }, "is not a colour"),
+        (edited(12, "W"), CubeError::Stranger { at: r4, found: 'W', centres }, "not the colour of a centre"),
+        (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }, "are both"),
+        (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }, "occurs 10 times"),
         // U9 and F3: the corner URF with two stickers exchanged.
-        (swapped(&[(8, 20)]), no_piece("URF", "FRU", Why::Mirrored), "colours go round the wrong way"),
+        (swapped(&[(8, 20)]), no_piece("URF", "FRU", Why::Mirrored), "colours are in mirrored order"),
         // U9 and R7.
         (swapped(&[(8, 15)]), no_piece("URF", "RRF", Why::Same), "are the same"),
         // U8 and B2.
         (swapped(&[(7, 46)]), no_piece("UF", "BF", Why::Opposite), "opposite faces"),
-        // R2 and F2: UR and UF take each other's place.
-        (swapped(&[(10, 19)]), CubeError::Parity, "exchanged, which no moves do (parity)"),
+        // R2 and F2: UR and UF are exchanged.
+        (swapped(&[(10, 19)]), CubeError::Parity, "exchanged, which no moves can do (parity)"),
         // U6 and R2.
         (swapped(&[(5, 10)]), CubeError::Flip, "one edge is flipped"),
-        // URF one third clockwise: its U sticker goes where R was.
+        // URF one third clockwise: its U sticker moves to the R face.
         (swapped(&[(8, 9), (8, 20)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
         (swapped(&[(8, 20), (8, 9)]), CubeError::Twist { clockwise: false }, "twisted anticlockwise"),
-        // UB becomes a second UF (B2 shows F), and the count is kept by DF, which becomes DB.
-        (swapped(&[(46, 25)]), twice("UF", "UB"), "is there twice, at UF and UB"),
+        // UB becomes a second UF (B2 shows F), and DF becomes DB to keep the counts.
+        (swapped(&[(46, 25)]), twice("UF", "UB"), "occurs twice, at UF and UB"),
     ] {
         refused::<Three>(&text, error, words);
     }
@@ -421,32 +420,32 @@ fn it_says_what_is_wrong_with_a_3x3x3() {
 }
 
 #[test]
-fn it_says_what_is_wrong_with_a_2x2x2() {
+fn invalid_2x2x2_stickers_return_specific_errors() {
     let solved = Two::SOLVED.facelets(&Scheme::FACES);
     let swapped = |pairs: &[(usize, usize)]| exchanged(&solved, pairs);
     for (text, error, words) in [
         (solved[..23].into(), CubeError::Length { found: 23, expected: 24 }, "24 stickers"),
-        (solved.replacen('B', "-", 1), CubeError::Letter { at: "B1".into(), found: '-' }, "names no colour"),
+        (solved.replacen('B', "-", 1), CubeError::Letter { at: "B1".into(), found: '-' }, "is not a colour"),
         (solved.replacen('B', "W", 1), CubeError::Letters { found: 7 }, "7 different letters"),
         (solved.replace('B', "U"), CubeError::Letters { found: 5 }, "5 different letters"),
-        (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }, "there 5 times"),
-        // U4 and F2; D3 and B4; U4, R1 and F2 round.
-        (swapped(&[(3, 9)]), no_piece("URF", "FRU", Why::Mirrored), "colours go round the wrong way"),
-        (swapped(&[(14, 23)]), no_piece("DBL", "BDL", Why::Mirrored), "colours go round the wrong way"),
+        (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }, "occurs 5 times"),
+        // U4 and F2; D3 and B4; then a rotation of U4, R1 and F2.
+        (swapped(&[(3, 9)]), no_piece("URF", "FRU", Why::Mirrored), "colours are in mirrored order"),
+        (swapped(&[(14, 23)]), no_piece("DBL", "BDL", Why::Mirrored), "colours are in mirrored order"),
         (swapped(&[(3, 4), (3, 9)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
         (swapped(&[(3, 9), (3, 4)]), CubeError::Twist { clockwise: false }, "twisted anticlockwise"),
         // U4 and L1; U4 and R3.
         (swapped(&[(3, 16)]), no_piece("URF", "LRF", Why::Opposite), "opposite faces"),
         (swapped(&[(3, 6)]), no_piece("URF", "RRF", Why::Same), "are the same"),
-        // ULB becomes a second UFL, and the counts are kept by DLF, which becomes a second DBL.
-        (swapped(&[(21, 10), (16, 21), (19, 10)]), twice("UFL", "ULB"), "is there twice, at UFL and ULB"),
+        // ULB becomes a second UFL, and DLF becomes a second DBL to keep the counts.
+        (swapped(&[(21, 10), (16, 21), (19, 10)]), twice("UFL", "ULB"), "occurs twice, at UFL and ULB"),
     ] {
         refused::<Two>(&text, error, words);
     }
 }
 
 #[test]
-fn moves_are_written_as_they_are_read() {
+fn moves_are_read_and_written() {
     for (text, expected) in
         [("", ""), ("R U R' U'", "R U R' U'"), ("RUR'U'", "R U R' U'"), (" R2,U2'  F3\tB1\n", "R2 U2 F' B"), ("R’ L′ D` B3'", "R' L' D' B")]
     {
@@ -461,9 +460,9 @@ fn moves_are_written_as_they_are_read() {
 }
 
 #[test]
-fn it_says_what_is_wrong_with_a_move() {
+fn invalid_moves_return_specific_errors() {
     for (text, at, found, why) in [
-        ("R U q", 5, "q", "no move"),
+        ("R U q", 5, "q", "not a move"),
         ("R u", 3, "u", "lower case"),
         ("Rw", 1, "Rw", "two layers"),
         ("U M'", 3, "M", "middle layer"),
@@ -471,16 +470,16 @@ fn it_says_what_is_wrong_with_a_move() {
         ("R4", 1, "R4", "quarter turns"),
         ("R0", 1, "R0", "quarter turns"),
         ("U R22", 3, "R22", "quarter turns"),
-        ("2R", 1, "2", "no move"),
-        ("R''", 3, "'", "no move"),
-        ("é", 1, "é", "no move"),
+        ("2R", 1, "2", "not a move"),
+        ("R''", 3, "'", "not a move"),
+        ("é", 1, "é", "not a move"),
     ] {
         let error = notation::read(text).unwrap_err();
         assert_eq!((error.at, error.found.as_str()), (at, found), "{text:?}");
         assert!(error.what().contains(why), "{text:?}: {error}");
         assert_eq!(error.to_string(), format!("{}; {}", error.what(), error.next_step()));
     }
-    assert!(notation::read("r").unwrap_err().next_step().contains("write R "));
+    assert!(notation::read("r").unwrap_err().next_step().contains("enter R "));
 }
 
 fn walks<P: Puzzle>(seed: u32) {
@@ -508,13 +507,13 @@ fn walks<P: Puzzle>(seed: u32) {
 }
 
 #[test]
-fn walks_do_not_undo_themselves() {
+fn walks_do_not_undo_the_last_move() {
     walks::<Two>(6);
     walks::<Three>(7);
 }
 
 #[test]
-fn drawn_states_are_spread_evenly() {
+fn drawn_states_are_uniform() {
     let mut numbers = numbers(8);
     const COUNT: usize = 24_000;
     let mut times = vec![[0u32; CODES]; 20];
@@ -524,7 +523,7 @@ fn drawn_states_are_spread_evenly() {
             times[usize::from(code)] += 1;
         }
     }
-    // 1,000 of each cubie in each place, give or take five standard deviations.
+    // Each cubie is in each place 1,000 times, within five standard deviations.
     assert!(times.iter().flatten().all(|&n| (840..1160).contains(&n)), "{times:?}");
     for _ in 0..200 {
         let state = Three::drawn(&mut numbers);
@@ -560,7 +559,7 @@ fn batches<P: Puzzle>(seed: u32) {
 }
 
 #[test]
-fn batches_are_the_states_one_by_one() {
+fn batches_match_single_states() {
     batches::<Two>(9);
     batches::<Three>(10);
     assert_eq!((Two::INPUTS, Three::INPUTS), (144, 324));
@@ -575,7 +574,7 @@ mod any {
         prop::collection::vec(prop::sample::select(Move::ALL.to_vec()), 0..most)
     }
 
-    /// What is read as a cube is written again as it was.
+    /// Asserts that a text accepted as a cube is written unchanged.
     fn same<P: Puzzle>(text: &str) {
         if let Ok(typed) = P::from_facelets(text) {
             let plain: String = text.split_whitespace().collect();
@@ -601,13 +600,13 @@ mod any {
         #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
         #[test]
-        fn moves_can_be_taken_back(sequence in sequences(60)) {
+        fn inverse_moves_undo_moves(sequence in sequences(60)) {
             undone::<Two>(&sequence);
             undone::<Three>(&sequence);
         }
 
         #[test]
-        fn no_text_confuses_it(text in "\\PC{0,70}", colours in "[URFDLB \n]{20,60}", letters in "[a-gA-G1-3é']{24}|[A-G]{54}") {
+        fn accepted_texts_are_unchanged(text in "\\PC{0,70}", colours in "[URFDLB \n]{20,60}", letters in "[a-gA-G1-3é']{24}|[A-G]{54}") {
             for text in [&text, &colours, &letters] {
                 same::<Two>(text);
                 same::<Three>(text);
@@ -619,7 +618,7 @@ mod any {
 
         /// Exchanged stickers keep the counts, so they reach every later check.
         #[test]
-        fn no_exchange_of_stickers_confuses_it(sequence in sequences(20), pairs in prop::collection::vec((0..54usize, 0..54usize), 1..8)) {
+        fn exchanged_stickers_are_never_misread(sequence in sequences(20), pairs in prop::collection::vec((0..54usize, 0..54usize), 1..8)) {
             let three = Three::after(&sequence).facelets(&Scheme::FACES);
             same::<Three>(&exchanged(&three, &pairs));
             let pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (a % 24, b % 24)).collect();
@@ -636,7 +635,7 @@ fn symmetric_rows<P: Puzzle>(state: P) -> Vec<u16> {
 }
 
 #[test]
-fn images_have_one_set_of_rows() {
+fn symmetric_states_have_equal_rows() {
     fn images<P: Puzzle>() {
         let mut numbers = numbers(31);
         for length in 0..200 {
@@ -650,14 +649,14 @@ fn images_have_one_set_of_rows() {
                 let image = |by: &Move| Move::new(Face::ALL[faces[by.face() as usize]], turns(by)).unwrap();
                 moves.iter().map(image).collect()
             };
-            // About U and D, about the corner URF, and left for right.
+            // Rotations about the axis U-D and about the corner URF, and the reflection of left and right.
             let [quarter, third, mirrored] = [([0, 2, 4, 3, 5, 1], false), ([1, 2, 0, 4, 5, 3], false), ([0, 4, 2, 3, 1, 5], true)]
                 .map(|(faces, is_mirror)| image(faces, is_mirror));
             let rows = symmetric_rows(P::after(&moves));
             for image in [quarter, third, mirrored, notation::inverse(&moves)] {
                 assert_eq!(symmetric_rows(P::after(&image)), rows, "{moves:?} {image:?}");
             }
-            // They are rows of a state.
+            // The rows are those of a state.
             let places: HashSet<usize> = rows.iter().map(|row| usize::from(*row) / CODES).collect();
             assert_eq!(places.len(), P::CUBIES);
         }
@@ -666,10 +665,10 @@ fn images_have_one_set_of_rows() {
     images::<Three>();
 }
 
-/// There are 40,296 positions of the 2x2x2 that symmetry and taking back do not make equal, and each is at one distance.
+/// The 2x2x2 has 40,296 states up to symmetry and inversion, and all states of a class have the same distance.
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn images_are_equally_far() {
+fn symmetric_states_have_equal_distances() {
     for distances in &*DISTANCES {
         let mut known = HashMap::new();
         for state in (0..).map_while(Two::unrank) {

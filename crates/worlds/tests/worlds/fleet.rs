@@ -1,13 +1,13 @@
-//! Many environments of any kind at once, and what one step of each gave.
+//! Test fixture: a vector of environments of any kind, with the results of the last step.
 
 use math::Isa;
 use worlds::control::{Impossible, Kind, Vector, kind};
 
-/// All there is to save of an environment: its state, its steps, and its episodes so far.
+/// Saved environment: its state, its number of steps in the episode, and its number of earlier episodes.
 pub type Saved = (Vec<f32>, u32, u32);
 
 fn of_kind(id: &str) -> &'static Kind {
-    kind(id).unwrap_or_else(|| panic!("{id} is not in the list"))
+    kind(id).unwrap_or_else(|| panic!("{id} is not registered"))
 }
 
 pub struct Fleet {
@@ -31,12 +31,12 @@ impl Fleet {
         Fleet { kind, many, actions: vec![0.0; lanes], rewards: vec![0.0; lanes], ended: vec![0; lanes], reached }
     }
 
-    /// One step of each by `actions`.
+    /// Steps all environments with `actions`.
     pub fn step(&mut self) {
         self.many.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
     }
 
-    /// One step of each by what `act` makes of its number and of what it shows.
+    /// Steps all environments with the actions that `act` returns for their index and observation.
     pub fn step_by(&mut self, act: impl Fn(usize, &[f32]) -> f32) {
         for env in 0..self.many.count() {
             self.actions[env] = act(env, &self.shown(env));

@@ -1,5 +1,5 @@
-//! Whatever reads what people or programs wrote answers any text: with what it says, or with words on what is wrong; never with a
-//! panic, nor with more memory than twice what good texts of that length take. `FUZZ=10000` tries more.
+//! Parsers of texts from users and programs accept any text: they return a value or an error. They never panic, and they use at most
+//! twice the memory of valid texts of the same length. `FUZZ=10000` runs more cases.
 
 use std::fmt::Display;
 use testkit::{Mutator, cases, fuzz, peak_bytes};
@@ -9,12 +9,12 @@ use worlds::logic::{Grid, Rule};
 use worlds::words::{Corpus, Kind, Tokenizer};
 
 const CASES: u32 = 300;
-/// Of error texts, and of containers that grow by doubling, whatever is read.
+/// Constant allowance for error texts and for containers that grow by doubling, in bytes.
 const SLACK: u64 = 16_384;
 
-/// Reads changed texts. `factor` is what a reader may take a byte of its input, where good inputs alone do not say: the most that
-/// any good one takes counts as well.
-fn holds<T, E: Display>(what: &str, good: &[&str], factor: u64, read: impl Fn(&str) -> Result<T, E>) {
+/// Parses mutated texts. The limit of memory is twice the larger of two values: the most that a valid text needs, and `factor`
+/// bytes per byte of input.
+fn check<T, E: Display>(what: &str, good: &[&str], factor: u64, read: impl Fn(&str) -> Result<T, E>) {
     let takes = |text: &str| {
         let (read, bytes) = peak_bytes(|| read(text).map(drop).map_err(|error| error.to_string()));
         if let Err(error) = &read {
@@ -39,7 +39,7 @@ fn holds<T, E: Display>(what: &str, good: &[&str], factor: u64, read: impl Fn(&s
 
 #[test]
 fn backgammon_ids_and_moves_fuzz() {
-    holds("position id", &["4HPwATDgc/ABMA", "mGfwATDg8+ABUA"], 1, Board::from_id);
+    check("position id", &["4HPwATDgc/ABMA", "mGfwATDg8+ABUA"], 1, Board::from_id);
     let standings = [
         "4HPwATDgc/ABMA:cAkAAAAAAAAA",
         "4HPwATDgc/ABMA:QYkqASAAIAAA",
@@ -47,8 +47,8 @@ fn backgammon_ids_and_moves_fuzz() {
         "XGID=-b----E-C---eE---c-e----B-:1:1:1:31:0:0:0:0:10",
         "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:4:2:0:7:10",
     ];
-    holds("match id", &standings, 8, |text| -> Result<(), IdError> {
-        // What was read is written, and read the same.
+    check("match id", &standings, 8, |text| -> Result<(), IdError> {
+        // An accepted id is written and read again without a change.
         let game = Standing::read(text)?.game;
         for id in [game.gnu_id(), game.xgid()] {
             let again = Standing::read(&id).unwrap_or_else(|error| panic!("{id} of {text}: {error}")).game;
@@ -58,24 +58,24 @@ fn backgammon_ids_and_moves_fuzz() {
     });
     let board = Board::from_id("4HPwATDgc/ABMA").unwrap();
     let roll = Roll::new(3, 1).unwrap();
-    holds("move", &["8/5 6/5", "24/20", "13/10 24/23"], 8, |text| notation::read(&board, roll, text));
+    check("move", &["8/5 6/5", "24/20", "13/10 24/23"], 8, |text| notation::read(&board, roll, text));
 }
 
 #[test]
 fn cubes_fuzz() {
-    holds("cube moves", &["R U2 F' R' D2 B", "U", "R2 U R2 U' R2"], 8, cube::notation::read);
+    check("cube moves", &["R U2 F' R' D2 B", "U", "R2 U R2 U' R2"], 8, cube::notation::read);
     let two = "UUUURRRRFFFFDDDDLLLLBBBB";
-    holds("facelets of the 2x2x2", &[two], 8, Two::from_facelets);
+    check("facelets of the 2x2x2", &[two], 8, Two::from_facelets);
     let three = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
-    holds("facelets of the 3x3x3", &[three], 8, Three::from_facelets);
+    check("facelets of the 3x3x3", &[three], 8, Three::from_facelets);
 }
 
 #[test]
 fn rules_and_drawings_fuzz() {
-    holds("rule", &["B3/S23", "B36/S23"], 8, Rule::parse);
+    check("rule", &["B3/S23", "B36/S23"], 8, Rule::parse);
     for channels in [1, 3, 8] {
         let good = ["..#/.#./#..", "#.\n.#", &"....####/".repeat(40)];
-        holds(&format!("drawing of {channels}"), &good, 64, |text| Grid::draw(text, channels));
+        check(&format!("drawing of {channels}"), &good, 64, |text| Grid::draw(text, channels));
     }
 }
 
@@ -83,12 +83,12 @@ fn rules_and_drawings_fuzz() {
 fn texts_and_tokenizers_fuzz() {
     let story = "Once there was a fox. The fox had a red ball.\n\n".repeat(20);
     for (name, kind) in [("characters", Kind::Chars), ("bytes", Kind::Bytes), ("pairs", Kind::Bpe { vocab: 280 })] {
-        holds(&format!("text as {name}"), &[&story], 64, |text| Corpus::new(text.as_bytes(), kind, 16));
+        check(&format!("text as {name}"), &[&story], 64, |text| Corpus::new(text.as_bytes(), kind, 16));
     }
     let (_, pairs) = Corpus::new(story.as_bytes(), Kind::Bpe { vocab: 280 }, 16).unwrap();
     let written = [Tokenizer::chars(&story), Tokenizer::bytes(), pairs].map(|tokenizer| tokenizer.to_json());
     for good in &written {
-        holds("tokenizer", &[good], 64, Tokenizer::from_json);
+        check("tokenizer", &[good], 64, Tokenizer::from_json);
         let document: serde_json::Value = serde_json::from_str(good).unwrap();
         let (_, usual) = peak_bytes(|| Tokenizer::from_json(good).map(drop));
         fuzz("tokenizer's document", cases(CASES), |mutator| {

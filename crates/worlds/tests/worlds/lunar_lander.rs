@@ -1,5 +1,5 @@
-//! LunarLander beside Gymnasium (`tests/golden/worlds_lunar_lander.py`): step by step in flight and on the
-//! ground as far as f32 lets Box2D's own numbers go, and by what thousands of episodes come to.
+//! LunarLander, compared with Gymnasium (`tests/golden/worlds_lunar_lander.py`): step by step in flight and on the ground, within
+//! the f32 precision of Box2D, and by the statistics of many episodes.
 
 use crate::fleet::{Fleet, wide};
 use crate::recorded::numbers;
@@ -12,7 +12,7 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::control::{Action, LunarLander64, LunarLanders, Twin, Vector, World64};
 
 pub const ID: &str = "LunarLander-v3";
-/// Places, angles and their speeds come first in a state.
+/// A state starts with positions, angles and speeds: first the hull's, then the legs'.
 const HULL: usize = 6;
 const MOTION: usize = 18;
 
@@ -28,14 +28,14 @@ fn choice(action: f64) -> Action {
     Action::Choice(action as u32)
 }
 
-/// A state in which the next step's scatter is as recorded.
+/// A state with the recorded random offsets of the next step.
 fn with_scatter(state: &[f64], scatter: &[f64]) -> Vec<f64> {
     let mut state = state.to_vec();
     state[STATE..STATE + 2].copy_from_slice(scatter);
     state
 }
 
-/// Stretches on the ground: where they begin, their states, actions, rewards and ends.
+/// Recorded steps on the ground.
 struct Stretch {
     elapsed: u32,
     states: Vec<Vec<f64>>,
@@ -67,7 +67,7 @@ fn stretches() -> Vec<Stretch> {
 }
 
 #[test]
-fn flights_are_gymnasiums_until_the_ground() {
+fn flights_match_gymnasium_until_the_ground() {
     for flight in list(&golden()["flights"]) {
         let actions = numbers(&flight["actions"]);
         let mut lander = LunarLander64::new(0);
@@ -87,7 +87,7 @@ fn flights_are_gymnasiums_until_the_ground() {
 }
 
 #[test]
-fn one_step_from_every_recorded_state_on_the_ground() {
+fn one_step_from_each_recorded_state_on_the_ground_matches() {
     let (mut landed, mut crashed, mut one_leg, mut both) = (0, 0, 0, 0);
     for (n, stretch) in stretches().iter().enumerate() {
         let mut lander = LunarLander64::new(0);
@@ -95,8 +95,8 @@ fn one_step_from_every_recorded_state_on_the_ground() {
             let (from, to) = (&stretch.states[t], &stretch.states[t + 1]);
             lander.set_state(from, stretch.elapsed + t as u32).unwrap();
             let step = lander.step(choice(action)).unwrap();
-            // What strikes the ground at speed turns Box2D's last digits into its third; and the order of a
-            // crashing hull's neighbours is not recorded.
+            // A fast impact amplifies the rounding of Box2D to the third digit. Also, the order of the neighbours of a
+            // crashing hull is not recorded.
             let crash = stretch.rewards[t] == -100.0;
             let bounds = if crash { [5e-2; 2] } else { [1e-4, 1e-3] };
             let (hull, legs) = (0..HULL, HULL..MOTION);
@@ -117,8 +117,8 @@ fn one_step_from_every_recorded_state_on_the_ground() {
     assert!(landed > 0 && crashed > 3 && one_leg > 30 && both > 60, "{landed} {crashed} {one_leg} {both}");
 }
 
-/// One step with the engines off, from a state of the twin, by both: how far apart what they show is, and their
-/// rewards; they end alike.
+/// Takes one step with the engines off in both versions, from a state of the reference. Asserts equal ends; returns the differences
+/// of observations and rewards.
 fn step_apart(many: &mut LunarLanders, lander: &mut LunarLander64, state: &[f64], elapsed: u32) -> (f64, f64) {
     let (mut reached, mut reward, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
     let single: Vec<f32> = state[..STATE].iter().map(|&x| x as f32).collect();
@@ -133,7 +133,7 @@ fn step_apart(many: &mut LunarLanders, lander: &mut LunarLander64, state: &[f64]
 }
 
 #[test]
-fn thousands_take_every_recorded_step_as_the_twin() {
+fn vectorized_steps_from_recorded_states_match_the_reference() {
     let mut many = LunarLanders::new(Isa::best(), 1, 0, 1);
     let mut lander = LunarLander64::new(0);
     for (n, stretch) in stretches().iter().enumerate() {
@@ -147,14 +147,14 @@ fn thousands_take_every_recorded_step_as_the_twin() {
 }
 
 #[test]
-fn thousands_fly_at_once_as_the_twin_flies_by_sweeps() {
+fn direct_flight_matches_the_sweeps_of_the_reference() {
     let mut many = LunarLanders::new(Isa::best(), 1, 0, 1);
-    let mut beside = LunarLander64::new(0);
+    let mut reference = LunarLander64::new(0);
     for seed in 0..20 {
         let mut lander = LunarLander64::new(seed);
         for t in 0..100 {
-            let (error, _) = step_apart(&mut many, &mut beside, lander.state(), t);
-            // The first steps of an episode find the legs' place; their motors lag behind in sweeps.
+            let (error, _) = step_apart(&mut many, &mut reference, lander.state(), t);
+            // In the first steps of an episode the legs move to their positions; with sweeps, their motors lag behind.
             let bound = if t < 5 { 1e-3 } else { 1e-4 };
             assert!(error < bound, "seed {seed}, step {t}: off by {error:e}");
             let seen = lander.observation().try_into().unwrap();
@@ -165,7 +165,7 @@ fn thousands_fly_at_once_as_the_twin_flies_by_sweeps() {
     }
 }
 
-/// What the pilots of the recordings do, by chance where that is asked for, at a step of an environment.
+/// Action of a pilot of the recordings at a step of an environment; random actions depend on environment and step.
 pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
     let example = || heuristic::<f32>(shown.try_into().unwrap()) as f32;
     let words = Rng::new(11, 22).block([env as u32, t as u32, 0, 0]);
@@ -177,16 +177,16 @@ pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
         "main_engine" => 2.0,
         "mostly_example" if f64::from(words[1]) < 0.7 * f64::from(u32::MAX) => example(),
         "mostly_example" => any,
-        _ => panic!("{pilot} is no pilot"),
+        _ => panic!("unknown pilot {pilot}"),
     }
 }
 
-/// Whole episodes of a pilot, the first ones of each environment: returns, lengths, and how they ended.
+/// Results of a pilot's first episodes in each environment.
 #[derive(Default)]
 struct Flown {
     returns: Vec<f64>,
     lengths: Vec<f64>,
-    /// Crashed, lost, landed.
+    /// Number of crashed, lost and landed craft.
     ends: [f64; 3],
 }
 
@@ -226,29 +226,29 @@ fn moments(values: &[f64]) -> (f64, f64) {
 }
 
 #[test]
-fn pilots_fare_as_they_fare_in_gymnasium() {
+fn pilots_have_the_same_statistics_as_in_gymnasium() {
     let golden = golden();
-    for (pilot, told) in golden["statistics"].as_object().unwrap() {
+    for (pilot, recorded) in golden["statistics"].as_object().unwrap() {
         let Flown { mut returns, lengths, ends } = flown(pilot, 4);
         let n = returns.len() as f64;
-        let told = |name: &str| told[name].as_f64().unwrap_or_else(|| panic!("{name}"));
-        let m = told("episodes");
-        // As many standard errors of the difference as chance hardly reaches.
+        let recorded = |name: &str| recorded[name].as_f64().unwrap_or_else(|| panic!("{name}"));
+        let m = recorded("episodes");
+        // Chance rarely exceeds four standard errors of the difference.
         let agree = |what: &str, ours: f64, theirs: f64, variance: [f64; 2]| {
             let error = (variance[0] / n + variance[1] / m).sqrt();
             let sigmas = (ours - theirs).abs() / error;
             assert!(sigmas < 4.0, "{pilot}: {what} {ours:.3}, in Gymnasium {theirs:.3}: {sigmas:.1} errors");
         };
         let (mean, deviation) = moments(&returns);
-        agree("return", mean, told("mean"), [deviation.powi(2), told("deviation").powi(2)]);
+        agree("return", mean, recorded("mean"), [deviation.powi(2), recorded("deviation").powi(2)]);
         let (mean, deviation) = moments(&lengths);
-        agree("length", mean, told("length"), [deviation.powi(2), told("length_deviation").powi(2)]);
+        agree("length", mean, recorded("length"), [deviation.powi(2), recorded("length_deviation").powi(2)]);
         for (name, count) in ["crashed", "lost", "landed"].into_iter().zip(ends) {
-            let (ours, theirs) = (count / n, told(name));
+            let (ours, theirs) = (count / n, recorded(name));
             let share = (count + theirs * m + 1.0) / (n + m + 2.0);
             agree(name, ours, theirs, [share * (1.0 - share); 2]);
         }
-        // The share of our returns below each of their quantiles.
+        // Share of our returns below each quantile of the recording.
         returns.sort_by(f64::total_cmp);
         let quantiles = numbers(&golden["statistics"][pilot]["quantiles"]);
         for (share, at) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(quantiles) {
@@ -259,12 +259,12 @@ fn pilots_fare_as_they_fare_in_gymnasium() {
 }
 
 #[test]
-fn the_twin_takes_up_an_episode_exactly() {
+fn set_state_continues_an_episode_exactly() {
     let (mut first, mut second) = (LunarLander64::new(9), LunarLander64::new(1));
     for t in 0..200 {
         let seen = first.observation().try_into().unwrap();
         if first.step(Action::Choice(heuristic::<f64>(seen))).unwrap().terminated {
-            assert!(t > 150, "the example pilot is not that quick");
+            assert!(t > 150, "the example pilot needs more than 150 steps");
             break;
         }
         if t == 60 {
@@ -277,36 +277,36 @@ fn the_twin_takes_up_an_episode_exactly() {
 }
 
 #[test]
-fn a_pilot_that_hovers_is_stopped_at_the_limit() {
+fn hovering_is_truncated_at_the_step_limit() {
     let mut fleet = Fleet::new(ID, Isa::best(), 2, 0, 1);
     let (mut state, ..) = fleet.state(0);
     for _ in 0..20 {
-        // Set high up again and again, falling gently.
+        // Moved high above the ground before each step.
         state[1] = 8.0;
         fleet.set(0, &(state.clone(), STEP_LIMIT - 1, 4)).unwrap();
         fleet.step_by(|_, _| 0.0);
         assert_eq!(fleet.ended[0] >> LENGTH_SHIFT, STEP_LIMIT);
         assert!(fleet.ended[0] & TRUNCATED != 0);
         let (_, steps, episodes) = fleet.state(0);
-        assert_eq!((steps, episodes), (0, 5), "the next episode has begun");
+        assert_eq!((steps, episodes), (0, 5), "the next episode started");
         assert_ne!(fleet.reached(0), fleet.shown(0));
     }
 }
 
 #[test]
-fn episodes_begin_as_gymnasium_begins_them() {
+fn initial_states_have_gymnasiums_statistics() {
     let (one, other) = (Fleet::new(ID, Isa::best(), 11, 0, 4096), Fleet::new(ID, Isa::best(), 12, 0, 4096));
     let starts: Vec<Vec<f64>> = one.states().iter().map(|saved| wide(&saved.0)).collect();
     assert!(one.states().iter().zip(other.states()).all(|(a, b)| a.0 != b.0));
     let column = |i: usize| starts.iter().map(|s| s[i]).collect::<Vec<f64>>();
-    // A force uniform within ±1000 N for a step of 0.02 s moves 4.82 kg and, by its hinges, the legs' 0.14.
+    // A uniform force within ±1000 N acts for 0.02 s on the hull (4.82 kg) and, through the hinges, on the legs (0.14 kg).
     for (i, mean) in [(3, 0.0), (4, -0.2)] {
         let (centre, deviation) = moments(&column(i));
         let most = 1000.0 * 0.02 / 4.96;
         assert!((centre - mean).abs() < 0.15, "speed {i}: {centre}");
         assert!((deviation / (most / 3f64.sqrt()) - 1.0).abs() < 0.03, "speed {i}: {deviation}");
     }
-    // Ground: a third of three heights, each uniform up to 20/3 or the pad's.
+    // A ground height is the mean of three heights, each uniform up to 20/3 or that of the pad.
     for i in 0..11 {
         let (mean, deviation) = moments(&column(GROUND + i));
         let drawn = (0..3).filter(|k| !(3..=7).contains(&((i + k + 11) % 12))).count() as f64;
@@ -314,17 +314,17 @@ fn episodes_begin_as_gymnasium_begins_them() {
         assert!((mean - 3.3).abs() < 0.08, "bend {i}: {mean}");
         assert!((deviation - one * drawn.sqrt()).abs() < 0.03, "bend {i}: {deviation}");
     }
-    // A leg's hinge has found its stop.
+    // Each leg is near its stop.
     for s in &starts {
         let [left, right] = [s[14] - s[2], s[8] - s[2]];
         assert!(right > 0.3 && right < 0.7 && left < -0.3 && left > -0.7, "legs at {left} and {right}");
     }
 }
 
-/// The counter of a draw is the environment, its episode, the number of the draw by four, and what the draw is for: 1 where an
-/// episode begins.
+/// A random counter is the environment, its episode, the index of the number divided by four, and the purpose: 1 for initial
+/// states. The GPU kernels use the same counters.
 #[test]
-fn numbers_are_drawn_under_the_counters_that_the_gpu_uses_too() {
+fn initial_states_use_the_documented_random_counters() {
     const STREAM: u32 = 0x004C_4C33;
     const BENDS: usize = 11;
     let (seed, first) = (5, 2);
@@ -335,7 +335,7 @@ fn numbers_are_drawn_under_the_counters_that_the_gpu_uses_too() {
         let mut drawn = 0u32;
         let mut uniform = |low: f64, high: f64| {
             drawn += 1;
-            // The twin alone draws a seed for its scatter, before all else.
+            // Only the reference draws a seed for its random offsets, before all other numbers.
             let Some(place) = drawn.checked_sub(2) else { return low };
             let words = rng.block([first + env, 0, place / 4, 1]);
             low + (high - low) * f64::from(uniform_from_word(words[place as usize % 4]))
@@ -347,13 +347,13 @@ fn numbers_are_drawn_under_the_counters_that_the_gpu_uses_too() {
         let state = state.map(f64::from);
         let ground = GROUND..GROUND + BENDS;
         assert!(distance(&state[ground.clone()], &expected[ground]) < 1e-4, "environment {env}");
-        // The velocity of the hull.
+        // Velocity of the hull.
         assert!(distance(&state[3..5], &expected[3..5]) < 1e-2, "environment {env}");
     }
 }
 
 #[test]
-fn odd_states_are_survived() {
+fn arbitrary_states_give_finite_steps() {
     let mut many = LunarLanders::new(Isa::best(), 1, 100, 8);
     let (mut reached, mut rewards, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
     let rng = Rng::new(1, 2);

@@ -1,6 +1,6 @@
-//! The tests of the worlds crate, one binary. Allocations are counted, thread by thread.
+//! The tests of the worlds crate in one binary. Allocations are counted per thread.
 
-#[cfg(not(target_arch = "wasm32"))] // for the time it takes
+#[cfg(not(target_arch = "wasm32"))] // too slow
 mod allocation;
 mod backgammon;
 mod backgammon_cube;

@@ -1,5 +1,5 @@
-//! The forms in arrays beside their f64 twins and beside themselves: neither lanes, nor how environments
-//! are cut into groups, nor the way through a checkpoint changes a bit.
+//! The vectorized environments, compared with their f64 references and with each other. Lanes, groups of environments and
+//! checkpoints do not change a bit.
 
 use crate::fleet::{Fleet, Saved, wide};
 use crate::lunar_lander::{self as flying, ID as LANDER};
@@ -12,21 +12,21 @@ use worlds::control::{Impossible, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
-/// What `ended` holds of a step behind `elapsed` others.
+/// Expected `ended` word of a step after `elapsed` others.
 fn end_word(terminated: bool, truncated: bool, elapsed: u32) -> u32 {
     let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
     if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT }
 }
 
-/// One step from every recorded state at once: what is shown, rewards and flags, within some tolerance
-/// of the twin's, large rewards in proportion.
+/// One step from each recorded state: observations, rewards and flags agree with the reference within a tolerance, which is
+/// relative for large rewards.
 #[test]
-fn thousands_take_every_recorded_step_as_their_twin() {
-    // Rewards of poles are whole.
+fn vectorized_steps_from_recorded_states_match_the_reference() {
+    // Rewards of CartPole are exact integers.
     let tolerances = [[5e-7, 0.0], [2e-7, 4e-7], [2e-7, 4e-7], [2e-6, 4e-6], [1e-4, 2e-4]];
     for ((id, text), [most, most_reward]) in RECORDED.into_iter().zip(tolerances) {
         let mut twin = twin(id);
-        // Where an angle is shown by its sine and cosine, it is kept within ±π.
+        // An angle that is observed by its sine and cosine is kept within ±π.
         let turns = twin.spec().observation.len() > twin.spec().state.len();
         let mut recorded: Vec<(Saved, f32)> = vec![];
         for e in episodes(text) {
@@ -60,9 +60,9 @@ fn thousands_take_every_recorded_step_as_their_twin() {
                 assert_eq!(fleet.ended[env], end, "{id} on {}: environment {env}", isa.name());
                 let (after, steps, episodes) = fleet.state(env);
                 assert_eq!((steps, episodes), if end == 0 { (elapsed + 1, 0) } else { (0, 1) });
-                assert_eq!(end == 0, fleet.shown(env) == fleet.reached(env), "a new episode has begun");
+                assert_eq!(end == 0, fleet.shown(env) == fleet.reached(env), "a new episode started");
                 let upright = after.iter().all(|s| s.abs() <= 0.05);
-                assert!(upright || end == 0 || id != CART_POLE, "a new episode begins near upright");
+                assert!(upright || end == 0 || id != CART_POLE, "a new episode starts near upright");
             }
             assert!(off < most, "{id} on {}: off by {off:e}", isa.name());
             assert!(reward_off <= most_reward, "{id} on {}: reward {reward_off:e}", isa.name());
@@ -71,7 +71,7 @@ fn thousands_take_every_recorded_step_as_their_twin() {
 }
 
 #[test]
-fn poles_follow_the_recordings_for_fifty_steps() {
+fn cartpole_follows_the_recordings_for_fifty_steps() {
     let episodes = episodes(RECORDED[0].1);
     for isa in Isa::available() {
         let mut fleet = Fleet::new(CART_POLE, isa, 1, 0, episodes.len());
@@ -89,9 +89,9 @@ fn poles_follow_the_recordings_for_fifty_steps() {
     }
 }
 
-/// The faster the links, the more a step makes of a rounding; the recorded ones are mostly slow.
+/// A step amplifies rounding more for faster links; the recorded links are mostly slow.
 #[test]
-fn acrobots_keep_to_their_twin_at_every_speed() {
+fn acrobot_matches_the_reference_at_every_speed() {
     const COUNT: usize = 8192;
     let numbers = math::Rng::new(5, 0);
     let number = |env: usize, i: u32, most: f64| {
@@ -118,7 +118,7 @@ fn acrobots_keep_to_their_twin_at_every_speed() {
                 let step = twin.step(action).unwrap();
                 let error = distance(&wide(&fleet.reached(env)), &twin.observation());
                 assert!(error < tolerance, "{}: {:?} by {error:e}", isa.name(), before[env]);
-                // Where the tip is within a rounding of the line, either may be right.
+                // If the tip is within rounding of the line, both results are correct.
                 let [a, b] = [twin.state()[0], twin.state()[1]];
                 let clear = (a.cos() + (a + b).cos() + 1.0).abs() > tolerance;
                 assert!(!clear || step.terminated == (fleet.ended[env] & TERMINATED != 0));
@@ -127,22 +127,22 @@ fn acrobots_keep_to_their_twin_at_every_speed() {
     }
 }
 
-/// How each episode ended, and what each step was worth.
+/// `ended` words and reward bits of all steps.
 pub type Played = (Vec<u32>, Vec<u32>);
 
-/// Environments `first..`, so that some reach their goal and some do not.
+/// Steps environments `first..` with actions by which some reach their goal and some do not.
 pub fn play(fleet: &mut Fleet, first: usize, steps: std::ops::Range<usize>) -> Played {
     let (count, id) = (fleet.many.count(), fleet.kind.spec.id);
     let mut played = (vec![], vec![]);
     for t in steps {
         fleet.step_by(|env, shown| match id {
-            // Even ones balance well, odd ones push the wrong way at two steps of three.
+            // Even environments balance well; odd environments push the wrong way in two of three steps.
             CART_POLE => {
                 let lean = 0.1 * shown[0] + 0.3 * shown[1] + 3.0 * shown[2] + 0.6 * shown[3];
                 if (lean > 0.0) == (env % 2 == 0 || t % 3 == 0) { 1.0 } else { 0.0 }
             }
             LANDER => flying::fly("mostly_example", shown, first + env, t),
-            // Some actions push with the speed, some against it, and some environments are pushed one way alone.
+            // Some actions push with the speed, some against it; some environments are pushed in one direction only.
             _ => {
                 let with = env % 4 != 3 && (shown[shown.len() - 1] >= 0.0) == (t % 7 != env % 3);
                 if with { 2.0 } else { 0.0 }
@@ -159,7 +159,7 @@ fn count_ends(played: &Played) -> usize {
 }
 
 #[test]
-fn all_sets_of_a_class_agree_bit_for_bit() {
+fn instruction_sets_of_a_class_agree_bit_for_bit() {
     for kind in kinds() {
         let id = kind.spec.id;
         let is_lander = id == LANDER;
@@ -174,7 +174,7 @@ fn all_sets_of_a_class_agree_bit_for_bit() {
             })
             .collect();
         for (fused, run) in &runs {
-            // No multiply-add of a lander is fused, so that both classes agree.
+            // The lander uses no fused multiply-add, so both classes agree.
             let (_, first) = runs.iter().find(|other| other.0 == *fused || is_lander).unwrap();
             assert!(run == first, "{id}: fused: {fused}");
         }
@@ -182,7 +182,7 @@ fn all_sets_of_a_class_agree_bit_for_bit() {
 }
 
 #[test]
-fn a_group_is_the_same_wherever_it_is_cut_and_resumed() {
+fn results_do_not_depend_on_grouping_or_resuming() {
     for kind in kinds() {
         let id = kind.spec.id;
         let is_lander = id == LANDER;
@@ -190,16 +190,16 @@ fn a_group_is_the_same_wherever_it_is_cut_and_resumed() {
         let mut part = Fleet::new(id, Isa::best(), 3, 96, 104);
         let (all, some) = (play(&mut whole, 0, 0..300), play(&mut part, 96, 0..300));
         for t in 0..300 {
-            let (of_all, of_some) = (t * 200 + 96..(t + 1) * 200, t * 104..(t + 1) * 104);
-            assert_eq!(all.0[of_all.clone()], some.0[of_some.clone()], "{id}: cut, step {t}");
-            assert_eq!(all.1[of_all], some.1[of_some], "{id}: cut, step {t}");
+            let (all_range, some_range) = (t * 200 + 96..(t + 1) * 200, t * 104..(t + 1) * 104);
+            assert_eq!(all.0[all_range.clone()], some.0[some_range.clone()], "{id}: grouping, step {t}");
+            assert_eq!(all.1[all_range], some.1[some_range], "{id}: grouping, step {t}");
         }
-        assert_eq!(whole.states()[96..], part.states()[..], "{id}: cut");
+        assert_eq!(whole.states()[96..], part.states()[..], "{id}: grouping");
 
         let mut resumed = Fleet::new(id, Isa::best(), 3, 0, 200);
         for (env, saved) in whole.states().iter().enumerate() {
             resumed.set(env, saved).unwrap();
-            assert_eq!(whole.shown(env), resumed.shown(env), "{id}: shown after resuming");
+            assert_eq!(whole.shown(env), resumed.shown(env), "{id}: observation after resuming");
         }
         let more = play(&mut whole, 0, 300..550);
         assert_eq!(more, play(&mut resumed, 0, 300..550), "{id}: resumed");
@@ -220,9 +220,9 @@ fn a_group_is_the_same_wherever_it_is_cut_and_resumed() {
     }
 }
 
-/// Whoever leaves an episode before its end is where the next would have begun, and nobody else moves.
+/// `begin` moves one environment to the start of its next episode and changes no other environment.
 #[test]
-fn an_episode_that_is_left_gives_way_to_the_next() {
+fn begin_starts_the_next_episode_of_one_environment_only() {
     for kind in kinds() {
         let id = kind.spec.id;
         let [mut left, mut played] = [(); 2].map(|()| Fleet::new(id, Isa::best(), 7, 3, 40));
@@ -231,7 +231,7 @@ fn an_episode_that_is_left_gives_way_to_the_next() {
             played.step();
             (0..40).find(|&env| played.ended[env] != 0)
         });
-        let env = ended.unwrap_or_else(|| panic!("{id}: an episode ends"));
+        let env = ended.unwrap_or_else(|| panic!("{id}: no episode ended"));
         let first = played.state(env);
         assert_eq!((first.1, first.2), (0, 1), "{id}");
         let before = left.many.observations().to_vec();
@@ -247,17 +247,17 @@ fn an_episode_that_is_left_gives_way_to_the_next() {
 }
 
 #[test]
-fn episodes_begin_evenly_within_their_bounds_and_apart_from_each_other() {
+fn initial_states_are_uniform_within_bounds_and_differ_by_seed() {
     for (id, _) in BEGINNINGS {
         let [one, other] = [11, 12].map(|seed| Fleet::new(id, Isa::best(), seed, 0, 4096).states());
-        assert!(one.iter().zip(&other).all(|(a, b)| a.0 != b.0), "{id}: another seed, other states");
+        assert!(one.iter().zip(&other).all(|(a, b)| a.0 != b.0), "{id}: different seeds give different states");
         let starts: Vec<_> = one.iter().map(|saved| wide(&saved.0)).collect();
         begin_evenly(id, &starts, [0.02, 0.05], if id == CART_POLE { 0.0 } else { 1e-6 });
     }
 }
 
 #[test]
-fn states_that_cannot_be_are_refused() {
+fn invalid_states_are_rejected() {
     let late = [cartpole::STEP_LIMIT, cartpole::EPISODES];
     let of = |id: &'static str, state: &[f32], steps: u32, episodes: u32| (id, (state.to_vec(), steps, episodes));
     let (car, nan) = ("MountainCar-v0", f32::NAN);
@@ -294,8 +294,8 @@ fn states_that_cannot_be_are_refused() {
         let mut fleet = Fleet::new(id, Isa::best(), 1, 100, 8);
         assert_eq!(fleet.set(2, &wrong), Err(Impossible { env: 102, id }), "{wrong:?}");
         let right = fleet.state(2);
-        assert!(fleet.set(8, &right).is_err(), "there is no ninth environment");
+        assert!(fleet.set(8, &right).is_err(), "index 8 is out of range");
         let most = if id == CART_POLE { late[1] - 1 } else { 7 };
-        assert_eq!(fleet.set(2, &(right.0, 0, most)), Ok(()), "episodes are counted up to there");
+        assert_eq!(fleet.set(2, &(right.0, 0, most)), Ok(()), "the largest episode count is accepted");
     }
 }

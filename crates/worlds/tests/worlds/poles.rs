@@ -1,4 +1,4 @@
-//! What poles have alone: hands that push them, and steps by coins, many in one call.
+//! Features of CartPole only: external forces, and many random steps in one call.
 
 use crate::fleet::Fleet;
 use crate::many::play;
@@ -10,33 +10,33 @@ use worlds::control::vector::{LENGTH_SHIFT, Vector};
 use worlds::control::{CartPole64, CartPoles, World64};
 
 #[test]
-fn a_hand_pushes_where_it_says() {
+fn external_forces_push_cart_and_tip() {
     let pushed = |state, action, forces| {
         let mut pole = CartPole64::at(state);
         pole.advance(action, forces);
         pole.state
     };
-    // A cart pushed right runs from under its pole; a pushed tip turns the pole to the right.
+    // A cart pushed to the right leaves its pole behind; a push on the tip turns the pole to the right.
     let [_, cart_speed, _, turn] = pushed([0.0; 4], 0.0, [30.0, 0.0]);
     assert!(cart_speed > 0.0 && turn < 0.0);
     assert!(pushed([0.0; 4], 0.0, [10.0, 2.0])[3] > 0.0);
 }
 
 #[test]
-fn a_pole_that_is_not_a_number_is_out() {
+fn a_nan_state_terminates() {
     assert!(CartPole64::at([f64::NAN; 4]).advance(0.0, [0.0; 2]).terminated);
 }
 
-/// Many steps in one call are the same steps, on every set, whichever environments lie beside.
+/// `play` takes the same steps as `step` with `coins`, on every instruction set.
 #[test]
-fn playing_by_coins_is_stepping_by_coins() {
+fn play_equals_steps_with_the_same_random_actions() {
     const STEPS: u32 = 300;
     for isa in Isa::available() {
         let [mut played, mut stepped] = [0, 0].map(|_| CartPoles::new(isa, 9, 40, 70));
         let (mut actions, mut rewards) = (vec![0.0; 96], vec![0.0; 96]);
         let (mut reached, mut ended, mut episodes, mut pushes) = (vec![0.0; 384], vec![0; 96], 0, 0.0);
         for env in 0..35 {
-            // Some are about to be cut short, and all of them soon fall.
+            // These are near the step limit and near the wrap of the episode count.
             for poles in [&mut played, &mut stepped] {
                 poles.set_environment(env, &[0.0; 4], STEP_LIMIT - 5, EPISODES - 1).unwrap();
             }
@@ -51,17 +51,18 @@ fn playing_by_coins_is_stepping_by_coins() {
         let [mut played, mut stepped] = [played, stepped].map(|poles| Fleet::of(CART_POLE, Box::new(poles)));
         assert_eq!(played.states(), stepped.states(), "{}", isa.name());
         let on = [&mut played, &mut stepped].map(|fleet| play(fleet, 0, 0..100));
-        assert_eq!(on[0], on[1], "{}: and so they go on", isa.name());
+        assert_eq!(on[0], on[1], "{}: later steps", isa.name());
         assert_eq!(played.states(), stepped.states(), "{}", isa.name());
-        assert!(episodes > 600, "coins do not balance a pole: {episodes}");
-        // 21,000 throws have a spread of 72.
+        assert!(episodes > 600, "random actions end episodes: {episodes}");
+        // The standard deviation of 21,000 fair coins is 72.
         assert!((pushes - 10_500.0).abs() < 360.0, "{pushes} pushes to the right");
     }
 }
 
-/// What [`CartPoles::play`] stands on: pushed one way from the worst corner, and from anywhere at the start.
+/// [`CartPoles::play`] relies on this bound. It is tested with constant pushes from the worst corners and from random initial
+/// states.
 #[test]
-fn no_episode_is_shorter_than_eight_steps() {
+fn episodes_have_at_least_eight_steps() {
     for (state, action) in [([-0.05; 4], 1.0), ([0.05; 4], 0.0), ([0.0, 0.0, 0.05, 0.05], 0.0)] {
         let mut pole = CartPole64::at(state);
         while !pole.advance(action, [0.0; 2]).terminated {}

@@ -1,4 +1,4 @@
-//! Whole episodes recorded from Gymnasium (`tests/golden/worlds_cartpole.py`, `worlds_classic.py`), and where episodes begin.
+//! Episodes recorded from Gymnasium (`tests/golden/worlds_cartpole.py`, `worlds_classic.py`), and bounds of initial states.
 
 use serde_json::Value;
 use std::f64::consts::PI;
@@ -16,7 +16,7 @@ pub const RECORDED: [(&str, &str); 5] = [
 ];
 
 const CAR: [(f64, f64); 2] = [(-0.6, -0.4), (0.0, 0.0)];
-/// Every number of a first state is uniform between these.
+/// Bounds of each number of an initial state, which is uniform between them.
 pub const BEGINNINGS: [(&str, &[(f64, f64)]); 5] = [
     (CART_POLE, &[(-0.05, 0.05); 4]),
     ("MountainCar-v0", &CAR),
@@ -25,7 +25,8 @@ pub const BEGINNINGS: [(&str, &[(f64, f64)]); 5] = [
     ("Acrobot-v1", &[(-0.1, 0.1); 4]),
 ];
 
-/// Asserts that first states are spread evenly: how far means may be off, and variances, in parts of the width and of what is expected.
+/// Asserts that initial states are uniform. `mean_off` is the tolerance of means as a fraction of the width; `variance_off` is the
+/// relative tolerance of variances.
 pub fn begin_evenly(id: &str, starts: &[Vec<f64>], [mean_off, variance_off]: [f64; 2], rounding: f64) {
     let (_, bounds) = BEGINNINGS.into_iter().find(|(of, _)| *of == id).expect("bounds of each kind");
     let count = starts.len() as f64;
@@ -54,7 +55,7 @@ pub struct Recorded {
     pub truncated: bool,
 }
 
-/// Of a list, or of a text of digits.
+/// Reads numbers from a list or from a string of digits.
 pub fn numbers(value: &Value) -> Vec<f64> {
     match value {
         Value::String(digits) => digits.bytes().map(|digit| f64::from(digit - b'0')).collect(),
@@ -73,7 +74,7 @@ pub fn episodes(text: &str) -> Vec<Episode> {
             truncated: columns[3][t] == 1.0,
         };
         let states: Vec<_> = e["states"].as_array().unwrap().iter().map(numbers).collect();
-        // A pole shows its state.
+        // The observation of CartPole is its state.
         let last_observation = e.get("observation").map_or_else(|| states.last().unwrap().clone(), numbers);
         Episode {
             first_step: e["first_step"].as_u64().unwrap() as u32,
@@ -86,10 +87,10 @@ pub fn episodes(text: &str) -> Vec<Episode> {
 }
 
 pub fn twin(id: &str) -> Box<dyn World64> {
-    (kind(id).unwrap_or_else(|| panic!("{id} is not in the list")).twin)()
+    (kind(id).unwrap_or_else(|| panic!("{id} is not registered")).twin)()
 }
 
-/// A number as the action of a world.
+/// Converts a number to an action of an environment.
 pub fn act(world: &dyn World64, action: f64) -> Action {
     match world.spec().actions {
         Actions::Choices(_) => Action::Choice(action as u32),

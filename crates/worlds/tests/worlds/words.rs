@@ -1,5 +1,5 @@
-//! The grammar's entropy and floors held to what predictors lose, tokenizers to other people's software
-//! (`tests/golden/words_bpe.py`) and to plain twins, and a text's windows to what an epoch is.
+//! The grammar's entropy and floors, compared with the losses of predictors; tokenizers, compared with other software
+//! (`tests/golden/words_bpe.py`) and with simple implementations; and the windows of an epoch.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -15,7 +15,7 @@ fn windows(text: &str, characters: usize) -> impl Iterator<Item = &[u8]> {
 }
 
 #[test]
-fn a_seed_has_its_stories() {
+fn stories_depend_on_the_seed_and_are_consistent() {
     let grammar = Grammar::new();
     let text = grammar.text(1, 20_000);
     assert_eq!(text.len(), 20_000);
@@ -25,7 +25,7 @@ fn a_seed_has_its_stories() {
     let all: HashSet<u8> = grammar.text(3, 1_000_000).bytes().collect();
     assert!(all.len() <= 65 && all.iter().all(|c| grammar.alphabet().contains(c)));
     assert_eq!(all.len(), grammar.alphabet().len());
-    // What a story's hero is called and looks for is said at its beginning and again near its end.
+    // The hero and the lost thing are the same from the beginning of a story to its end.
     let stories: Vec<&str> = text.split("\n\n").collect();
     for story in &stories[..stories.len() - 1] {
         let paragraphs: Vec<&str> = story.lines().collect();
@@ -40,7 +40,7 @@ fn a_seed_has_its_stories() {
 }
 
 #[test]
-fn the_best_predictor_loses_the_entropy() {
+fn the_best_predictors_loss_is_the_entropy() {
     let grammar = Grammar::new();
     const PART: usize = 20_000;
     let text = grammar.text(7, 100 * PART);
@@ -55,7 +55,7 @@ fn the_best_predictor_loses_the_entropy() {
 }
 
 #[test]
-fn what_may_come_next_adds_up_to_one() {
+fn probabilities_of_the_next_character_sum_to_one() {
     let grammar = Grammar::new();
     let text = grammar.text(8, 3_000);
     let anywhere = grammar.from_anywhere();
@@ -78,19 +78,19 @@ fn what_may_come_next_adds_up_to_one() {
 }
 
 #[test]
-fn the_floor_falls_to_the_entropy() {
+fn floors_decrease_to_the_entropy() {
     let grammar = Grammar::new();
     let text = grammar.text(9, 2_000_000);
     let entropy = grammar.entropy_per_char();
     let floors = [1, 4, 16, 64, 256, 1024, 8192].map(|context| grammar.floor(windows(&text, context + 1).take(5_000)));
     assert!(floors.windows(2).all(|pair| pair[1] < pair[0]), "{floors:?}");
     assert!(floors[6] > entropy && floors[6] < 1.05 * entropy, "{} and {entropy}", floors[6]);
-    // Who reads 64 characters must lose a good deal more than who reads all: memory pays.
+    // A context of 64 characters has a clearly larger loss than unlimited context.
     assert!(floors[3] > 1.3 * entropy, "{} and {entropy}", floors[3]);
 }
 
-/// A table of how often each character follows the `order` before it, of a text, and what it loses of another: nats a
-/// character after the first `order`. Contexts that the table lacks are those of fewer characters.
+/// An n-gram model: counts of each character after the `order` characters before it. The returned function is the loss of a
+/// character after a context, in nats. Unknown contexts fall back to shorter ones.
 fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
     let mut tables: Vec<HashMap<&[u8], HashMap<u8, f64>>> = Vec::new();
     for order in 0..=order {
@@ -101,7 +101,7 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
         tables.push(table);
     }
     move |context: &[u8], next: u8| {
-        // Each order corrects the one below by what it has seen.
+        // Each order refines the probability of the order below by its counts.
         let mut probability = 1.0 / 256.0;
         for (order, table) in tables.iter().enumerate().take(context.len() + 1) {
             if let Some(counts) = table.get(&context[context.len() - order..]) {
@@ -114,7 +114,7 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
 }
 
 #[test]
-fn no_table_beats_the_floor_and_a_large_one_reaches_it() {
+fn n_gram_models_reach_the_floor_and_are_not_below_it() {
     let grammar = Grammar::new();
     let train = grammar.text(10, 2_000_000);
     let text = grammar.text(11, 400_000);
@@ -131,14 +131,14 @@ fn no_table_beats_the_floor_and_a_large_one_reaches_it() {
         let (loss, floor) = (sum / count as f64, grammar.floor(windows(&text, context + 1).take(20_000)));
         assert!(loss > floor - 0.001 && loss < floor * (1.0 + near), "{context}: {loss} and {floor}");
     }
-    // Given all the characters it asks for, a table of trigrams is far from what a longer memory could reach.
+    // A trigram model is far above the floor of a longer context.
     let trigram = counted(train.as_bytes(), 2);
     let text = &text.as_bytes()[..100_000];
     let loss = text.windows(3).map(|w| trigram(&w[..2], w[2])).sum::<f64>() / (text.len() - 2) as f64;
     assert!(loss > 2.0 * grammar.floor(text.chunks_exact(65)), "{loss}");
 }
 
-/// Byte pairs by counting all of them again before each merge.
+/// A simple implementation of byte pairs that recounts all pairs before each merge.
 fn plain_merges(text: &str, vocab: usize) -> Vec<[u32; 2]> {
     let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
     let mut merges = Vec::new();
@@ -165,8 +165,8 @@ fn replaced(piece: &[u32], pair: [u32; 2], whole: u32) -> Vec<u32> {
     to
 }
 
-/// Where pairs may be merged: a boundary stands between characters of unlike class, save after a space that opens a run,
-/// and where a run has 64 bytes.
+/// A simple implementation of pieces. Boundaries are between characters of different classes, except after the space before a run,
+/// and after 64 bytes of a run.
 fn plain_pieces(text: &str) -> Vec<String> {
     let class = |c: char| match c {
         c if c.is_whitespace() => 0,
@@ -208,14 +208,14 @@ fn trained(text: &str, vocab: usize, work: usize) -> BpeTraining {
     training
 }
 
-/// A text of few characters, so that all that can happen to pairs does.
+/// A random text of few characters, in which all cases of overlapping pairs occur.
 fn babble(random: &mut Sequence, characters: &str, length: usize) -> String {
     let characters: Vec<char> = characters.chars().collect();
     (0..length).map(|_| characters[random.below(characters.len() as u32) as usize]).collect()
 }
 
 #[test]
-fn byte_pairs_are_those_of_another_program() {
+fn byte_pairs_match_another_program() {
     let golden: Value = serde_json::from_str(include_str!("../../../../tests/golden/words_bpe.json")).unwrap();
     let merges: Vec<[u32; 2]> = serde_json::from_value(golden["merges"].clone()).unwrap();
     let tokenizer = trained(LICENSE, 256 + merges.len(), 1 << 20).tokenizer();
@@ -231,7 +231,7 @@ fn byte_pairs_are_those_of_another_program() {
 }
 
 #[test]
-fn byte_pairs_are_those_of_a_plain_count() {
+fn byte_pairs_match_a_simple_implementation() {
     let mut random = Rng::new(1, 80).sequence(0);
     let texts = [
         babble(&mut random, "ab", 300),
@@ -249,7 +249,7 @@ fn byte_pairs_are_those_of_a_plain_count() {
         for work in [1, 100, usize::MAX] {
             assert_eq!(trained(text, 400, work).tokenizer(), plain, "{:?}", &text[..20]);
         }
-        // Encoding makes the merges one after the other wherever they can be.
+        // Encoding equals applying all merges in order.
         let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
         for (pair, whole) in merges.iter().zip(256..) {
             pieces.iter_mut().for_each(|piece| *piece = replaced(piece, *pair, whole));
@@ -259,7 +259,7 @@ fn byte_pairs_are_those_of_a_plain_count() {
 }
 
 #[test]
-fn no_token_goes_beyond_a_word() {
+fn tokens_do_not_span_words() {
     let tokenizer = trained(&Grammar::new().text(1, 100_000), 900, 1 << 20).tokenizer();
     assert!(tokenizer.vocab() > 500);
     for token in 0..tokenizer.vocab() as u32 {
@@ -271,7 +271,7 @@ fn no_token_goes_beyond_a_word() {
 }
 
 #[test]
-fn text_comes_back_whole() {
+fn encoded_text_decodes_to_itself() {
     let text = "Żółw said: “naïve”… 日本語 😀\u{0301}\t\r\n\u{feff} 12½ ";
     let pairs = trained(&format!("{text}{text}{LICENSE}"), 500, 1 << 20).tokenizer();
     for tokenizer in [Tokenizer::chars(text), Tokenizer::bytes(), pairs] {
@@ -280,7 +280,7 @@ fn text_comes_back_whole() {
         assert_eq!(tokenizer.decode(&tokens), text);
         let bytes: Vec<u8> = tokens.iter().flat_map(|&token| tokenizer.token_bytes(token).to_vec()).collect();
         assert_eq!(bytes, text.as_bytes());
-        // One by one nothing is shown that is not whole.
+        // Incremental decoding returns complete characters only.
         let mut decoder = Decoder::default();
         let mut streamed = String::new();
         for &token in &tokens {
@@ -297,7 +297,7 @@ fn text_comes_back_whole() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_shown_as_such() {
+fn invalid_utf8_is_decoded_to_replacement_characters() {
     let tokenizer = Tokenizer::bytes();
     let decode = |bytes: &[u8]| {
         let tokens: Vec<u32> = bytes.iter().map(|&byte| byte.into()).collect();
@@ -321,19 +321,19 @@ fn bytes_that_are_no_text_are_shown_as_such() {
 }
 
 #[test]
-fn what_the_vocabulary_lacks_is_named() {
+fn unknown_characters_are_listed() {
     let tokenizer = Tokenizer::chars("abc \n");
     assert_eq!(tokenizer.encode("a cab"), Ok(vec![2, 1, 4, 2, 3]));
     let refusal = tokenizer.encode("a żab\tż").unwrap_err();
     assert_eq!(refusal, TextError::Unknown(vec!['ż', '\t']));
-    assert_eq!(refusal.to_string(), "'ż', '\\t' are not in the vocabulary; leave them out, or train with a text that has them");
+    assert_eq!(refusal.to_string(), "'ż', '\\t' are not in the vocabulary; leave them out, or train on a text that contains them");
     let many = tokenizer.encode("0123456789").unwrap_err().to_string();
     assert!(many.contains("'7' and 2 more are not"), "{many}");
     assert_eq!(Corpus::of(b"a cab, a cab", tokenizer, 2).unwrap_err(), TextError::Unknown(vec![',']));
 }
 
 #[test]
-fn what_is_no_tokenizer_is_refused() {
+fn invalid_tokenizers_are_rejected() {
     for json in [
         "",
         "{}",
@@ -345,7 +345,7 @@ fn what_is_no_tokenizer_is_refused() {
         r#"{"kind":"bpe","merges":[[97,98],[97,98]]}"#,
         r#"{"kind":"bpe","merges":[[97]]}"#,
         r#"{"kind":"bpe","merges":[[97,-1]]}"#,
-        // Tokens twice as long each time.
+        // Each token is twice as long as the one before.
         r#"{"kind":"bpe","merges":[[97,97],[256,256],[257,257],[258,258],[259,259],[260,260],[261,261]]}"#,
     ] {
         assert!(matches!(Tokenizer::from_json(json), Err(TextError::Tokenizer(_))), "{json}");
@@ -355,7 +355,7 @@ fn what_is_no_tokenizer_is_refused() {
 const KINDS: [Kind; 3] = [Kind::Chars, Kind::Bytes, Kind::Bpe { vocab: 400 }];
 
 #[test]
-fn what_cannot_be_learned_from_is_refused() {
+fn unusable_texts_are_rejected() {
     let refused = |text: &[u8], kind| Corpus::new(text, kind, 8).unwrap_err();
     for kind in KINDS {
         assert_eq!(refused(b"", kind), TextError::Empty);
@@ -368,7 +368,7 @@ fn what_cannot_be_learned_from_is_refused() {
         assert_eq!(refused(b"a\x7FELF\0\0", kind), TextError::Binary { at: 5 });
         // UTF-16.
         assert_eq!(refused(b"\xFF\xFEa\0b\0", kind), TextError::Utf8 { at: 0 });
-        // Far in.
+        // Late in the text.
         let mut text = LICENSE.repeat(20).into_bytes();
         text[200_000] = 0x80;
         assert_eq!(refused(&text, kind), TextError::Utf8 { at: 200_000 });
@@ -376,7 +376,7 @@ fn what_cannot_be_learned_from_is_refused() {
     let any: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
     let (corpus, _) = Corpus::new(&any, Kind::Bytes, 8).unwrap();
     assert!(corpus.tokens(0..3000).eq(any.iter().map(|&byte| u32::from(byte))));
-    // A window to train and one to validate are the least.
+    // The minimum is one training window and one validation window.
     let short = TextError::Short { tokens: 17, needed: 18, context: 8 };
     assert_eq!(refused(b"abcdefghijklmnopq", Kind::Chars), short);
     let (corpus, _) = Corpus::new(b"abcdefghijklmnopqr", Kind::Chars, 8).unwrap();
@@ -386,7 +386,7 @@ fn what_cannot_be_learned_from_is_refused() {
 }
 
 #[test]
-fn a_text_is_read_the_same_in_slices() {
+fn reading_in_slices_gives_the_same_corpus() {
     let text = format!("\u{feff}{}日本語 déjà vu 😀 {LICENSE}", Grammar::new().text(5, 10_000));
     let shared = std::sync::Arc::new(text.clone().into_bytes());
     for kind in KINDS {
@@ -414,9 +414,9 @@ fn a_text_is_read_the_same_in_slices() {
     }
 }
 
-/// Cut anywhere for all threads, a text has the tokens that it has as a whole.
+/// The division of a text into parts for threads does not change its tokens.
 #[test]
-fn parts_have_the_tokens_of_the_whole() {
+fn parallel_encoding_matches_serial_encoding() {
     let mut random = Rng::new(3, 80).sequence(0);
     let texts = [
         babble(&mut random, "ab", 20_000),
@@ -440,7 +440,7 @@ fn parts_have_the_tokens_of_the_whole() {
 }
 
 #[test]
-fn an_alphabet_is_all_that_a_text_has() {
+fn alphabet_counts_distinct_and_all_characters() {
     for text in ["", "abba", "déjà vu 日本", LICENSE] {
         let kinds: HashSet<char> = text.chars().collect();
         assert_eq!(alphabet(text.as_bytes()), (kinds.len(), text.chars().count()));
@@ -448,22 +448,22 @@ fn an_alphabet_is_all_that_a_text_has() {
     assert_eq!(alphabet(b"a\xFFb\xE6\x97"), (2, 2));
 }
 
-/// A call that has the end of the text left to read merges for the rest of its work: what was read before is no work of this call.
+/// A call that reads the end of the text uses the rest of its work for merges; bytes read in earlier calls do not count.
 #[test]
-fn what_was_read_in_an_earlier_call_is_paid_for() {
+fn work_counts_only_the_bytes_read_in_this_call() {
     let text = "ab cd ".repeat(200);
     let mut training = BpeTraining::new(300);
-    // The least that a call reads is 1024 bytes of the 1200.
+    // A call reads at least 1024 of the 1200 bytes.
     assert!(!training.advance(text.as_bytes(), 1).unwrap());
     assert_eq!(training.share(), 0.0);
     training.advance(text.as_bytes(), 1500).unwrap();
     assert!(training.share() > 0.0);
 }
 
-/// Of a text that is longer than is learned from, pairs are those of all of it: here some stand at its end alone.
+/// The sample of a text longer than [`LEARNED_FROM`] covers all of it: pairs that occur only at its end are learned.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
-fn byte_pairs_of_a_long_text_are_those_of_all_of_it() {
+fn byte_pairs_are_sampled_from_all_of_a_long_text() {
     let (first, last) = ("a b c d ".repeat(LEARNED_FROM / 8), "xyz é".repeat(LEARNED_FROM / 10));
     let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), Kind::Bpe { vocab: 262 }, 8).unwrap();
     let tokens: Vec<String> = (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
@@ -471,7 +471,7 @@ fn byte_pairs_of_a_long_text_are_those_of_all_of_it() {
 }
 
 #[test]
-fn more_tokens_than_two_bytes_hold_are_kept() {
+fn vocabularies_beyond_two_bytes_are_stored() {
     let text: String = ('\u{1}'..='\u{2ffff}').chain('\u{1}'..'\u{100}').collect();
     let (corpus, tokenizer) = Corpus::new(text.as_bytes(), Kind::Chars, 16).unwrap();
     assert!(tokenizer.vocab() > 1 << 16);
@@ -479,7 +479,7 @@ fn more_tokens_than_two_bytes_hold_are_kept() {
 }
 
 #[test]
-fn an_epoch_sees_each_window_once() {
+fn an_epoch_contains_each_window_once() {
     let text = Grammar::new().text(1, 12_345);
     for (length, context, batch) in [(12_345, 64, 32), (12_345, 100, 7), (1_000, 64, 32), (200, 90, 4), (182, 90, 3)] {
         let (corpus, _) = Corpus::new(&text.as_bytes()[..length], Kind::Chars, context).unwrap();
@@ -494,7 +494,7 @@ fn an_epoch_sees_each_window_once() {
             sorted.sort_unstable();
             assert!(sorted.windows(2).all(|pair| pair[1] == pair[0] + context));
             assert!(sorted[windows - 1] + context < tokens, "{length} {context}");
-            // All that is left out is shorter than two windows.
+            // The tokens outside the windows are fewer than two windows.
             assert!(tokens - 1 - windows * context < 2 * context);
             phases.insert(sorted[0]);
             orders.insert(epoch.iter().map(|start| start - sorted[0]).collect::<Vec<_>>());
@@ -502,7 +502,7 @@ fn an_epoch_sees_each_window_once() {
         if tokens > 4 * context {
             assert!(phases.len() > 10 && orders.len() > 1, "{} {}", phases.len(), orders.len());
         }
-        // A step follows from its number, whichever were asked before.
+        // The windows of a step depend on its number only, not on earlier calls.
         let mut others = corpus.batches(5, batch);
         for step in [13, 2, 0, 7] {
             let from = step as usize * batch;
@@ -528,7 +528,7 @@ mod any {
 
     proptest! {
         #[test]
-        fn text_comes_back(text in "\\PC{0,200}", trained_on in "[a-e é日\n]{40,200}") {
+        fn text_round_trips(text in "\\PC{0,200}", trained_on in "[a-e é日\n]{40,200}") {
             let pairs = trained(&trained_on, 300, 64).tokenizer();
             for tokenizer in [Tokenizer::chars(&text), Tokenizer::bytes(), pairs] {
                 prop_assert_eq!(tokenizer.decode(&tokenizer.encode(&text).unwrap()), text.as_str());
@@ -536,7 +536,7 @@ mod any {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), context in 1usize..40) {
+        fn any_bytes_are_read_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..300), context in 1usize..40) {
             for kind in KINDS {
                 if let Ok((corpus, tokenizer)) = Corpus::new(&bytes, kind, context) {
                     prop_assert!(corpus.tokens(0..corpus.len()).all(|token| (token as usize) < tokenizer.vocab()));
