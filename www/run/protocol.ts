@@ -102,7 +102,7 @@ export type Rate = { counter: string,
 seconds: number, };
 
 /** A part of an iteration's time. */
-export type Part = {
+export type TimePart = {
 /** `gradient` */
 name: string, label: string, help: string, };
 
@@ -121,7 +121,7 @@ counters: Array<Column>,
 /** Columns in the order of the values of [`Event::Metrics`], before the time shares of `parts`. */
 metrics: Array<Column>,
 /** Columns in the order of the values of [`Event::Test`]. */
-tests: Array<Column>, parts: Array<Part>, variants: Array<Variant>,
+tests: Array<Column>, parts: Array<TimePart>, variants: Array<Variant>,
 /** User data that the room accepts, if any. */
 data: DataInfo | null, };
 
