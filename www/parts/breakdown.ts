@@ -6,7 +6,7 @@ import { Operations, type Look } from "./operations";
 import { state } from "./signal";
 import type { Colour } from "./theme";
 import { Table } from "./table";
-import type { Part } from "../run/protocol";
+import type { TimePart } from "../run/protocol";
 
 /** Weight of one iteration in the exponential average. */
 const WEIGHT = 0.05;
@@ -33,7 +33,7 @@ export class Breakdown {
 
   /** `parts` are in the order of the shares; `time` measures the operations of a gradient. */
   constructor(
-    private readonly parts: readonly Part[],
+    private readonly parts: readonly TimePart[],
     time: Look,
   ) {
     // Parts of every room come last and have fixed colours.

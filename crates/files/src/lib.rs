@@ -26,7 +26,7 @@ const MOST_DATA: u64 = 16 << 30;
 
 /// A kind of file that this program writes, and its detection.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct FileKind {
     /// `checkpoint`
     pub name: &'static str,
     /// Returns true if a nonempty file is of this kind.
@@ -37,7 +37,7 @@ pub struct Kind {
     pub is_stream: bool,
 }
 
-pub const CHECKPOINT: Kind = Kind {
+pub const CHECKPOINT: FileKind = FileKind {
     name: "checkpoint",
     is_kind: |file| {
         let head: Vec<u8> = bytes(file, HEAD as u64);
@@ -51,7 +51,7 @@ pub const CHECKPOINT: Kind = Kind {
     is_stream: false,
 };
 
-pub const MONITOR: Kind = Kind {
+pub const MONITOR: FileKind = FileKind {
     name: "monitor",
     is_kind: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
     next: "Name another file with --monitor",
@@ -61,8 +61,12 @@ pub const MONITOR: Kind = Kind {
 /// First bytes of every event file.
 pub const EVENTS_BEGIN: &[u8] = br#"{"kind":"opened""#;
 
-pub const EVENTS: Kind =
-    Kind { name: "file of events", is_kind: |file| begins(file, EVENTS_BEGIN), next: "Name another file with --events", is_stream: true };
+pub const EVENTS: FileKind = FileKind {
+    name: "file of events",
+    is_kind: |file| begins(file, EVENTS_BEGIN),
+    next: "Name another file with --events",
+    is_stream: true,
+};
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -96,7 +100,7 @@ fn refused(kind: ErrorKind, text: String) -> Error {
 }
 
 /// Resolves links in `path`. Succeeds if the target does not exist, is empty, or is a file of this kind.
-fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
+fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
         return Err(refused(ErrorKind::InvalidInput, format!("'{shown}' names no file. Add a file name, such as run.safetensors")));
@@ -131,12 +135,12 @@ fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
 }
 
 /// Returns an error if a file of this kind would overwrite something else.
-pub fn check_place(path: &Path, kind: Kind) -> Result<()> {
+pub fn check_place(path: &Path, kind: FileKind) -> Result<()> {
     place(path, kind).map(drop)
 }
 
 /// Returns an error before training if a file of this kind cannot be written to `path`.
-pub fn check(path: &Path, kind: Kind) -> Result<()> {
+pub fn check(path: &Path, kind: FileKind) -> Result<()> {
     let target = place(path, kind)?;
     if fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
         return Ok(());
@@ -154,7 +158,7 @@ pub fn check(path: &Path, kind: Kind) -> Result<()> {
 }
 
 /// Writes all of `bytes` or nothing: after a crash or with a full disk, the old file remains.
-pub fn write_whole(path: &Path, kind: Kind, bytes: &[u8]) -> Result<()> {
+pub fn write_whole(path: &Path, kind: FileKind, bytes: &[u8]) -> Result<()> {
     let written = replace(path, kind, |file| file.write_all(bytes).and_then(|()| file.sync_all()));
     // A `Refused` error already contains a remedy.
     written.map(|_| ()).map_err(|error| match error.is::<Refused>() {
@@ -164,7 +168,7 @@ pub fn write_whole(path: &Path, kind: Kind, bytes: &[u8]) -> Result<()> {
 }
 
 /// Creates or replaces a file when `write` has written its contents; returns the open file.
-pub fn replace(path: &Path, kind: Kind, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
+pub fn replace(path: &Path, kind: FileKind, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
     let target = place(path, kind)?;
     let (temporary, mut file) = beside(&target)?;
     let made = write(&mut file).and_then(|()| fs::rename(&temporary, &target));
@@ -178,7 +182,7 @@ pub fn replace(path: &Path, kind: Kind, write: impl FnOnce(&mut File) -> std::io
 
 /// Opens a file that is written line by line, at its start and with its contents. Pipes and devices are opened for writing only. Regular
 /// files are locked.
-pub fn open_lines(path: &Path, kind: Kind) -> Result<File> {
+pub fn open_lines(path: &Path, kind: FileKind) -> Result<File> {
     let (shown, next) = (path.display(), kind.next);
     let target = place(path, kind)?;
     let is_plain = fs::metadata(&target).map_or(true, |there| there.is_file());
@@ -196,7 +200,7 @@ pub fn open_lines(path: &Path, kind: Kind) -> Result<File> {
 }
 
 /// Opens a file that is written line by line, and clears it.
-pub fn create_lines(path: &Path, kind: Kind) -> Result<File> {
+pub fn create_lines(path: &Path, kind: FileKind) -> Result<File> {
     let file = open_lines(path, kind)?;
     // Pipes and devices cannot be cleared.
     if file.metadata().is_ok_and(|there| there.is_file()) {

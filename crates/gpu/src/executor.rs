@@ -3,7 +3,7 @@
 
 use crate::device::Gpu;
 use crate::optimizer::Optimizer;
-use crate::plan::{Lowered, Part};
+use crate::plan::{DispatchGroup, Lowered};
 use crate::program::{Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
@@ -73,7 +73,7 @@ impl Executor {
     }
 
     /// Dispatches of a run.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[DispatchGroup] {
         &self.lowered.parts
     }
 

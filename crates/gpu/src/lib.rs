@@ -29,7 +29,7 @@ pub use evaluator::Evaluator;
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;
-pub use plan::{Lowered, Part};
+pub use plan::{DispatchGroup, Lowered};
 pub use product::{Product, Side, Timing, noise, product_by, products};
 #[cfg(not(target_family = "wasm"))]
 pub use product::{product_rounds_s, rounds_s};

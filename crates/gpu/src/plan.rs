@@ -15,7 +15,7 @@ use crate::product::{Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
 use codegen::Writer;
 use dataflow::{Dataflow, Form, Location, Op, Value};
-use fusion::{Group, Groups, Kind, body, finish};
+use fusion::{Group, GroupKind, Groups, body, finish};
 use graph::{Call, Life, Plan, Port};
 use learn::Fault;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub struct Lowered {
     /// Dispatches of the plan.
     pub steps: Range<usize>,
     /// The same, grouped by what they compute.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DispatchGroup>,
     inputs: Vec<(Arc<str>, Region)>,
     outputs: Vec<(Arc<str>, Region)>,
     constants: Vec<(Region, Vec<f32>)>,
@@ -37,7 +37,7 @@ pub struct Lowered {
 
 /// Dispatches that belong together: one matrix product, two alike, or one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct DispatchGroup {
     pub is_product: bool,
     /// Number of graph operations in it.
     pub nodes: usize,
@@ -76,14 +76,14 @@ impl Lowered {
         let mut parts = Vec::new();
         for (index, group) in groups.groups.iter().enumerate() {
             let begin = program.len();
-            if group.kind == Kind::Own {
+            if group.kind == GroupKind::Own {
                 emit(&dataflow, &group.nodes, &places, space, program);
             } else {
                 writer.emit(index, program, space);
             }
             let is_product = matches!(dataflow.nodes[group.nodes[0]].op, Op::Product(_) | Op::Head(_));
             let then = group.finish.iter().filter(|n| !group.nodes.contains(n)).count();
-            parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
+            parts.push(DispatchGroup { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
         let region = |value: usize| Region { at: places[value], len: dataflow.len(value) as u32 };
         let named = |ports: &[Port]| ports.iter().map(|port| (port.name.clone(), region(port.slot))).collect();
@@ -209,7 +209,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
         }
     }
     // A separate kernel writes all of its results, even unread ones.
-    for (index, group) in groups.groups.iter().enumerate().filter(|(_, group)| group.kind == Kind::Own) {
+    for (index, group) in groups.groups.iter().enumerate().filter(|(_, group)| group.kind == GroupKind::Own) {
         for &v in group.nodes.iter().flat_map(|&n| &dataflow.nodes[n].writes) {
             if dataflow.values[v].location == Location::Arena {
                 lives[v].get_or_insert([body(index); 2]);

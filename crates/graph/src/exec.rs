@@ -5,7 +5,7 @@
 use crate::buffer::Buffer;
 use crate::op::Sums;
 use crate::params::Params;
-use crate::plan::{Call, Pack, Packing, Part, Place, Plan, Port, Step};
+use crate::plan::{Call, ColumnSpan, Pack, Packing, Place, Plan, Port, Step};
 use math::gemm::{Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows, pack_rows_t};
 use math::ops::HeadSlopes;
 use math::par::{self, CHUNK, chunks_mut};
@@ -407,7 +407,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             if parts.iter().map(|part| part.width).sum::<usize>() < *cols {
                 y.fill(0.0);
             }
-            for (i, &Part { of, from, width, at }) in parts.iter().enumerate() {
+            for (i, &ColumnSpan { of, from, width, at }) in parts.iter().enumerate() {
                 let x = r(i);
                 for row in 0..*rows {
                     y[row * cols + at..][..width].copy_from_slice(&x[row * of + from..][..width]);

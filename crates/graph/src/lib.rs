@@ -79,5 +79,5 @@ pub use math::{Act, Isa, PANEL, panels_len};
 pub use op::Sums;
 pub use optimizer::{Adam, Optimizer};
 pub use params::{Init, ParamSpec, Params, Table};
-pub use plan::{Call, Layout, Life, NARROW, Part, Place, Plan, PlanError, PlanNode, Port, Step, arrange};
+pub use plan::{Call, ColumnSpan, Layout, Life, NARROW, Place, Plan, PlanError, PlanNode, Port, Step, arrange};
 pub use shape::Shape;

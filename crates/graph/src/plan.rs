@@ -114,14 +114,14 @@ pub enum Call {
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
     /// One x per part -> y: `rows` times `cols` floats, 0 outside the parts.
-    Columns { rows: usize, cols: usize, parts: Vec<Part> },
+    Columns { rows: usize, cols: usize, parts: Vec<ColumnSpan> },
     /// x -> y: a copy for a kernel that could not write to the destination.
     Collect,
 }
 
 /// Copies floats `from..from + width` of rows of `of` to the floats `at..` of other rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct ColumnSpan {
     pub of: usize,
     pub from: usize,
     pub width: usize,

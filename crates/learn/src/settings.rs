@@ -15,9 +15,9 @@ pub enum Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS), ts(rename = "KnobKind"))]
+#[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Kind {
+pub enum KnobKind {
     Float {
         min: f64,
         max: f64,
@@ -64,14 +64,14 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// Range for users.
-    pub kind: Kind,
+    pub kind: KnobKind,
     /// Wider range that learners accept, for tests and measurements.
     least: f64,
     most: f64,
 }
 
 impl Span {
-    const fn new(kind: Kind, least: f64, most: f64) -> Span {
+    const fn new(kind: KnobKind, least: f64, most: f64) -> Span {
         Span { kind, least, most }
     }
 
@@ -84,11 +84,11 @@ impl Span {
     }
 
     /// Range that learners accept.
-    pub fn bounds(self) -> Kind {
+    pub fn bounds(self) -> KnobKind {
         let Span { kind, least: min, most: max } = self;
         match kind {
-            Kind::Float { log, .. } => Kind::Float { min, max, log },
-            Kind::Int { log, .. } => Kind::Int { min, max, log },
+            KnobKind::Float { log, .. } => KnobKind::Float { min, max, log },
+            KnobKind::Int { log, .. } => KnobKind::Int { min, max, log },
             _ => kind,
         }
     }
@@ -96,33 +96,33 @@ impl Span {
 
 /// Number on a logarithmic scale.
 pub const fn log(min: f64, max: f64) -> Span {
-    Span::new(Kind::Float { min, max, log: true }, min, max)
+    Span::new(KnobKind::Float { min, max, log: true }, min, max)
 }
 
 pub const fn linear(min: f64, max: f64) -> Span {
-    Span::new(Kind::Float { min, max, log: false }, min, max)
+    Span::new(KnobKind::Float { min, max, log: false }, min, max)
 }
 
 pub const SHARE: Span = linear(0.0, 1.0);
 
 /// Whole number on a logarithmic scale.
 pub const fn count(min: f64, max: f64) -> Span {
-    Span::new(Kind::Int { min, max, log: true }, min, max)
+    Span::new(KnobKind::Int { min, max, log: true }, min, max)
 }
 
 pub const fn whole(min: f64, max: f64) -> Span {
-    Span::new(Kind::Int { min, max, log: false }, min, max)
+    Span::new(KnobKind::Int { min, max, log: false }, min, max)
 }
 
-pub const SWITCH: Span = Span::new(Kind::Bool, 0.0, 1.0);
+pub const SWITCH: Span = Span::new(KnobKind::Bool, 0.0, 1.0);
 
 pub const fn one_of<C: Choice>() -> Span {
-    Span::new(Kind::Choice { options: C::OPTIONS }, 0.0, 0.0)
+    Span::new(KnobKind::Choice { options: C::OPTIONS }, 0.0, 0.0)
 }
 
 /// Text of at most `most` bytes.
 pub const fn text(most: u32) -> Span {
-    Span::new(Kind::Text { most }, 0.0, 0.0)
+    Span::new(KnobKind::Text { most }, 0.0, 0.0)
 }
 
 /// Value that a setting cannot have.
@@ -137,7 +137,7 @@ pub struct SettingError {
     pub wrong_kind: bool,
 }
 
-impl Kind {
+impl KnobKind {
     /// Returns an error with the expected values if `value` has the wrong type or is out of range.
     pub fn check(self, name: &'static str, value: &Value) -> Result<(), SettingError> {
         let between = |min: f64, max: f64, whole: bool| match *value {
@@ -145,15 +145,17 @@ impl Kind {
             Value::Text(_) => false,
         };
         let (fits, is_kind, expected) = match (self, value) {
-            (Kind::Float { min, max, .. }, _) => (between(min, max, false), value.is_number(), format!("a number from {min} to {max}")),
-            (Kind::Int { min, max, .. }, _) => (between(min, max, true), value.is_number(), format!("a whole number from {min} to {max}")),
-            (Kind::Bool, _) => (between(0.0, 1.0, true), value.is_number(), "a whole number from 0 to 1".into()),
-            (Kind::Choice { options }, _) => {
+            (KnobKind::Float { min, max, .. }, _) => (between(min, max, false), value.is_number(), format!("a number from {min} to {max}")),
+            (KnobKind::Int { min, max, .. }, _) => {
+                (between(min, max, true), value.is_number(), format!("a whole number from {min} to {max}"))
+            }
+            (KnobKind::Bool, _) => (between(0.0, 1.0, true), value.is_number(), "a whole number from 0 to 1".into()),
+            (KnobKind::Choice { options }, _) => {
                 let names: Vec<&str> = options.iter().map(|option| option.name).collect();
                 let fits = matches!(value, Value::Text(text) if names.contains(&text.as_str()));
                 (fits, false, format!("one of: {}", names.join(", ")))
             }
-            (Kind::Text { most }, _) => {
+            (KnobKind::Text { most }, _) => {
                 let fits = matches!(value, Value::Text(text) if text.len() <= most as usize);
                 (fits, false, format!("a text of {most} bytes at most"))
             }
@@ -167,9 +169,9 @@ impl Kind {
     /// Parses a value from a link or a command line.
     pub fn parse(self, name: &'static str, text: &str) -> Result<Value, SettingError> {
         let value = match self {
-            Kind::Choice { .. } | Kind::Text { .. } => Value::Text(text.into()),
-            Kind::Bool if text == "on" || text == "true" => Value::Number(1.0),
-            Kind::Bool if text == "off" || text == "false" => Value::Number(0.0),
+            KnobKind::Choice { .. } | KnobKind::Text { .. } => Value::Text(text.into()),
+            KnobKind::Bool if text == "on" || text == "true" => Value::Number(1.0),
+            KnobKind::Bool if text == "off" || text == "false" => Value::Number(0.0),
             _ => text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number),
         };
         self.check(name, &value)?;

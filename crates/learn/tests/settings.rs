@@ -4,7 +4,7 @@ use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;
 use learn::cube::{DqnConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
-use learn::settings::{Choice, Kind, Setting, Settings};
+use learn::settings::{Choice, KnobKind, Setting, Settings};
 use learn::words::Config as WordsConfig;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -38,8 +38,8 @@ fn check<C: Settings + PartialEq + Debug>(settings: &C) {
         assert_eq!(copy.set(name, &default), Ok(true), "{name}");
         assert_eq!(copy, *settings, "{name} = {default} sets the default");
         let (ends, bounds, whole) = match (span.kind, span.bounds()) {
-            (Kind::Float { min, max, .. }, Kind::Float { min: least, max: most, .. }) => ([min, max], [least, most], false),
-            (Kind::Int { min, max, .. }, Kind::Int { min: least, max: most, .. }) => ([min, max], [least, most], true),
+            (KnobKind::Float { min, max, .. }, KnobKind::Float { min: least, max: most, .. }) => ([min, max], [least, most], false),
+            (KnobKind::Int { min, max, .. }, KnobKind::Int { min: least, max: most, .. }) => ([min, max], [least, most], true),
             _ => continue,
         };
         for x in ends {

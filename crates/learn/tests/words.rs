@@ -8,7 +8,7 @@ use math::Isa;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use worlds::words::{Corpus, Kind};
+use worlds::words::{Corpus, TokenizerSpec};
 
 fn golden() -> Value {
     serde_json::from_str(include_str!("../../../tests/golden/words.json")).unwrap()
@@ -309,7 +309,7 @@ fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
 /// The same tokens as a text of 24 letters, in windows of 32.
 fn corpus() -> Arc<Corpus> {
     let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
-    Arc::new(Corpus::new(&letters, Kind::Chars, 32).unwrap().0)
+    Arc::new(Corpus::new(&letters, TokenizerSpec::Chars, 32).unwrap().0)
 }
 
 fn learner(config: Config) -> Pretrainer {
@@ -333,7 +333,7 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
 #[test]
 fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();
-    let long = Arc::new(Corpus::new(&long, Kind::Bytes, 32).unwrap().0);
+    let long = Arc::new(Corpus::new(&long, TokenizerSpec::Bytes, 32).unwrap().0);
     assert!(long.train().len() > 1 << 24);
     let config = Config { micro: 8, dropout: 0.1, ..small() };
     let [mut here, mut there] = [0; 2].map(|_| Pretrainer::new(config, &long, 3, Isa::best()).unwrap());

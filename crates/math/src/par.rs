@@ -22,9 +22,9 @@ pub fn threads() -> usize {
 }
 
 /// A fixed number of threads, for tests and benches that compare thread counts.
-pub struct Threads(Kind);
+pub struct Threads(PoolKind);
 
-enum Kind {
+enum PoolKind {
     One,
     /// The threads of the current pool.
     All,
@@ -36,28 +36,28 @@ impl Threads {
     /// Creates a pool of `count` threads. One thread is always possible; a browser offers only the size of its pool.
     pub fn of(count: usize) -> Option<Threads> {
         if count == 1 {
-            return Some(Threads(Kind::One));
+            return Some(Threads(PoolKind::One));
         }
         if threads() == count {
-            return Some(Threads(Kind::All));
+            return Some(Threads(PoolKind::All));
         }
         #[cfg(all(feature = "threads", not(target_family = "wasm")))]
-        return rayon::ThreadPoolBuilder::new().num_threads(count).build().ok().map(|p| Threads(Kind::Pool(p)));
+        return rayon::ThreadPoolBuilder::new().num_threads(count).build().ok().map(|p| Threads(PoolKind::Pool(p)));
         #[cfg(not(all(feature = "threads", not(target_family = "wasm"))))]
         None
     }
 
     pub fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
-            Kind::One => {
+            PoolKind::One => {
                 let before = ALONE.replace(true);
                 let result = f();
                 ALONE.set(before);
                 result
             }
-            Kind::All => inside(f),
+            PoolKind::All => inside(f),
             #[cfg(all(feature = "threads", not(target_family = "wasm")))]
-            Kind::Pool(pool) => pool.install(f),
+            PoolKind::Pool(pool) => pool.install(f),
         }
     }
 }

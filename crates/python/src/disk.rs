@@ -1,6 +1,6 @@
 //! File access as in the terminal; errors become the matching `OSError` with a remedy.
 
-use files::{CHECKPOINT, Kind, Refused};
+use files::{CHECKPOINT, FileKind, Refused};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-const KIND: Kind = Kind { next: "Name another file", ..CHECKPOINT };
+const KIND: FileKind = FileKind { next: "Name another file", ..CHECKPOINT };
 
 /// Pipes would block the run, and devices keep no data.
-const EVENTS: Kind = Kind { next: "Name another file with events=", is_stream: false, ..files::EVENTS };
+const EVENTS: FileKind = FileKind { next: "Name another file with events=", is_stream: false, ..files::EVENTS };
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_checkpoint, module)?)?;

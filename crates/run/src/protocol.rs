@@ -5,7 +5,7 @@
 //! (`www/run/protocol.ts`) are generated; do not edit them. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
-pub use learn::settings::{Kind as KnobKind, Named, Value};
+pub use learn::settings::{KnobKind, Named, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ sent_data! {
 
     /// A part of an iteration's time.
     #[derive(Copy)]
-    pub struct Part {
+    pub struct TimePart {
         /// `gradient`
         pub name: &'static str,
         pub label: &'static str,
@@ -158,7 +158,7 @@ sent_data! {
         pub metrics: Vec<Column>,
         /// Columns in the order of the values of [`Event::Test`].
         pub tests: Vec<Column>,
-        pub parts: Vec<Part>,
+        pub parts: Vec<TimePart>,
         pub variants: Vec<Variant>,
         /// User data that the room accepts, if any.
         pub data: Option<DataInfo>,

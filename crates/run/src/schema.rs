@@ -1,6 +1,6 @@
 //! Names of a room's numbers, and conversion of values by name to rows.
 
-use crate::protocol::{Column, DataInfo, Goal, Part, Rate, RoomInfo, Variant};
+use crate::protocol::{Column, DataInfo, Goal, Rate, RoomInfo, TimePart, Variant};
 use learn::ByName;
 
 /// A room's columns and words, declared once.
@@ -15,18 +15,18 @@ pub struct Schema {
     pub metrics: &'static [Column],
     pub tests: &'static [Column],
     /// Parts of time that the learner measures. The run adds `tests` and `rest` ([`COMMON_PARTS`]).
-    pub parts: &'static [Part],
+    pub parts: &'static [TimePart],
 }
 
 /// Parts of time outside the learner's slices, common to all rooms.
-pub const COMMON_PARTS: [Part; 2] = [
-    Part { name: "tests", label: "Tests", help: "Testing the current weights." },
-    Part { name: "rest", label: "Rest", help: "Between two slices: display, questions, saving." },
+pub const COMMON_PARTS: [TimePart; 2] = [
+    TimePart { name: "tests", label: "Tests", help: "Testing the current weights." },
+    TimePart { name: "rest", label: "Rest", help: "Between two slices: display, questions, saving." },
 ];
 
 impl Schema {
     /// All parts of an iteration's time, in the order of their shares at the end of a row.
-    pub fn all_parts(&self) -> impl Iterator<Item = &Part> {
+    pub fn all_parts(&self) -> impl Iterator<Item = &TimePart> {
         self.parts.iter().chain(&COMMON_PARTS)
     }
 

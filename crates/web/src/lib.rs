@@ -98,7 +98,7 @@ pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
         }
     };
     let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
-    let mut bench = Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink, lacks: &mut |_| {} };
+    let mut bench = Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink, report_missing: &mut |_| {} };
     if let Some(measure) = bench::suite(suite).and_then(|suite| if profile { suite.profile } else { Some(suite.measure) }) {
         measure(&mut bench);
     }

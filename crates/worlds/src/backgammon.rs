@@ -15,7 +15,7 @@ mod moves;
 pub mod notation;
 
 pub use cube::CubeEquities;
-pub use game::{Chances, Crawford, Cube, Ending, Game, GameError, Match, Player, Stage, Stakes};
+pub use game::{Chances, Crawford, Cube, Ending, Game, GameError, GameState, Match, Player, Stakes};
 pub use id::Id;
 pub use match_id::{IdError, Standing};
 pub use moves::{MOST_RESULTS, Play, Results};

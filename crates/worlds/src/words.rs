@@ -12,7 +12,7 @@ pub use bpe::{BpeTraining, LEARNED_FROM};
 pub use corpus::{Batches, Corpus, Doing, Progress, Reading, alphabet, token_bytes};
 pub use error::TextError;
 pub use grammar::{Anywhere, Grammar, Ideal};
-pub use tokenizer::{Decoder, Kind, MOST_TOKENS, Tokenizer};
+pub use tokenizer::{Decoder, MOST_TOKENS, Tokenizer, TokenizerSpec};
 
 use std::ops::Range;
 

@@ -6,250 +6,256 @@ import type { Progress } from "../../run/protocol";
 
 export type Question = { "ask": "analyse", request: AnalysisRequest, } | { "ask": "read_id", id: string, } | { "ask": "compose", draft: Draft, } | { "ask": "unfold", unfold: Unfold, } | { "ask": "new_session", setup: Setup, } | { "ask": "former_session", } | { "ask": "act", act: Act, } | { "ask": "hint", engine: Engine, } | { "ask": "review", engine: Engine, } | { "ask": "review_cube", engine: Engine, } | { "ask": "moment", at: number, } | { "ask": "judge", at: number, engine: Engine, } | { "ask": "transcript", } | { "ask": "session", };
 
-/** What the room tells of itself, in [`crate::protocol::Event::Room`]. */
+/** Events of this room, in [`crate::protocol::Event::Room`]. */
 export type RoomEvent = { "kind": "frozen" } & Frozen;
 
-/** The agent as it was; of these one can choose whom to play. */
+/** A kept copy of the agent, which can be chosen as an opponent. */
 export type Frozen = {
-/** After so many minutes of training. */
+/** Minutes of training before the copy. */
 minutes: number, progress: Progress, };
 
-/** Somebody who plays, or who is asked for an opinion. */
+/** A player, or a source of evaluations. */
 export type PlayerKind = { "kind": "now" } | { "kind": "frozen", minutes: number, } | { "kind": "random" } | { "kind": "linear" };
 
 /** A question about a position. */
 export type AnalysisRequest = {
-/** As [`Question::ReadId`] reads it. A position id alone is of money play. */
+/** An id as in [`Question::ReadId`]. A position id alone means money play. */
 id: string,
-/** The roll to be played, in place of one that the id tells; null asks about the position before it. */
+/** The roll to be played, in place of the id's; null asks about the position before the roll. */
 dice: [number, number] | null, who: PlayerKind,
-/** Boards that may be valued for each decision; 0 and 1 mean no look-ahead. */
+/** Maximum number of boards evaluated per decision; 0 and 1 mean no look-ahead. */
 evals: number, };
 
-/** What somebody thinks of a position. */
+/** A player's evaluation of a position. */
 export type Analysis = { position: Position, dice: [number, number] | null,
-/** Whose opinion it is, in a few words. */
+/** Name of the player that evaluates. */
 name: string, evals: number,
-/** With dice: every distinct result, the best first; where anything was searched, what was not comes after what was. */
+/** With dice: all distinct results of the roll, best first. If some were searched, the others follow them. */
 candidates: Array<Candidate>,
-/** Without dice: what is expected, and what to do with the cube. */
+/** Without dice: the expected result, and advice on the cube. */
 outlook: Outlook | null,
-/** What is played for; null at a game session, which tells it itself. */
+/** Cube, stakes and score; null in a game session, which reports them itself. */
 standing: Standing | null, };
 
 /** A position to be drawn. */
 export type Position = { id: string,
-/** Counts of whoever sees it, 26 of them: borne off, points 1 to 24 as they count them, the bar. */
+/** Checkers of the viewing player, 26 numbers: borne off, points 1 to 24 in that player's numbering, bar. */
 mine: Array<number>,
-/** The other side's, as that side counts its own points: its point 1 is point 24 of the first. */
+/** Checkers of the other player, in that player's own numbering: its point 1 is point 24 of the viewing player. */
 theirs: Array<number>, my_pips: number, their_pips: number, };
 
-/** One result of a roll. */
+/** A result of a roll. */
 export type Candidate = {
-/** The id of the position after the move, seen by whoever moved. */
+/** Id of the position after the move, seen by the player who moved. */
 id: string,
 /** `8/5* 6/5` */
 text: string,
-/** One way to play it. */
+/** One sequence of steps that leads to the result. */
 steps: Array<Step>,
-/** Points a game that are expected. */
+/** Expected points per game. */
 equity: number,
-/** Points a game less than the best; null for one that was not searched where others were. */
+/** Points per game less than the best result; null if only other results were searched. */
 loss: number | null, depth: Depth, chances: [number, number, number, number, number, number],
-/** Share of attention before any search, and share of the search's evaluations that went here (0 without a search). */
+/** Probability by the policy before any search; `share` is the share of the search's evaluations (0 without a search). */
 prior: number, share: number, };
 
-/** One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off. */
+/** One checker moved by one die, in the mover's numbering: 25 is the bar and 0 is off. */
 export type Step = { from: number, to: number, hit: boolean, };
 
-/** A position before the roll. */
+/** Evaluation of a position before the roll. */
 export type Outlook = { chances: [number, number, number, number, number, number],
-/** Points a game without a cube; in a match those to which the chance to win it corresponds. */
+/** Expected points per game without a cube; in a match, the points that correspond to the chance to win it. */
 equity: number, cube: CubeOutlook, };
 
-/** Asks what can come after a move: for each roll of the other player the reply that is thought best. */
+/** Asks for the best reply to each roll of the other player after a move. */
 export type Unfold = {
-/** After the move, seen by whoever moved: a candidate's id. */
+/** Id of the position after the move, seen by the player who moved: a candidate's id. */
 id: string, who: PlayerKind, evals: number, };
 
-/** One roll of the other player, and their best reply. */
+/** A roll of the other player and the best reply. */
 export type Branch = { dice: [number, number],
-/** Of the 36 ways two dice fall. */
+/** Number of the 36 combinations of two dice that give this roll. */
 ways: number,
-/** After the reply, seen by whoever replied. */
+/** Position after the reply, seen by the player who replied. */
 id: string, text: string,
-/** For whoever made the move that is asked about. */
+/** Equity of the player whose move is examined. */
 equity: number, };
 
-/** Who sits at a table, and what is played. */
+/** Players and stakes of a session. */
 export type Setup = {
 /**
- * The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
- * play itself, and two persons each other.
+ * The two seats; the board is drawn for the first. Null is a user, as in `[null, {...}]` for a user against an engine.
+ * Both seats can be engines or users.
  */
 seats: [Engine | null, Engine | null],
-/** Points of the match, 64 at most; 0 is money play without end. */
+/** Points of the match, at most 64; 0 is unlimited money play. */
 length: number,
 /** Play with the doubling cube. */
 cube: boolean,
-/** Of the dice. */
+/** Seed of the dice. */
 seed: number, };
 
-/** A seat that no person has. */
+/** An engine that plays a seat. */
 export type Engine = { who: PlayerKind, evals: number, };
 
-/** What is done in a session. What may not be done is refused, and changes nothing. */
+/** An action in a session. An illegal action gives an error and changes nothing. */
 export type Act = { "kind": "roll" } | { "kind": "double" } | { "kind": "take" } | { "kind": "pass" } | { "kind": "step", from: number, to: number, } | { "kind": "play", id: string, } | { "kind": "write", text: string, } | { "kind": "undo", all: boolean, } | { "kind": "confirm" } | { "kind": "reply" } | { "kind": "resign", points: number, } | { "kind": "next_game" };
 
-/** A game session as it stands, for the one whom it is drawn for. */
+/** State of a game session, seen by the first seat. */
 export type Session = { setup: Setup,
-/** In a few words. */
+/** Short names of the players. */
 names: [string, string],
-/** Seen by the first seat, with the steps of a turn in progress. */
+/** Position seen by the first seat, including the steps of the turn in progress. */
 position: Position, cube: number,
-/** Who alone may turn the cube; null while nobody has. */
+/** Owner of the cube, the only player who may double; null if it is in the middle. */
 cube_owner: number | null,
 /** Points so far. */
 score: [number, number],
-/** The game that is played without the cube. */
+/** This is the Crawford game, which is played without the cube. */
 crawford: boolean,
-/** The position before the turn in progress with all that is played for, for other programs; the first seat is at the bottom. */
+/**
+ * Position before the turn in progress with cube, stakes and score, for other programs; the first seat is at the
+ * bottom.
+ */
 xgid: string,
-/** From 1. */
+/** Number of the game, starting at 1. */
 game: number, phase: Phase,
-/** Whose turn it is to do something: 0 or 1. After the end, the winner. */
+/** Seat to act: 0 or 1. After the end, the winner. */
 turn: number,
-/** In front of whoever's turn it is: the larger first, and at the opening the first seat's. */
+/** Dice of the seat to act, the larger first; at the opening, the first seat's die first. */
 dice: [number, number] | null,
-/** Numbers still to be played, one for each step, the larger first. */
+/** Numbers still to be played, one per step, the larger first. */
 left: Array<number>,
-/** Steps of the turn so far, as whoever's turn it is counts points. */
+/** Steps of the turn so far, in the numbering of the seat to act. */
 steps: Array<Step>,
-/** Steps that a person can make now, as they count points; each leads on to a whole legal move. */
+/** Legal next steps of a user, in that user's numbering; each can be completed to a legal move. */
 legal: Array<Step>, may: AllowedActs,
-/** The last turn of an engine, to be shown. */
+/** Last turn of an engine, for display. */
 reply: Reply | null,
-/** Once the game has ended. */
+/** Result of the game, once it has ended. */
 ending: Ending | null,
-/** This game so far. */
+/** Entries of this game so far. */
 moves: Array<Played>, };
 
 export type Phase = "opening" | "to_roll" | "doubled" | "to_play" | "over";
 
-/** What a person can do now. */
+/** Actions that a user can take now. */
 export type AllowedActs = { roll: boolean, double: boolean,
 /** Take or pass. */
 answer: boolean, undo: boolean,
-/** The steps make a whole legal move. Where no step is legal, so do none. */
+/** The steps form a complete legal move. This also holds for no steps if none is legal. */
 confirm: boolean,
-/** An engine has the next thing to do. */
+/** An engine has to act. */
 reply: boolean, resign: boolean, next_game: boolean, hint: boolean,
-/** A turn of a person's can be evaluated. */
+/** A turn of a user can be reviewed. */
 review: boolean, };
 
-/** What an engine did. */
+/** Action of an engine. */
 export type Reply = { seat: number, did: EngineAct, dice: [number, number] | null, text: string,
-/** Seen by the engine, before its move. */
+/** Position before the move, seen by the engine. */
 before: Position | null, steps: Array<Step>,
-/** What it considered, as an analysis has it, ten at most; empty where it has no opinion to tell. */
+/** Up to ten candidates that it considered; empty if it gives no evaluations. */
 candidates: Array<Candidate>, };
 
 export type EngineAct = "played" | "doubled" | "took" | "passed";
 
 export type Ending = { winner: number,
-/** The cube counted in. */
+/** Points won, including the cube. */
 points: number,
-/** 1, a gammon 2, a backgammon 3. */
+/** 1 for a single game, 2 for a gammon, 3 for a backgammon. */
 level: number, how: EndedBy,
 /** The match is over. */
 match_over: boolean, };
 
 export type EndedBy = "borne_off" | "passed" | "resigned";
 
-/** One thing done in a game. */
+/** An entry of a game. */
 export type Played = { seat: number, dice: [number, number] | null,
-/** A move in notation, or what was done instead: `doubles to 2`, `takes`, `passes`, `resigns a gammon`. */
+/** A move in notation, or another action: `doubles to 2`, `takes`, `passes`, `resigns a gammon`. */
 text: string,
-/** How it stood before it, with all that was played for: what an analysis can be asked about. */
+/** The game before the action, as an id for an analysis. */
 id: string, };
 
-/** How bad was that: a person's last turn held against the best. */
+/** Comparison of a user's last move with the best one. */
 export type Review = { dice: [number, number],
-/** Seen by the person, before the move. */
+/** Position before the move, seen by the user. */
 before: Position, yours: Candidate, best: Candidate,
-/** From 1, among so many. */
+/** Rank of the move, starting at 1; `of` is the number of results. */
 rank: number, of: number, verdict: Verdict,
-/** Points a game that the move gave away. */
+/** Points per game lost by the move. */
 error: number,
-/** Of this person's moves with a choice that were reviewed at this table: how many, and the points a game lost in all of them. */
+/** Number of this user's reviewed moves with a choice in this session, and their total points lost per game. */
 reviewed: number, lost: number, };
 
-/** By points lost: from 0.04 on dubious, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines. */
+/** Verdict by points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from 0.16. */
 export type Verdict = "best" | "good" | "dubious" | "bad" | "blunder";
 
-/** A position with what is played for, seen by whoever is on roll. */
+/** A position with cube, stakes and score, seen by the player on roll. */
 export type Standing = { position: Position,
-/** The same as ids of GNU Backgammon and of eXtreme Gammon. */
+/** The same as a GNU Backgammon id; `xgid` is the eXtreme Gammon id. */
 gnu_id: string, xgid: string,
-/** The id said no more than where the checkers stand. */
+/** The id contained only the checkers. */
 bare: boolean,
-/** The id asks for the Jacoby rule, which is not played with here. */
+/** The id contained the Jacoby rule, which is not supported. */
 jacoby: boolean, dice: [number, number] | null,
-/** A double is offered by whoever is on roll. */
+/** The player on roll has offered a double. */
 doubled: boolean, cube: number,
-/** Whether the cube belongs to whoever is on roll; null while nobody has it. */
+/** Whether the player on roll owns the cube; null if it is in the middle. */
 cube_is_mine: boolean | null,
-/** 0 is money play. */
+/** Points of the match; 0 is money play. */
 length: number,
-/** Of whoever is on roll, then of the other. */
+/** Score of the player on roll, then of the other. */
 score: [number, number], crawford: boolean, };
 
-/** What a position editor has. */
+/** Input of a position editor. */
 export type Draft = {
-/** Points 1 to 24 and the bar, of whoever is on roll and of the other, as each counts its own; the rest is borne off. */
+/**
+ * Checkers on points 1 to 24 and on the bar, for the player on roll and the other, each with its own point numbers.
+ * The remaining checkers are borne off.
+ */
 mine: Array<number>, theirs: Array<number>, dice: [number, number] | null, cube: number, cube_is_mine: boolean | null, length: number, score: [number, number], crawford: boolean, };
 
-/** How far somebody looked beyond a result; equities of different depth are not to be compared. */
+/** Search depth of an equity. Equities of different depths are not comparable. */
 export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } | { "kind": "visits", visits: number, } | { "kind": "exact" };
 
 /**
- * What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a
- * match those to which its chances correspond. Seen by whoever is on roll.
+ * Cube decision that follows from the six chances by Janowski's formula. Equities are points per game at the present cube;
+ * in a match, the points that correspond to its chances. Seen by the player on roll.
  */
 export type CubeOutlook = {
-/** Whether whoever rolls may turn the cube, or has done so. */
+/** The player on roll may double, or has doubled. */
 may_double: boolean,
-/** That is done: the other one decides. */
+/** A double was offered, and the other player has to decide. */
 offered: boolean, no_double: number, double_take: number, double_pass: number,
 /**
- * Whether whoever rolls should turn the cube, whether the other should take it then, and whether it is better to play on for a
- * gammon than to have a double passed.
+ * Advice: whether to double, whether the other player should take a double, and whether playing on for a gammon is
+ * better than a passed double.
  */
 double: boolean, take: boolean, too_good: boolean,
-/** In a match, the chance to win it by each of the three. */
+/** In a match: the chance to win it in each of the three cases. */
 match_chances: [number, number, number] | null, };
 
-/** What a person did with the cube, held against what is best. */
+/** Comparison of a user's cube decision with the best one. */
 export type CubeReview = { did: CubeAct, best: CubeAct,
-/** Points a game, at the cube before it, that this gave away. */
+/** Points per game lost, at the cube before the decision. */
 error: number, verdict: Verdict,
-/** Seen by whoever is on roll, who is the other one where a double was answered. */
+/** Evaluation seen by the player on roll, who is the other player if a double was answered. */
 outlook: CubeOutlook, };
 
 export type CubeAct = "no_double" | "double" | "take" | "pass";
 
-/** A game as it stood, seen by the first seat. */
+/** The game at an earlier moment, seen by the first seat. */
 export type Moment = { position: Position, cube: number, cube_owner: number | null,
-/** Who did it, and what: a roll with steps as that one counts points, or a word. */
+/** The seat that acted and its action: dice with steps in its own numbering, or a word. */
 seat: number, dice: [number, number] | null, steps: Array<Step>, text: string, id: string, };
 
-/** How good one of a game's decisions was, or both of a turn: to roll without turning the cube, and the move. */
+/** Review of a decision, or of both decisions of a turn: rolling without a double, and the move. */
 export type Judged = {
-/** Expected of the position by the first seat, before the roll and with the cube, in points a game at the present cube. */
+/** Expected points per game of the first seat, before the roll, with the cube, at the present cube. */
 equity: number,
-/** Points lost by the move, and by what was done with the cube; null where there was no choice. */
+/** Points lost by the move and by the cube decision; null if there was no choice. */
 move_error: number | null, cube_error: number | null, verdict: Verdict,
-/** What would have been best, where something else was done. */
+/** The best alternative, if another choice was made. */
 best_move: string | null, best_cube: CubeAct | null, };
 
 export interface Answers {

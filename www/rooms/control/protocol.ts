@@ -4,110 +4,110 @@
 
 export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, } | { "ask": "touch", touch: Touch, } | { "ask": "plan", };
 
-/** An environment of the room, described well enough to draw it and to take its controls. */
+/** Description of an environment, sufficient to draw and control it. */
 export type Environment = {
 /** `CartPole-v1` */
 id: string,
-/** What there is to do, in half a sentence. */
+/** Task, in half a sentence. */
 summary: string,
-/** What each choice does; empty where an action is a number. */
+/** Effect of each choice; empty if an action is a number. */
 choices: Array<string>,
-/** Least and greatest action where it is a number, else the first and last choice. */
+/** Least and greatest action if an action is a number, else the first and the last choice. */
 range: [number, number],
-/** The numbers of an observation and of a state, with their units. */
+/** Names of the numbers in an observation and in a state, with their units. */
 observation: Array<string>, state: Array<string>, step_limit: number,
-/** Mean return of an evaluation from which on the task counts as solved. */
+/** Mean test return at which the task counts as solved. */
 solved_at: number,
-/** About the least and the greatest return of an episode, for an axis. */
+/** Approximate least and greatest return of an episode, for an axis. */
 returns: [number, number],
-/** Seconds in which a step of the large environment is shown. */
+/** Display time of one step of the large environment, in seconds. */
 step_s: number,
-/** The plane through the observations over which states, policy and values are drawn. */
+/** Plane through the observations, on which states, policy and values are drawn. */
 plane: [Axis, Axis], };
 
 /** One axis of the plane. */
 export type Axis = { name: string, low: number, high: number,
-/** The number of the observation that it is of, or those of a cosine and a sine whose angle it is. */
+/** Index of the axis's number in the observation, or the indices of a cosine and a sine if the axis is their angle. */
 of: Array<number>, };
 
-/** What many environments lived through since the last frame, for a shell that draws them. */
+/** Steps of the first environments since the last frame, for a drawing. */
 export type Frame = {
-/** Environments shown: the first of those that train. */
+/** Number of environments shown, which are the first of those that train. */
 shown: number,
-/** Environment steps in this frame; 0 when nothing happened. */
+/** Environment steps in this frame; 0 if there were none. */
 steps: number,
-/** Numbers of an observation. */
+/** Numbers in an observation. */
 features: number,
-/** What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]` */
+/** Observations before each step, in panels of 32 environments: `[steps][shown/32, rounded up][features][32]` */
 observations: Uint8Array,
-/** `[steps][shown]`: 1 where the episode ended at this step. */
+/** `[steps][shown]`: 1 if the episode ended at this step. */
 ended: Uint8Array, };
 
-/** What a hand does to the one large environment. */
+/** Input of the user to the large environment. */
 export type Touch = {
-/** Seconds of the real world since the last touch. */
+/** Seconds of real time since the last touch. */
 dt_s: number,
-/** CartPole alone: newtons on the cart, and on the tip of the pole. */
+/** CartPole only: newtons on the cart and on the tip of the pole. */
 cart_force: number, tip_force: number,
 /**
- * The action of whoever has taken the controls; null leaves them to the agent. Taking them begins
- * an episode, in which the agent plays beside from the same start.
+ * Action of the user in control; null leaves control to the agent. Taking control begins an episode, in which the
+ * agent plays a second environment from the same start.
  */
 drive: number | null, };
 
-/** The one large environment, stepped in real time by the policy as it is now or by a hand. */
+/** The large environment, stepped in real time by the present policy or by the user. */
 export type Stage = {
-/** Who has the controls is in `player`: the agent, or the hand that took them. */
+/** The environment of the player in control: the agent or the user. */
 player: Body,
-/** While a hand has the controls: the agent, which began where the hand did. */
+/** The agent's environment while the user is in control; it began in the same state. */
 rival: Body | null,
-/** Finished rounds against the agent, newest last, twenty at most. */
+/** Finished rounds against the agent, newest last, at most twenty. */
 rounds: Array<Round>,
 /**
- * What the policy thinks of the player's state: the probability of each choice, or, where an action
- * is a number, its mean and spread.
+ * Output of the policy for the player's state: the probability of each choice, or the mean and spread of a numeric
+ * action.
  */
 odds: Array<number>,
-/** The critic's estimate of the return still to come, discounted. */
+/** The critic's estimate of the discounted return from here on. */
 value: number,
-/** The agent's best return on this stage so far. */
+/** The agent's best return in the large environment so far. */
 best: number | null,
-/** The part of a step that has passed since the state was taken, from 0 to 1, for a smooth drawing. */
+/** Elapsed fraction of the next step, from 0 to 1, for smooth drawing. */
 ahead: number, };
 
-/** One environment on the stage. */
+/** One environment of the stage. */
 export type Body = {
-/** Gymnasium's internal state before and after the newest step, named by [`Environment::state`]. */
+/** Gymnasium's internal state before and after the newest step; [`Environment::state`] names its numbers. */
 before: Array<number>, state: Array<number>, observation: Array<number>,
-/** The last action: a choice, or a number. */
+/** The last action: a choice or a number. */
 action: number, steps: number,
-/** The return so far. */
+/** Return so far. */
 total: number,
-/** The episode has ended; another begins in a moment. */
+/** The episode has ended; another begins shortly. */
 over: boolean,
-/** It ended by the rules, not by the time limit. */
+/** The episode ended by the rules, not by the step limit. */
 terminated: boolean, };
 
-/** A finished episode of a hand and the agent's from the same start. */
+/** Returns of a finished episode of the user and of the agent, from the same start. */
 export type Round = { yours: number, agents: number, };
 
-/** What the policy would do and the critic expects all over the plane of [`Environment::plane`]. */
+/** The policy's actions and the critic's values over the plane [`Environment::plane`]. */
 export type Picture = { width: number, height: number,
-/** Numbers a point: a probability for each choice, or one mean action from -1 to 1. */
+/** Numbers per point: the probability of each choice, or one mean action from -1 to 1. */
 channels: number,
 /** `[height][width][channels]`, the lowest y first. */
 policy: Uint8Array,
-/** `[height][width]`, the discounted return that the critic expects. */
+/** `[height][width]`: the discounted return that the critic expects. */
 values: Uint8Array, };
 
-/** The network as its plan has it, for a drawing. */
+/** The nodes of the network's plan, for a drawing. */
 export type PlanView = { nodes: Array<PlanNode>, parameters: number,
-/** Bytes of the one arena that holds every activation and gradient of a training step. */
+/** Size of the arena that holds all activations and gradients of a training step. */
 arena_bytes: number,
-/** Bytes they would take if none shared its place. */
+/** Size without shared memory. */
 unshared_bytes: number, };
 
-/** One kernel of the forward plan. */
+/** A kernel of the forward plan. */
 export type PlanNode = {
 /** `policy.0`, or the name of an input or output. */
 name: string,
@@ -115,7 +115,7 @@ name: string,
 op: string,
 /** `[batch, features]` */
 shape: [number, number], parameters: number,
-/** Indices of the nodes it reads. */
+/** Indices of the nodes that it reads. */
 reads: Array<number>, };
 
 export interface Answers {

@@ -4,109 +4,115 @@
 
 export type Question = { "ask": "look", facelets: string, } | { "ask": "scramble", moves: number, seed: number, } | { "ask": "draw", distance: number, seed: number, } | { "ask": "turn", facelets: string, moves: string, } | { "ask": "uniform", seed: number, number: number, } | { "ask": "solve", facelets: string, method: SolveMethod, } | { "ask": "cancel", } | { "ask": "inside", };
 
-/** What only this room tells, in [`crate::protocol::Event::Room`]. */
+/** Events of this room, in [`crate::protocol::Event::Room`]. */
 export type RoomEvent = { "kind": "search" } & SolveView;
 
-/** What a variant is, in [`crate::protocol::Variant::about`]. */
+/** Description of a variant, in [`crate::protocol::Variant::about`]. */
 export type Puzzle = {
 /** 2 or 3. */
 size: number,
-/** The distance of every state is known. */
+/** The distances of all states are known. */
 exact: boolean,
-/** What its network gives. */
+/** Kind of the network's output. */
 gives: Gives,
-/** It has a curriculum and a replay. */
+/** The learner plays episodes, with a curriculum and a replay. */
 plays: boolean,
-/** How its agent solves where nothing else is asked for. */
+/** Default method for solving. */
 method: SolveMethod, };
 
-/** What a network gives of a state. */
+/** Kind of output of a network. */
 export type Gives = "value" | "action_values" | "policy";
 
 export type StateView = {
-/** As typed, in capitals and without blanks. */
+/** Facelets as typed, in capitals and without blanks. */
 facelets: string, solved: boolean,
-/** Moves of the shortest solution, where all distances are known. */
+/** Length of the shortest solution, if all distances are known. */
 distance: number | null,
-/** Moves that the agent thinks it takes; nothing where its network gives a policy alone. */
+/** The agent's estimate of the moves left; null if its network outputs only a policy. */
 value: number | null,
-/** Every action in its order; the first of the best ones is what the agent does. */
+/** All actions in order; the agent takes the first of the best ones. */
 actions: Array<ActionView>, best: number, };
 
 export type ActionView = {
 /** `R'` */
 action: string,
-/** By [`Puzzle::gives`]: moves that are left after it, moves by way of it, or its probability. */
+/**
+ * Score according to [`Puzzle::gives`]: moves left after the action, moves left including the action, or the action's
+ * probability.
+ */
 score: number,
-/** Distance of the state that it leads to, where all are known. */
+/** Distance of the resulting state, if all distances are known. */
 distance: number | null, };
 
 export type Scrambled = { facelets: string,
-/** The moves that led there, where they are known. */
+/** The moves that lead to the state, if known. */
 moves: Array<string>, distance: number | null, };
 
 export type SolveMethod = { search: SearchKind,
-/** States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide. */
+/**
+ * Number of states that a beam keeps per level, or that A* expands at once. A beam that fails is followed by one twice
+ * as wide.
+ */
 width: number,
-/** Of moves made beside moves to go, in A*. */
+/** Weight of moves made relative to moves left, in A*. */
 weight: number,
-/** States generated at most. */
+/** Maximum number of generated states. */
 nodes: number, };
 
 export type SearchKind = "greedy" | "beam" | "a_star" | "exact";
 
-/** A search as it stands. */
+/** Progress or result of a search. */
 export type SolveView = {
-/** Which search of the run it is. */
+/** Number of the search within the run. */
 number: number,
-/** What is to be solved. */
+/** State to be solved. */
 facelets: string, done: boolean,
-/** Of the beam that searches or was the last to: more than was asked for where narrower ones failed. */
+/** Width of the present or last beam; it exceeds the requested width if narrower beams failed. */
 width: number | null,
-/** Moves that it has looked ahead, and states generated, by narrower beams too. */
+/** Moves looked ahead, and states generated, including narrower beams. */
 steps: number, nodes: number,
-/** Moves that the nearest state it met is thought to be away. */
+/** Smallest estimate of the moves left among the states that were generated. */
 nearest: number | null, solution: Solution | null,
-/** Once it is done without one. */
+/** Reason why the search ended without a solution. */
 failure: Failure | null, };
 
-/** Why there is no solution, and what to try. */
+/** Reason for a failed search, and a remedy. */
 export type Failure = { text: string, next_step: string, };
 
 export type Solution = { moves: Array<string>,
-/** Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone. */
+/** Estimated moves left before each move and at the end; empty if the network outputs only a policy. */
 values: Array<number>,
-/** Length of the shortest, where all distances are known. */
+/** Length of the shortest solution, if all distances are known. */
 optimal: number | null, };
 
-/** What a learner that plays has beside its network. */
+/** State of a learner that plays, besides its network. */
 export type Inside = {
-/** Depth that the curriculum has come to, and each depth that episodes begin at. */
+/** Present depth of the curriculum, and all depths at which episodes begin. */
 stage: number, depths: Array<CurriculumDepth>, replay: ReplayView, };
 
 export type CurriculumDepth = {
-/** Moves of the scramble. */
+/** Number of scramble moves. */
 depth: number,
-/** Share of new episodes that begin there. */
+/** Share of new episodes that begin at this depth. */
 share: number,
-/** Share of its newest episodes that solved the cube, and how many it is of. */
+/** Share of recent episodes that solved the cube, and the number of these episodes. */
 success: number, episodes: number, };
 
 export type ReplayView = { len: number, capacity: number,
-/** Whether it samples by priority. */
+/** Transitions are sampled by priority. */
 prioritised: boolean,
 /**
- * Shares of all transitions by priority: bin `i` holds those from `2^(i - 12)` to twice that, the first and the last also what
- * lies beyond.
+ * Histogram of all transitions by priority, as shares. Bin `i` covers priorities from `2^(i - 12)` to twice that; the
+ * first and the last bin also cover all values beyond.
  */
 priorities: Array<number>,
-/** Those of the greatest priority, the greatest first. */
+/** Transitions with the greatest priorities, in descending order. */
 top: Array<TransitionView>, };
 
 export type TransitionView = { facelets: string, action: string,
-/** Of the steps that it spans together. */
+/** Total reward of the steps that the transition spans. */
 reward: number, done: boolean, priority: number,
-/** What the network says now of each action there. */
+/** The network's present values of all actions in this state. */
 q: Array<number>, };
 
 export interface Answers {

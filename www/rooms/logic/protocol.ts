@@ -4,57 +4,60 @@
 
 export type Question = { "ask": "automaton", } | { "ask": "population", } | { "ask": "gates", member: number, } | { "ask": "grid", width: number, height: number, start: Start, seed: number, member: number, soft: boolean, } | { "ask": "advance", steps: number, } | { "ask": "damage", x: number, y: number, radius: number, how: Damage, } | { "ask": "circuit", member: number, } | { "ask": "values", x: number, y: number, } | { "ask": "export", member: number, format: Format, } | { "ask": "big", width: number, height: number, seed: number, member: number, } | { "ask": "big_advance", ms: number, };
 
-/** What a variant is, in [`crate::protocol::Variant::about`]. */
+/** Description of a variant, in [`crate::protocol::Variant::about`]. */
 export type Experiment = { width: number, height: number, channels: number, steps: number, periodic: boolean, asynchronous: boolean, shows: Shows,
-/** It learns one step of a rule and no pattern. */
+/** The experiment learns one step of a rule instead of a pattern. */
 rule: boolean,
-/** What it is tested by, in words. */
+/** Descriptions of the tests. */
 tests: Array<string>,
-/** Its target is the user's: knob `target`. */
+/** The user provides the target, with the knob `target`. */
 own: boolean, };
 
-/** What of a cell is looked at. */
+/** Channels of a cell that are displayed. */
 export type Shows = "channel" | "rgb";
 
 export type Picture = { width: number, height: number,
-/** A byte a cell, row by row: 0 or 1; where colours are shown 1 for red, 2 for green and 4 for blue together. */
+/** One byte per cell, row by row: 0 or 1; with colours the sum of 1 for red, 2 for green and 4 for blue. */
 values: Uint8Array, };
 
 export type AutomatonView = { channels: number, kernels: number,
-/** Gates of each layer of one kernel, and of the update. */
+/** Gates per layer of one kernel, and of the update. */
 perception: Array<number>, update: Array<number>,
-/** Gates that are learned, and that are evaluated for a cell and a step. */
+/** Number of learned gates, and of gates evaluated per cell and step. */
 gates: number, gates_per_cell: number, parameters: number,
-/** Gates of each layer in the order of [`GatesView`]: of the perception the gates of all kernels. */
+/** Gates per layer in the order of [`GatesView`]; a perception layer counts the gates of all kernels. */
 layers: Array<number>,
-/** What is learned now, by the knobs in force; a rule has none. A grid of its size becomes it in so many steps. */
+/**
+ * The present target, by the knobs in force; null for a rule. A grid of this size should become the target in `steps`
+ * steps.
+ */
 target: Picture | null, steps: number,
-/** Of the cells of the target. */
+/** Displayed channels of the target. */
 shows: Shows, };
 
 export type PopulationView = { members: Array<MemberView>,
-/** Runs that ended perfect so far, and that ended at all: perfect or dead. */
+/** Number of runs that ended perfect, and of all runs that ended, perfect or dead. */
 perfect: number, ended: number,
 /** The member with the lowest hard loss. */
 best: number, };
 
 export type MemberView = { seed: number, updates: number,
-/** Squared error a cell of the soft automaton, as a mean over the newest iteration; nothing before the first. */
+/** Squared error per cell of the soft automaton, mean over the newest iteration; null before the first. */
 loss: number | null,
-/** The same of the hardened one on its newest test: the share of cells and colours that differ. */
+/** Error of the hardened automaton in its newest test: share of cells and colours that differ. */
 hard_loss: number, state: MemberState,
 /**
- * How its hardened automaton left the first grid of that test. Where it learns a rule: what it gives for each of the 512
- * neighbourhoods, in the order of their numbers.
+ * Result of the hardened automaton on the first grid of that test. For a rule: its output for each of the 512
+ * neighbourhoods, by number.
  */
 picture: Picture, };
 
 export type MemberState = "learning" | "perfect";
 
 export type GatesView = {
-/** The operation that each gate hardens to. */
+/** Operation to which each gate hardens. */
 ops: Uint8Array,
-/** How much of each gate it is, 0 to 1: floats. */
+/** Certainty of each gate's operation, from 0 to 1, as floats. */
 certainty: Uint8Array, };
 
 export type Start = "learned" | "random" | "blank" | "target";
@@ -62,42 +65,42 @@ export type Start = "learned" | "random" | "blank" | "target";
 export type Damage = "blank" | "noise" | "flip";
 
 export type GridView = { width: number, height: number, step: number,
-/** Of the member that it was taken from. */
+/** Number of updates of the member when its automaton was taken. */
 updates: number,
-/** As in [`Picture`]; of a soft grid rounded. */
+/** Values as in [`Picture`], rounded for a soft grid. */
 values: Uint8Array,
-/** Of a soft grid the channels that are shown, `[channel][cell]`: floats. */
+/** Displayed channels of a soft grid, `[channel][cell]`, as floats. */
 soft: Uint8Array,
 /**
- * Share of cells that differ from the target, where there is one of this size. Where a rule is learned, of those of the last
- * step that the rule gives another value.
+ * Share of cells that differ from the target, if there is one of this size. For a rule: share of cells in the last
+ * step that differ from the rule.
  */
 wrong: number | null, };
 
 export type CircuitView = {
-/** Of the member that it was taken from. */
+/** Number of updates of the member when the circuit was taken. */
 updates: number,
-/** Those in use, in words: `north-west channel 3`. */
+/** Inputs in use, in words: `north-west channel 3`. */
 inputs: Array<string>, gates: Array<GateView>,
-/** Wires, one a channel of the cell's next state. A constant is a gate of operation 0 or 15. */
+/** Wires, one per channel of the cell's next state. A constant is a gate with operation 0 or 15. */
 outputs: Array<number>,
-/** Gates of the automaton that are evaluated for a cell; those that pass an input through, and that nothing depends on. */
+/** Numbers of gates: evaluated per cell, passing an input through, and without effect. */
 evaluated: number, pass_through: number, dead: number,
-/** Gates on the longest way. */
+/** Number of gates on the longest path. */
 depth: number,
-/** Neighbourhoods or cells that circuit and automaton were compared on. */
+/** Number of neighbourhoods or cells on which circuit and automaton were compared. */
 verified: number, equal: boolean,
 /** The member is perfect. */
 perfect: boolean, };
 
 export type GateView = { op: number,
-/** Wires: an input below the number of inputs, else a gate plus that number. */
+/** Wires: an index below the number of inputs is an input; other indices are gates, offset by that number. */
 a: number, b: number,
-/** Longest way from an input. */
+/** Length of the longest path from an input. */
 layer: number, };
 
 export type ValuesView = {
-/** Of the circuit's member: as in [`CircuitView::updates`]. */
+/** Updates of the circuit's member, as in [`CircuitView::updates`]. */
 updates: number, inputs: Uint8Array, gates: Uint8Array, };
 
 export type Format = "svg" | "json" | "verilog" | "rust";
@@ -107,11 +110,11 @@ export type ExportView = {
 name: string, text: string, };
 
 export type BigView = { width: number, height: number, step: number,
-/** The first channel, a bit a cell, the lowest first; rows are padded to whole bytes. */
+/** The first channel, one bit per cell, lowest bit first; rows are padded to whole bytes. */
 words: Uint8Array,
-/** In the newest call. */
+/** Rates of the newest call. */
 cells_per_s: number, gate_cells_per_s: number,
-/** Of the pruned circuit. */
+/** Number of gates of the pruned circuit. */
 gates: number, };
 
 export interface Answers {

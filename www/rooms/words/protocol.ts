@@ -4,36 +4,36 @@
 
 export type Question = { "ask": "about", } | { "ask": "samples", } | { "ask": "tokens", text: string, } | { "ask": "read", text: string, next: number, } | { "ask": "attention", text: string, layer: number, head: number, } | { "ask": "prompt", } | { "ask": "generate", prompt: string | null, sampling: Sampling, most: number, stop: string, } | { "ask": "continue", tokens: number, } | { "ask": "stop", };
 
-/** What only this room tells, in [`crate::protocol::Event::Room`]. */
+/** Events of this room, in [`crate::protocol::Event::Room`]. */
 export type RoomEvent = { "kind": "preparing" } & Preparing | { "kind": "ready" } & AboutView | { "kind": "sample" } & Sample;
 
-/** What a variant is, in [`crate::protocol::Variant::about`]. */
+/** Description of a variant, in [`crate::protocol::Variant::about`]. */
 export type Preset = { width: number, layers: number, heads: number, context: number, tokenizer: TokenizerKind, };
 
 export type TokenizerKind = "chars" | "bytes" | "bpe";
 
 export type Preparing = { part: PreparingPart,
-/** 0 to 1. */
+/** Completed share of this part, from 0 to 1. */
 done: number,
-/** Seconds until this part is done, where enough of it is to tell. */
+/** Estimated seconds until this part is complete, once there is an estimate. */
 left_s: number | null, };
 
 export type PreparingPart = "text" | "merges" | "tokens";
 
 export type AboutView = {
-/** Where the text is not tokens yet. */
+/** Progress of the preparation; null once it is complete. */
 preparing: Preparing | null,
-/** Both are there once it is prepared. */
+/** Null until the preparation is complete; the same holds for `corpus`. */
 model: ModelView | null, corpus: CorpusView | null, };
 
 export type ModelView = { vocabulary: number, width: number, layers: number, heads: number,
-/** Tokens that it sees at once. */
+/** Number of tokens that the model sees at once. */
 context: number,
-/** Numbers that are trained, and those of them that are embeddings of tokens and positions. */
+/** Number of trained parameters; `embeddings` of them embed tokens and positions. */
 parameters: number, embeddings: number,
-/** Operations of one token in training: forward and backward, in products and attention. */
+/** Operations per token in training, forward and backward, in matrix products and attention. */
 flops_per_token: number,
-/** As they stand in a checkpoint. */
+/** Tensors as stored in a checkpoint. */
 tensors: Array<TensorView>, };
 
 export type TensorView = {
@@ -41,72 +41,72 @@ export type TensorView = {
 name: string, shape: Array<number>, };
 
 export type CorpusView = {
-/** `story grammar`, or the name of what was brought. */
+/** `story grammar`, or the name of the user's text. */
 name: string,
-/** It was brought, and is not the grammar's. */
+/** The text was provided by the user. */
 own: boolean, characters: number, tokens: number,
-/** Of them, those that are trained on and those that it is tested on. */
+/** Tokens for training and for validation. */
 training_tokens: number, validation_tokens: number, tokenizer: TokenizerKind, vocabulary: number,
-/** Of the text that it is tested on. */
+/** Characters per token of the validation text. */
 characters_per_token: number,
-/** Of the grammar, in nats a character: what it surprises by whoever knows it and remembers all that was before. */
+/** Entropy of the grammar in nats per character, given all previous text. */
 entropy: number | null,
 /**
- * Entropy floor of the grammar with this context, on the text that it is tested on, in nats a token. It bounds the mean loss
- * where tokens are characters; where they are byte pairs it is an estimate.
+ * Entropy floor of the grammar on the validation text with this context, in nats per token. For characters it bounds
+ * the mean loss; for byte pairs it is an estimate.
  */
 floor: number | null,
-/** How it begins. */
+/** Beginning of the text. */
 excerpt: string, };
 
-/** What was written behind the prompt at a test. */
+/** Text written after the prompt at a test. */
 export type Sample = { iteration: number,
-/** Tokens trained on by then. */
+/** Number of tokens trained on before the test. */
 tokens: number, val_loss: number, prompt: string, text: string, };
 
 export type TokenView = { id: number,
-/** Bytes that are no text stand by their numbers, as in `\xE2`. */
+/** Text of the token; bytes that are not valid text appear as numbers, as in `\xE2`. */
 text: string, };
 
 export type ReadView = {
-/** Of the weights that read. */
+/** Iteration of the weights. */
 iteration: number, tokens: Array<TokenView>,
-/** Nats, of each token after those before it; of the first there is none. */
+/** Surprise at each token in nats, given the tokens before it; null for the first. */
 surprise: Array<number | null>,
-/** Behind each token: how unsure the model is of the next, in nats. */
+/** Entropy of the prediction after each token, in nats. */
 entropy: Array<number>,
-/** Behind each token: the likeliest next ones, the likeliest first. */
+/** Most likely next tokens after each token, in descending order. */
 next: Array<Array<NextView>>,
-/** Mean surprise of a token, in nats, and of a character, in bits; nothing of a single token. */
+/** Mean surprise in nats per token and in bits per character; null for a single token. */
 loss: number | null, bits_per_char: number | null, };
 
 export type NextView = { id: number, text: string, probability: number, };
 
 export type AttentionView = { iteration: number, layer: number, head: number, tokens: Array<TokenView>,
-/** `[from][to]`, a row for each token that looks, which sums to 1; 0 for those behind it. Floats. */
+/** `[from][to]`: one row per token, which sums to 1, with 0 for later tokens. Floats. */
 weights: Uint8Array, };
 
-/** How the next token is chosen. */
+/** Method for choosing the next token. */
 export type Sampling = {
-/** 0 always takes the likeliest. */
+/** Temperature; 0 always takes the most likely token. */
 temperature: number,
-/** Among so many of the likeliest; 0 for all. */
+/** Number of most likely tokens to choose from; 0 for all. */
 top_k: number,
-/** Among the likeliest that together have this probability; 1 for all. */
+/** Total probability of the most likely tokens to choose from; 1 for all. */
 top_p: number, seed: number, };
 
 export type GenerationView = {
-/** Of the weights that write. */
+/** Iteration of the weights. */
 iteration: number,
-/** Tokens so far, without the prompt's. */
+/** Tokens so far, without the prompt. */
 tokens: number,
-/** All that was written so far, without the prompt. A character of which a part is still to come is held back. */
+/** Text so far, without the prompt. An incomplete character is held back. */
 text: string,
-/** Those of this call. */
+/** Tokens added by this call. */
 added: Array<Generated>, ended: Ended | null, };
 
 export type Generated = { id: number, text: string,
-/** As the model gave it, before temperature and cuts. */
+/** Probability by the model, before temperature and cuts. */
 probability: number, };
 
 export type Ended = "length" | "stop" | "asked";

@@ -92,7 +92,7 @@ struct Line<'a> {
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Kind<'a, T> {
+        struct Tagged<'a, T> {
             kind: &'a str,
             #[serde(flatten)]
             rest: T,
@@ -104,9 +104,9 @@ impl Serialize for Line<'_> {
         }
         let names = Names::of(self.schema);
         match self.record {
-            Record::Opened(backend) => Kind { kind: "opened", rest: backend }.serialize(out),
-            Record::FileSaved { file, bytes } => Kind { kind: "file_saved", rest: Saved { file, bytes: *bytes } }.serialize(out),
-            Record::Remaining(remaining) => Kind { kind: "left", rest: remaining }.serialize(out),
+            Record::Opened(backend) => Tagged { kind: "opened", rest: backend }.serialize(out),
+            Record::FileSaved { file, bytes } => Tagged { kind: "file_saved", rest: Saved { file, bytes: *bytes } }.serialize(out),
+            Record::Remaining(remaining) => Tagged { kind: "left", rest: remaining }.serialize(out),
             Record::Summary(summary) => put_named(out, "summary", &**summary, names),
             Record::Event(Event::Began(began)) => put_named(out, "began", &**began, names),
             Record::Event(Event::Metrics(row)) => put_named(out, "metrics", row, names),

@@ -12,7 +12,7 @@ use crate::session::begin;
 use crate::session::record::{By, Names, Record};
 use crate::signals::Signals;
 use anyhow::{Context, Result, anyhow, bail};
-use files::Kind;
+use files::FileKind;
 use run::outcomes::{Ended, Outcome, named, table};
 use run::protocol::{Backend, Column, Command, Config, Event, Knobs, Value};
 use run::sweep::{VARIANT, with};
@@ -32,7 +32,7 @@ const MOST_RUNS: usize = 100_000;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Beginning of every line of a results file.
 const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;
-const RESULTS: Kind = Kind {
+const RESULTS: FileKind = FileKind {
     name: "file with results of a sweep",
     is_kind: |file| files::begins(file, LINE_BEGINS),
     next: "Name another file with --out",

@@ -117,7 +117,7 @@ fn a_game_is_played_by_lines_and_ends_with_the_input() {
     for words in [
         "in standard notation",
         "error: there is no command \"nonsense\"",
-        "error: no move of yours is due",
+        "error: it is not your turn to move",
         "error: this player gives no hints",
         "error: a game can be resigned for 1, 2",
         "You lose a gammon, 2 points",

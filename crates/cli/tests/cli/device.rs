@@ -71,7 +71,7 @@ fn without_a_gpu_the_cpu_trains_with_a_warning() {
         assert_eq!((&device["on_gpu"], &device["gpu"]), (&false.into(), &Value::Null), "{device}");
         let notice = of_kind(&log, "notice")[0];
         assert_eq!(notice["level"], "warning");
-        assert!(notice["text"].as_str().unwrap().contains("no GPU"), "{notice}");
+        assert!(notice["text"].as_str().unwrap().contains("No GPU is available"), "{notice}");
         assert!(notice["next_step"].as_str().unwrap().contains("driver"), "{notice}");
         let on_cpu = scratch.summary(format!("{train} --device cpu"));
         assert_eq!(summary(&log)["digest"], on_cpu["digest"], "the same run as with --device cpu");

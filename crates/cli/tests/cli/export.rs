@@ -202,8 +202,8 @@ fn unsuitable_files_are_errors_and_stay_unchanged() {
     let before = scratch.bytes("two.csv");
     for (args, status, words) in [
         ("resume one.st --steps 8192 --csv two.csv", 1, "another run"),
-        ("resume one.st --steps 8192 --csv prices.csv", 1, "not a metrics table of "),
-        ("train --steps 8192 --csv prices.csv", 1, "not a metrics table of "),
+        ("resume one.st --steps 8192 --csv prices.csv", 1, "not a table of metrics"),
+        ("train --steps 8192 --csv prices.csv", 1, "not a table of metrics"),
         ("train --steps 8192 --csv nowhere/run.csv", 1, "Create it"),
         ("train --steps 8192 --tensorboard prices.csv", 1, "Name a folder"),
         ("train --csv x.csv --events x.csv", 2, "Use different files"),

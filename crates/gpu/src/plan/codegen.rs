@@ -2,11 +2,11 @@
 //! the same text and share a pipeline.
 
 use super::dataflow::{Dataflow, Location, Op};
-use super::fusion::{Groups, Kind};
+use super::fusion::{GroupKind, Groups};
 use crate::functions::{FUNCTIONS, unary, unary_grad};
 use crate::program::{MAIN, Program, Region, Space, groups as spread};
 use crate::reduce::Reduce;
-use graph::{Call, Part, Sums};
+use graph::{Call, ColumnSpan, Sums};
 use math::{Binary, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -76,9 +76,9 @@ struct Sum {
 impl Writer<'_> {
     pub fn emit(&self, index: usize, program: &mut Program, space: &mut Space) {
         match self.groups.groups[index].kind {
-            Kind::Threads(count) => self.threads(index, count, program, space),
-            Kind::Walk { rows, cols } => self.walk(index, [rows, cols], program, space),
-            Kind::Own => unreachable!("it has a kernel of its own"),
+            GroupKind::Threads(count) => self.threads(index, count, program, space),
+            GroupKind::Walk { rows, cols } => self.walk(index, [rows, cols], program, space),
+            GroupKind::Own => unreachable!("it has a kernel of its own"),
         }
     }
 
@@ -559,7 +559,7 @@ impl Kernel<'_> {
                 let mut text = format!("        var {y} = 0.0;\n        let {y}_at = t % {cols}u;\n");
                 for (part, &x) in parts.iter().zip(reads) {
                     let base = self.base(x);
-                    let Part { of, from, width, at } = *part;
+                    let ColumnSpan { of, from, width, at } = *part;
                     let _ = writeln!(
                         text,
                         "        if ({y}_at >= {at}u && {y}_at < {}u) \

@@ -17,7 +17,7 @@ pub(super) const MOST_SUMS: usize = 16;
 const MOST_NODES: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum GroupKind {
     /// The given number of threads.
     Threads(usize),
     /// One thread per column and some of the rows, one element at a time, for sums of columns.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    pub kind: Kind,
+    pub kind: GroupKind,
     pub nodes: Vec<usize>,
     /// Second pass of a group of threads: its sums, and the arithmetic on single numbers after them.
     pub finish: Vec<usize>,
@@ -230,9 +230,9 @@ impl Grouping<'_> {
         let group = &self.groups[index];
         let there = |v: usize, by: usize| self.given[v] || self.time[v] < by;
         let count = match group.kind {
-            Kind::Threads(count) => count,
-            Kind::Walk { rows, cols } => rows * cols,
-            Kind::Own => {
+            GroupKind::Threads(count) => count,
+            GroupKind::Walk { rows, cols } => rows * cols,
+            GroupKind::Own => {
                 let alone = group.nodes.len() == 1 && dataflow.are_alike(group.nodes[0], n);
                 let ready = node.reads.iter().all(|&v| there(v, body(index)));
                 if !alone || !ready || after >= body(index) {
@@ -255,13 +255,13 @@ impl Grouping<'_> {
         let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
         if ready && in_order && group.nodes.len() < MOST_NODES {
             let kind = match (group.kind, &node.op) {
-                (Kind::Threads(count), &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) if cols > WIDEST => {
-                    (count == rows * cols && group.sums == 0).then_some(Kind::Walk { rows, cols })
+                (GroupKind::Threads(count), &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) if cols > WIDEST => {
+                    (count == rows * cols && group.sums == 0).then_some(GroupKind::Walk { rows, cols })
                 }
-                (Kind::Walk { .. }, &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) => {
-                    (group.kind == Kind::Walk { rows, cols }).then_some(group.kind)
+                (GroupKind::Walk { .. }, &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) => {
+                    (group.kind == GroupKind::Walk { rows, cols }).then_some(group.kind)
                 }
-                (Kind::Walk { .. }, Op::Call(Call::Sum { of: Sums::All, .. })) => None,
+                (GroupKind::Walk { .. }, Op::Call(Call::Sum { of: Sums::All, .. })) => None,
                 (kind, _) => (fits(dataflow, n, count) && group.sums + sums <= MOST_SUMS).then_some(kind),
             };
             if let Some(kind) = kind {
@@ -269,14 +269,14 @@ impl Grouping<'_> {
                 group.kind = kind;
                 group.nodes.push(n);
                 group.sums += sums;
-                if sums > 0 && matches!(kind, Kind::Threads(_)) {
+                if sums > 0 && matches!(kind, GroupKind::Threads(_)) {
                     group.finish.push(n);
                 }
                 return Some(if sums > 0 { finish(index) } else { body(index) });
             }
         }
         let single = node.op.is_elementwise() && dataflow.len(node.writes[0]) == 1;
-        let summed = matches!(group.kind, Kind::Threads(_)) && group.sums > 0;
+        let summed = matches!(group.kind, GroupKind::Threads(_)) && group.sums > 0;
         let ready = node.reads.iter().all(|&v| there(v, finish(index) + 1));
         if single && summed && ready && after <= finish(index) {
             self.groups[index].finish.push(n);
@@ -289,12 +289,13 @@ impl Grouping<'_> {
     fn begin(&mut self, n: usize) -> usize {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let mut sums = 0;
-        let try_rows =
-            |rows: usize, other: usize| [rows, other].into_iter().find(|&count| fits(dataflow, n, count)).map_or(Kind::Own, Kind::Threads);
+        let try_rows = |rows: usize, other: usize| {
+            [rows, other].into_iter().find(|&count| fits(dataflow, n, count)).map_or(GroupKind::Own, GroupKind::Threads)
+        };
         let kind = match node.op {
             Op::Call(Call::Sum { of: Sums::Cols, rows, cols }) if cols > WIDEST => {
                 sums = cols;
-                Kind::Walk { rows, cols }
+                GroupKind::Walk { rows, cols }
             }
             Op::Call(Call::Sum { of: Sums::All, .. }) => {
                 sums = 1;
@@ -314,7 +315,7 @@ impl Grouping<'_> {
                 }
             },
         };
-        let finish_nodes = if sums > 0 && matches!(kind, Kind::Threads(_)) { vec![n] } else { Vec::new() };
+        let finish_nodes = if sums > 0 && matches!(kind, GroupKind::Threads(_)) { vec![n] } else { Vec::new() };
         self.groups.push(Group { kind, nodes: vec![n], finish: finish_nodes, sums });
         let index = self.groups.len() - 1;
         if sums > 0 { finish(index) } else { body(index) }
@@ -322,7 +323,7 @@ impl Grouping<'_> {
 
     /// Appends a kernel that stores a number that all others compute themselves.
     fn place_given(&mut self, n: usize) {
-        let summed = |group: &Group| matches!(group.kind, Kind::Threads(_)) && group.sums > 0;
+        let summed = |group: &Group| matches!(group.kind, GroupKind::Threads(_)) && group.sums > 0;
         let index = self.groups.iter().rposition(summed);
         self.time[self.dataflow.nodes[n].writes[0]] = match index {
             Some(index) => {
@@ -330,7 +331,7 @@ impl Grouping<'_> {
                 finish(index)
             }
             None => {
-                self.groups.push(Group { kind: Kind::Threads(1), nodes: vec![n], finish: Vec::new(), sums: 0 });
+                self.groups.push(Group { kind: GroupKind::Threads(1), nodes: vec![n], finish: Vec::new(), sums: 0 });
                 body(self.groups.len() - 1)
             }
         };

@@ -9,7 +9,7 @@ use learn::words::{Config, Pretrainer, Shape, Stats};
 use learn::{Fault, Learner, Offload, Slice};
 use math::{Act, Isa, Unary};
 use std::sync::Arc;
-use worlds::words::{Corpus, Kind};
+use worlds::words::{Corpus, TokenizerSpec};
 
 /// Returns true if the adapter has f16; otherwise reports that the test is skipped.
 fn has_half(gpu: &Gpu) -> bool {
@@ -126,7 +126,7 @@ pub fn config(half: bool) -> Config {
 fn learner(half: bool, seed: u32) -> Pretrainer {
     let config = config(half);
     let text: Vec<u8> = (0..4000u32).map(|i| ((i % 17) * (i % 5) + i / 7 % 3) as u8 % 64).collect();
-    let (corpus, _) = Corpus::new(&text, Kind::Bytes, config.shape.context).unwrap();
+    let (corpus, _) = Corpus::new(&text, TokenizerSpec::Bytes, config.shape.context).unwrap();
     Pretrainer::new(config, &Arc::new(corpus), seed, Isa::best()).unwrap()
 }
 

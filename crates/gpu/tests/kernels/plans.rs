@@ -5,7 +5,7 @@ use crate::nets::{self, Case, Learning};
 use crate::pieces::{
     self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter, weigh, windows,
 };
-use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
+use gpu::{DispatchGroup, Executor, Fault, Gpu, OpenOptions};
 use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Packed, Params, Plan};
 use learn::control::ppo::Head;
 use learn::control::{LearnerSpec, Ppo, PpoConfig};
@@ -398,8 +398,8 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
 /// for its sums. The other parts are products: three per layer, without the gradient of the observations. Equal layers of the two networks
 /// share a dispatch.
 #[track_caller]
-fn assert_loss_is_one_group(what: &str, parts: &[Part], spec: &LearnerSpec) {
-    let (products, others): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_product);
+fn assert_loss_is_one_group(what: &str, parts: &[DispatchGroup], spec: &LearnerSpec) {
+    let (products, others): (Vec<&DispatchGroup>, Vec<&DispatchGroup>) = parts.iter().partition(|part| part.is_product);
     let [loss] = others[..] else { panic!("{what}: {others:?}") };
     assert!(loss.nodes > 40 && loss.steps.len() <= 2, "{what}: {loss:?}");
     let (layers, without) = if spec.config.shared { (4, 1) } else { (6, 2) };

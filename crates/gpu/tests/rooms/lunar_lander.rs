@@ -173,9 +173,9 @@ fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     [from, to]
 }
 
-/// Kind of a step.
+/// StepKind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum StepKind {
     Flight,
     Touch,
     Ground,
@@ -185,35 +185,35 @@ enum Kind {
     Lost,
 }
 
-fn kind_of(from: &Rows, to: &Rows, i: usize) -> Kind {
+fn kind_of(from: &Rows, to: &Rows, i: usize) -> StepKind {
     let legs = |rows: &Rows, row| rows.float(row, i) + rows.float(row + 1, i) > 0.0;
     if to.word(ENDS, i) & TERMINATED != 0 {
         match to.float(TOTALS, i) > 0.0 {
-            true => Kind::Rest,
-            false if to.float(STATE, i).abs() >= 1.0 => Kind::Lost,
-            false => Kind::Crash,
+            true => StepKind::Rest,
+            false if to.float(STATE, i).abs() >= 1.0 => StepKind::Lost,
+            false => StepKind::Crash,
         }
     } else if from.float(28, i) > 0.0 {
-        Kind::Still
+        StepKind::Still
     } else if legs(from, 26) {
-        Kind::Ground
+        StepKind::Ground
     } else if legs(to, STATE + 6) {
-        Kind::Touch
+        StepKind::Touch
     } else {
-        Kind::Flight
+        StepKind::Flight
     }
 }
 
 /// Per kind: maximum median and maximum 99th percentile of the differences in observations.
-const FAR: [(Kind, f32, f32); 7] = [
-    (Kind::Flight, 1e-6, 5e-6),
-    (Kind::Touch, 2e-6, 1e-5),
-    (Kind::Ground, 1e-6, 2e-5),
-    (Kind::Still, 1e-6, 2e-5),
-    (Kind::Rest, 1e-6, 2e-6),
+const FAR: [(StepKind, f32, f32); 7] = [
+    (StepKind::Flight, 1e-6, 5e-6),
+    (StepKind::Touch, 2e-6, 1e-5),
+    (StepKind::Ground, 1e-6, 2e-5),
+    (StepKind::Still, 1e-6, 2e-5),
+    (StepKind::Rest, 1e-6, 2e-6),
     // An impact of the hull amplifies differences in the last digits to the fourth.
-    (Kind::Crash, 1e-5, 2e-3),
-    (Kind::Lost, 2e-6, 2e-5),
+    (StepKind::Crash, 1e-5, 2e-3),
+    (StepKind::Lost, 2e-6, 2e-5),
 ];
 
 /// Quantile `share` of the numbers.
@@ -232,7 +232,7 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     // Discrete results: ends, episodes, steps, engines, leg contacts, terrain pieces and features.
     let otherwise = count(&|i| (1..WORDS).any(|row| ours.word(row, i) != to.word(row, i)));
     assert!(otherwise * 10_000 <= steps.len(), "{otherwise} of {} steps ended differently", steps.len());
-    let low = steps.iter().filter(|&&i| kind_of(&from, &to, i) != Kind::Flight).count();
+    let low = steps.iter().filter(|&&i| kind_of(&from, &to, i) != StepKind::Flight).count();
     let decided = |row: usize| (26..29).contains(&row) || row >= 43 && (row - 43) % 7 < 3;
     let otherwise = count(&|i| (0..STATE).any(|row| decided(row) && apart(row..row + 1, i) > 0.0));
     assert!(otherwise * 1000 <= low, "contacts differ in {otherwise} of {low} steps");

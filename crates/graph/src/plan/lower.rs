@@ -1,6 +1,6 @@
 //! Translates one node, or a chain of nodes, to kernel calls with their reads and writes.
 
-use super::{Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step};
+use super::{Call, Chain, ColumnSpan, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step};
 use crate::buffer::LINE;
 use crate::graph::Node;
 use crate::op::{Op, Sums, Wrt};
@@ -394,7 +394,7 @@ impl Planner<'_> {
         let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };
         let part = |part: &[usize; 4]| {
             let [of, from, width, at] = part.map(|columns| columns * unit);
-            Part { of, from, width, at }
+            ColumnSpan { of, from, width, at }
         };
         let parts = parts.iter().map(part).collect();
         self.lower_as(id, Call::Columns { rows, cols: cols * unit, parts }, read);

@@ -24,7 +24,7 @@ pub type Inputs = [u8; INPUTS];
 
 /// Relation between the rows of an input's values.
 #[derive(Clone, Copy)]
-enum Kind {
+enum InputKind {
     /// A learned step for each value up to the given number; higher values repeat the last step. All steps have the given scale.
     Graded(usize, f32),
     /// An independent row for each value.
@@ -32,35 +32,35 @@ enum Kind {
 }
 
 /// Greatest value and kind of each handmade feature of a side, in the order of [`read_side`].
-const SIDE: [(usize, Kind); READ] = [
-    (36, Kind::Graded(36, 0.2)),  // shots
-    (24, Kind::Graded(24, 0.25)), // mean pips lost to them
-    (28, Kind::Apart),            // number of home points and of opposing checkers on the bar
-    (63, Kind::Apart),            // home points, as bits
-    (7, Kind::Graded(7, 0.7)),    // prime
-    (6, Kind::Graded(6, 0.7)),    // most points made of six in a row
-    (36, Kind::Graded(36, 0.2)),  // rolls with which the opponent's rear checker escapes
-    (36, Kind::Graded(36, 0.2)),  // rolls that fail to escape from the worst place ahead
-    (25, Kind::Graded(25, 0.25)), // rearmost place
-    (15, Kind::Graded(15, 0.4)),  // checkers behind the opponent's rear checker
-    (7, Kind::Apart),             // foremost anchor
-    (4, Kind::Graded(4, 0.7)),    // anchors
-    (10, Kind::Graded(10, 0.5)),  // checkers on point 19 or farther back
-    (40, Kind::Graded(40, 0.2)),  // pips, in sixes
-    (24, Kind::Graded(24, 0.25)), // pips to spare, in fours
-    (8, Kind::Graded(8, 0.5)),    // blots
-    (5, Kind::Graded(5, 0.7)),    // blots at home
-    (7, Kind::Graded(7, 0.5)),    // points
-    (10, Kind::Graded(10, 0.5)),  // checkers above three on a point
-    (24, Kind::Graded(24, 0.25)), // legal moves of a single die, in twos
-    (18, Kind::Graded(18, 0.3)),  // outfield points within reach
-    (15, Kind::Graded(15, 0.4)),  // checkers on the lowest three points
-    (63, Kind::Graded(63, 0.15)), // in a race: pips, in twos
-    (15, Kind::Graded(15, 0.4)),  // in a race: checkers not yet home
+const SIDE: [(usize, InputKind); READ] = [
+    (36, InputKind::Graded(36, 0.2)),  // shots
+    (24, InputKind::Graded(24, 0.25)), // mean pips lost to them
+    (28, InputKind::Apart),            // number of home points and of opposing checkers on the bar
+    (63, InputKind::Apart),            // home points, as bits
+    (7, InputKind::Graded(7, 0.7)),    // prime
+    (6, InputKind::Graded(6, 0.7)),    // most points made of six in a row
+    (36, InputKind::Graded(36, 0.2)),  // rolls with which the opponent's rear checker escapes
+    (36, InputKind::Graded(36, 0.2)),  // rolls that fail to escape from the worst place ahead
+    (25, InputKind::Graded(25, 0.25)), // rearmost place
+    (15, InputKind::Graded(15, 0.4)),  // checkers behind the opponent's rear checker
+    (7, InputKind::Apart),             // foremost anchor
+    (4, InputKind::Graded(4, 0.7)),    // anchors
+    (10, InputKind::Graded(10, 0.5)),  // checkers on point 19 or farther back
+    (40, InputKind::Graded(40, 0.2)),  // pips, in sixes
+    (24, InputKind::Graded(24, 0.25)), // pips to spare, in fours
+    (8, InputKind::Graded(8, 0.5)),    // blots
+    (5, InputKind::Graded(5, 0.7)),    // blots at home
+    (7, InputKind::Graded(7, 0.5)),    // points
+    (10, InputKind::Graded(10, 0.5)),  // checkers above three on a point
+    (24, InputKind::Graded(24, 0.25)), // legal moves of a single die, in twos
+    (18, InputKind::Graded(18, 0.3)),  // outfield points within reach
+    (15, InputKind::Graded(15, 0.4)),  // checkers on the lowest three points
+    (63, InputKind::Graded(63, 0.15)), // in a race: pips, in twos
+    (15, InputKind::Graded(15, 0.4)),  // in a race: checkers not yet home
 ];
-const TOGETHER: [(usize, Kind); BOTH] = [
-    (48, Kind::Graded(48, 0.2)), // lead in contact, in fours
-    (80, Kind::Graded(80, 0.2)), // lead in a race
+const TOGETHER: [(usize, InputKind); BOTH] = [
+    (48, InputKind::Graded(48, 0.2)), // lead in contact, in fours
+    (80, InputKind::Graded(80, 0.2)), // lead in a race
 ];
 
 /// First-layer rows of each input, and their derivation from the learned steps.
@@ -79,7 +79,7 @@ const ALWAYS: u16 = 0;
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
-        let place = (15, Kind::Graded(7, 1.0));
+        let place = (15, InputKind::Graded(7, 1.0));
         let side = || std::iter::repeat_n(place, PLACES).chain(SIDE);
         let all = side().chain(side()).chain(TOGETHER);
         let mut layout = Layout { first: [0; USED], most: [0; USED], grades: vec![Grade { step: 0, scale: 1.0, onward: false }], steps: 1 };
@@ -87,12 +87,12 @@ pub fn layout() -> &'static Layout {
             layout.first[input] = layout.grades.len() as u16;
             layout.most[input] = most as u8;
             let (own, scale) = match kind {
-                Kind::Graded(own, scale) => (own, scale),
-                Kind::Apart => (most, 1.0),
+                InputKind::Graded(own, scale) => (own, scale),
+                InputKind::Apart => (most, 1.0),
             };
             for value in 0..most {
                 let step = (layout.steps + value.min(own - 1)) as u32;
-                let onward = matches!(kind, Kind::Graded(..)) && value > 0;
+                let onward = matches!(kind, InputKind::Graded(..)) && value > 0;
                 layout.grades.push(Grade { step, scale, onward });
             }
             layout.steps += own;

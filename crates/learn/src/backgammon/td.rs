@@ -276,9 +276,9 @@ impl SelfPlay {
     }
 }
 
-/// Current stage of a round.
+/// Current phase of a round.
 #[derive(Clone, Copy, PartialEq)]
-enum Stage {
+enum Phase {
     /// Games: number played.
     Playing(usize),
     /// Training: network index, and number of minibatches completed.
@@ -305,7 +305,7 @@ pub struct Strong {
     /// Maximum number of multiply-adds of a slice.
     longest: f64,
     samples: [Vec<Sample>; NETS],
-    stage: Stage,
+    phase: Phase,
     progress: Progress,
     round: Round,
     /// True if a loss or a gradient norm of the last round was not finite.
@@ -349,7 +349,7 @@ impl Strong {
             under_way: 0,
             longest: state::LONGEST,
             samples: Default::default(),
-            stage: Stage::Playing(0),
+            phase: Phase::Playing(0),
             progress: Progress::default(),
             round: Round::default(),
             diverged: false,
@@ -417,7 +417,7 @@ impl Strong {
     }
 
     /// Continues the games in progress, or begins the next ones; adds them to the round when all of them are over.
-    fn play(&mut self, played: usize) -> Stage {
+    fn play(&mut self, played: usize) -> Phase {
         let begins = self.under_way == 0;
         if begins {
             let most = if self.looks_ahead() { LOOKAHEAD_SLICE } else { SLICE };
@@ -426,7 +426,7 @@ impl Strong {
         let count = self.under_way;
         self.play_slice(begins);
         if !self.self_plays[..count].iter().all(|self_play| self_play.is_over) {
-            return Stage::Playing(played);
+            return Phase::Playing(played);
         }
         self.under_way = 0;
         for i in 0..count {
@@ -435,7 +435,7 @@ impl Strong {
             self.add_game(&game, &samples);
             self.self_plays[i].samples = samples;
         }
-        self.next_stage(played + count)
+        self.next_phase(played + count)
     }
 
     /// Plays some moves of each game in progress.
@@ -481,19 +481,19 @@ impl Strong {
         self.progress.games += 1;
     }
 
-    /// Returns the stage after `played` games of the round.
-    fn next_stage(&mut self, played: usize) -> Stage {
+    /// Returns the phase after `played` games of the round.
+    fn next_phase(&mut self, played: usize) -> Phase {
         if played < self.games() {
-            return Stage::Playing(played);
+            return Phase::Playing(played);
         }
         let mut order = Rng::new(self.seed, SHUFFLE).sequence(self.progress.iterations << 32);
         for samples in &mut self.samples {
             order.shuffle(samples);
         }
-        Stage::Learning(0, 0)
+        Phase::Learning(0, 0)
     }
 
-    fn learn(&mut self, net: usize, learned: usize) -> Stage {
+    fn learn(&mut self, net: usize, learned: usize) -> Phase {
         let all = &self.samples[net];
         // The last minibatch also takes a remainder smaller than a minibatch.
         let count = (all.len() / self.settings.batch).max(1);
@@ -515,7 +515,7 @@ impl Strong {
             self.round.updates += 1;
             self.progress.updates += 1;
         }
-        if learned + 1 < count * passes { Stage::Learning(net, learned + 1) } else { Stage::Learning(net + 1, 0) }
+        if learned + 1 < count * passes { Phase::Learning(net, learned + 1) } else { Phase::Learning(net + 1, 0) }
     }
 
     fn end_round(&mut self) -> Stats {
@@ -549,20 +549,20 @@ impl Learner for Strong {
     crate::learner_settings!(settings, set_config, StrongConfig::check);
 
     fn advance(&mut self) -> Slice<Stats> {
-        self.stage = match self.stage {
-            Stage::Playing(_) if self.shared => return Slice::Waiting,
-            Stage::Playing(played) => self.play(played),
-            Stage::Learning(net, learned) => {
+        self.phase = match self.phase {
+            Phase::Playing(_) if self.shared => return Slice::Waiting,
+            Phase::Playing(played) => self.play(played),
+            Phase::Learning(net, learned) => {
                 let start = self.now();
                 let next = self.learn(net, learned);
                 self.round.parts_s[net::LEARNING] += self.now() - start;
                 next
             }
         };
-        if self.stage != Stage::Learning(NETS, 0) {
+        if self.phase != Phase::Learning(NETS, 0) {
             return Slice::Worked;
         }
-        self.stage = Stage::Playing(0);
+        self.phase = Phase::Playing(0);
         Slice::Ended(self.end_round())
     }
 
@@ -575,7 +575,7 @@ impl Learner for Strong {
     }
 
     fn at_boundary(&self) -> bool {
-        self.stage == Stage::Playing(0) && self.under_way == 0
+        self.phase == Phase::Playing(0) && self.under_way == 0
     }
 
     fn progress(&self) -> Progress {

@@ -73,7 +73,7 @@ const ON_PATH: u32 = u32::MAX - 1;
 const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Stage {
+enum Phase {
     /// Next state.
     Judge(usize),
     Choose(usize),
@@ -83,7 +83,7 @@ enum Stage {
 /// A pass over all states. The module documentation describes it.
 pub struct Exhaustive {
     exact: Arc<Distances>,
-    stage: Stage,
+    phase: Phase,
     /// By rank: estimated distance, and the best action plus 16 times the second best.
     values: Vec<f32>,
     best: Vec<u8>,
@@ -101,7 +101,7 @@ impl Exhaustive {
     pub fn new(exact: Arc<Distances>) -> Exhaustive {
         Exhaustive {
             exact,
-            stage: Stage::Judge(0),
+            phase: Phase::Judge(0),
             values: vec![0.0; Two::STATES],
             best: vec![0; Two::STATES],
             steps: vec![UNKNOWN; 2 * Two::STATES],
@@ -114,7 +114,7 @@ impl Exhaustive {
 
     /// Restarts the pass.
     pub fn begin(&mut self) {
-        self.stage = Stage::Judge(0);
+        self.phase = Phase::Judge(0);
     }
 
     /// Runs the pass to its end.
@@ -129,8 +129,8 @@ impl Exhaustive {
 
     /// Number of states judged so far.
     pub fn judged(&self) -> usize {
-        match self.stage {
-            Stage::Judge(from) => from,
+        match self.phase {
+            Phase::Judge(from) => from,
             _ => Two::STATES,
         }
     }
@@ -138,44 +138,44 @@ impl Exhaustive {
     /// Runs a slice of a few milliseconds; returns the report at the end. The judge must not change during a pass. The next call starts a
     /// new pass.
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
-        let (from, size) = match self.stage {
-            Stage::Judge(from) => (from, judge.at_once(JUDGED)),
-            Stage::Choose(from) | Stage::Walk(_, from) => (from, READ),
+        let (from, size) = match self.phase {
+            Phase::Judge(from) => (from, judge.at_once(JUDGED)),
+            Phase::Choose(from) | Phase::Walk(_, from) => (from, READ),
         };
         let to = (from + size).min(Two::STATES);
-        match self.stage {
-            Stage::Judge(_) => {
+        match self.phase {
+            Phase::Judge(_) => {
                 if !self.judge(judge, from, to) {
                     return None;
                 }
             }
-            Stage::Choose(_) => self.choose(from, to),
-            Stage::Walk(greedy, _) => (from..to).for_each(|rank| self.walk(greedy, rank)),
+            Phase::Choose(_) => self.choose(from, to),
+            Phase::Walk(greedy, _) => (from..to).for_each(|rank| self.walk(greedy, rank)),
         }
         let is_done = to == Two::STATES;
-        self.stage = match self.stage {
-            Stage::Judge(_) if !is_done => Stage::Judge(to),
-            Stage::Judge(_) if judge.scores() == Scores::Value => Stage::Choose(0),
-            Stage::Choose(_) if !is_done => Stage::Choose(to),
-            Stage::Judge(_) | Stage::Choose(_) => self.begin_walk(Greedy::Plain),
-            Stage::Walk(greedy, _) if !is_done => Stage::Walk(greedy, to),
-            Stage::Walk(Greedy::Plain, _) => {
+        self.phase = match self.phase {
+            Phase::Judge(_) if !is_done => Phase::Judge(to),
+            Phase::Judge(_) if judge.scores() == Scores::Value => Phase::Choose(0),
+            Phase::Choose(_) if !is_done => Phase::Choose(to),
+            Phase::Judge(_) | Phase::Choose(_) => self.begin_walk(Greedy::Plain),
+            Phase::Walk(greedy, _) if !is_done => Phase::Walk(greedy, to),
+            Phase::Walk(Greedy::Plain, _) => {
                 count(&self.exact, &self.steps, &mut self.report.plain);
                 self.begin_walk(Greedy::Onward)
             }
-            Stage::Walk(Greedy::Onward, _) => {
+            Phase::Walk(Greedy::Onward, _) => {
                 count(&self.exact, &self.steps, &mut self.report.onward);
-                self.stage = Stage::Judge(0);
+                self.phase = Phase::Judge(0);
                 return Some(&self.report);
             }
         };
         None
     }
 
-    fn begin_walk(&mut self, greedy: Greedy) -> Stage {
+    fn begin_walk(&mut self, greedy: Greedy) -> Phase {
         self.steps.fill(UNKNOWN);
         self.steps[..2].fill(0);
-        Stage::Walk(greedy, 0)
+        Phase::Walk(greedy, 0)
     }
 
     /// Estimated distances by rank, once all states are judged. For a judge of action values, the value of the best action.

@@ -2,7 +2,7 @@
 
 use crate::cases::each_case;
 use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
-use learn::settings::{Kind, Setting, Settings, Value};
+use learn::settings::{KnobKind, Setting, Settings, Value};
 use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
 use math::par::Threads;
@@ -179,17 +179,17 @@ fn is_set<S: Subject>(case: &Case<S>) {
 /// Another value in the user's range that needs little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
-        Kind::Float { min, max, .. } => {
+        KnobKind::Float { min, max, .. } => {
             let x = value.number();
             Value::Number(if x > min { (x + min) / 2.0 } else { (min + max) / 2.0 })
         }
-        Kind::Int { min, max, .. } => {
+        KnobKind::Int { min, max, .. } => {
             let x = value.number();
             Value::Number(if x > min { x - 1.0 } else { x + 1.0 }.clamp(min, max))
         }
-        Kind::Bool => Value::Number(1.0 - value.number()),
-        Kind::Choice { options } => options.iter().find(|option| option.name != value.text()).expect("several").name.into(),
-        Kind::Text { .. } => "16".into(),
+        KnobKind::Bool => Value::Number(1.0 - value.number()),
+        KnobKind::Choice { options } => options.iter().find(|option| option.name != value.text()).expect("several").name.into(),
+        KnobKind::Text { .. } => "16".into(),
     }
 }
 

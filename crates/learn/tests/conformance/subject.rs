@@ -21,7 +21,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
 use worlds::cube::{Distances, Metric};
-use worlds::words::{Corpus, Grammar, Kind as TextKind};
+use worlds::words::{Corpus, Grammar, TokenizerSpec};
 
 pub const SEED: u32 = 7;
 
@@ -135,7 +135,7 @@ fn exact<P: Cube>() -> Option<Arc<Distances>> {
 /// A text in windows of 32, and the size of its vocabulary.
 pub static TEXT: LazyLock<(Arc<Corpus>, usize)> = LazyLock::new(|| {
     let text = Grammar::new().text(1, 20_000);
-    let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TextKind::Chars, 32).expect("a text");
+    let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TokenizerSpec::Chars, 32).expect("a text");
     (Arc::new(corpus), tokenizer.vocab())
 });
 

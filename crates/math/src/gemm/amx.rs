@@ -96,7 +96,7 @@ pub(super) unsafe fn run(p: Product) {
                         Right::Packed(_) | Right::Direct(..) => unreachable!("packed for another instruction set"),
                     };
                     for m0 in (0..rows).step_by(ROWS) {
-                        Part {
+                        TileBlock {
                             a: a_block.add(m0 * ROW),
                             b,
                             tiles: whole / SIDE,
@@ -118,7 +118,7 @@ pub(super) unsafe fn run(p: Product) {
 }
 
 /// Up to four tiles of C.
-struct Part {
+struct TileBlock {
     a: *const u32,
     b: *const u32,
     /// Number of tiles along k.
@@ -131,7 +131,7 @@ struct Part {
     relu: bool,
 }
 
-impl Part {
+impl TileBlock {
     #[inline(always)]
     unsafe fn multiply(self) {
         // SAFETY: the caller's; what is beyond the last column is masked, and a part that is not whole is one on the stack.

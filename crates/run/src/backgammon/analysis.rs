@@ -9,7 +9,9 @@ use super::protocol::{
 use crate::RunError;
 use learn::backgammon::{self as learners, Player};
 use worlds::backgammon::notation::{self, route};
-use worlds::backgammon::{BAR, Board, Chances, Crawford, Cube, CubeEquities, Game, Match, Player as Seat, Roll, Stage, Stakes, Standing};
+use worlds::backgammon::{
+    BAR, Board, Chances, Crawford, Cube, CubeEquities, Game, GameState, Match, Player as Seat, Roll, Stakes, Standing,
+};
 
 pub(crate) fn position(board: &Board) -> Position {
     let counts = |side: worlds::backgammon::Side| (0..=worlds::backgammon::BAR).map(|p| side.count(p)).collect();
@@ -48,7 +50,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
         bare: *bare,
         jacoby: *jacoby,
         dice: game.dice().map(Roll::dice),
-        doubled: game.stage() == Stage::Doubled,
+        doubled: game.state() == GameState::Doubled,
         cube: game.cube().value,
         cube_is_mine: game.cube().owner.map(|owner| owner == me),
         length,
@@ -79,7 +81,7 @@ pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
         }
     };
     let mut game = Game::at(board, Seat::One, Cube { value: draft.cube, owner }, stakes)?;
-    if let Stage::Over(_) = game.stage() {
+    if let GameState::Over(_) = game.state() {
         return Err(RunError::refused("the game has ended in this position", "Put a checker of each side on the board"));
     }
     if let Some(dice) = draft.dice {
@@ -130,8 +132,8 @@ fn searched(all: &[learners::Candidate]) -> bool {
 /// Id of a result of a roll, seen by the player who moved; in a match with stakes and score.
 fn id_of(game: &Game, after: Board) -> String {
     let left = game.with(after, game.on_roll());
-    match (left.stakes(), left.stage()) {
-        (Stakes::Match(_), Stage::ToRoll) => left.gnu_id(),
+    match (left.stakes(), left.state()) {
+        (Stakes::Match(_), GameState::ToRoll) => left.gnu_id(),
         _ => after.id().to_string(),
     }
 }
@@ -262,7 +264,7 @@ fn outlook(game: &Game, cube_in_play: bool, chances: &Chances) -> Outlook {
 fn cube_outlook(game: &Game, cube_in_play: bool, equities: &CubeEquities) -> CubeOutlook {
     CubeOutlook {
         may_double: cube_in_play && equities.may_double,
-        offered: game.stage() == Stage::Doubled,
+        offered: game.state() == GameState::Doubled,
         no_double: equities.no_double,
         double_take: equities.double_take,
         double_pass: equities.double_pass,
@@ -307,7 +309,7 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
 pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<Branch>, RunError> {
     let game = Standing::read(&request.id)?.game;
     let game = game.with(game.board().turned(), game.on_roll().other());
-    if game.stage() != Stage::ToRoll {
+    if game.state() != GameState::ToRoll {
         return Err(RunError::refused("the game has ended in this position", "Choose a position of a game in progress"));
     }
     let player = players.player(Engine { who: request.who, evals: request.evals })?;

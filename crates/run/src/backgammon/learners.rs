@@ -9,7 +9,7 @@ use crate::protocol::{Goal, Variant};
 use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
 
 /// One of the learners.
-pub(super) struct Kind {
+pub(super) struct LearnerKind {
     id: &'static str,
     name: &'static str,
     summary: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct Kind {
 }
 
 pub(super) fn variants() -> Vec<Variant> {
-    let variant = |kind: &Kind| Variant {
+    let variant = |kind: &LearnerKind| Variant {
         id: kind.id,
         name: kind.name,
         summary: kind.summary,
@@ -32,7 +32,7 @@ pub(super) fn variants() -> Vec<Variant> {
 }
 
 /// Returns the learner with this name, or the default.
-pub(super) fn kind(id: &str) -> &'static Kind {
+pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
@@ -55,8 +55,8 @@ macro_rules! learner {
     };
 }
 
-static KINDS: [Kind; 2] = [
-    Kind {
+static KINDS: [LearnerKind; 2] = [
+    LearnerKind {
         id: "strong",
         name: "Strong",
         summary: "Learns the value of positions from its own next evaluation and from the results of its games (temporal differences). \
@@ -65,7 +65,7 @@ static KINDS: [Kind; 2] = [
         sweep_games: 20_000.0,
         learner: learner!(Strong, StrongConfig),
     },
-    Kind {
+    LearnerKind {
         id: "published",
         name: "AlphaZero style",
         summary: "The configuration of AlphaZero.jl by sile16 (github.com/sile16/AlphaZero.jl, notes/perf_progress.md): a tree \

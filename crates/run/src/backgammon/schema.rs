@@ -1,6 +1,6 @@
 //! Columns of backgammon runs, with their labels.
 
-use crate::protocol::Part;
+use crate::protocol::TimePart;
 use crate::room::Schema;
 use crate::schema::columns;
 
@@ -49,12 +49,12 @@ pub(super) static SCHEMA: Schema = Schema {
         linear_games: "Games against pubeval", "Number of games per test.", unit("games");
     },
     parts: &[
-        Part { name: "rules", label: "Rules", help: "Generating and choosing results of rolls." },
-        Part { name: "inputs", label: "Inputs", help: "Encoding boards for the network." },
-        Part { name: "network", label: "Network", help: "Evaluating boards." },
-        Part { name: "tree", label: "Tree", help: "Maintaining the search tree." },
-        Part { name: "targets", label: "Targets", help: "Computing training targets." },
-        Part { name: "learning", label: "Learning", help: "Gradients and optimiser steps." },
-        Part { name: "device", label: "GPU", help: "Waiting for another machine." },
+        TimePart { name: "rules", label: "Rules", help: "Generating and choosing results of rolls." },
+        TimePart { name: "inputs", label: "Inputs", help: "Encoding boards for the network." },
+        TimePart { name: "network", label: "Network", help: "Evaluating boards." },
+        TimePart { name: "tree", label: "Tree", help: "Maintaining the search tree." },
+        TimePart { name: "targets", label: "Targets", help: "Computing training targets." },
+        TimePart { name: "learning", label: "Learning", help: "Gradients and optimiser steps." },
+        TimePart { name: "device", label: "GPU", help: "Waiting for another machine." },
     ],
 };

@@ -14,7 +14,7 @@ use crate::RunError;
 use math::Rng;
 use serde::{Deserialize, Serialize};
 use worlds::backgammon::notation::{self, Play};
-use worlds::backgammon::{self as rules, Board, Game, Match, Player as Seat, Results, Roll, Stage, Stakes};
+use worlds::backgammon::{self as rules, Board, Game, GameState, Match, Player as Seat, Results, Roll, Stakes};
 
 /// Random stream of the dice, separate from those of learners and duels.
 const DICE: u32 = 0x5441_424C;
@@ -109,10 +109,10 @@ impl GameSession {
         if self.ending().is_some() {
             return None;
         }
-        match self.game.stage() {
-            Stage::Opening | Stage::Over(_) => None,
-            Stage::ToRoll | Stage::ToPlay(_) => Some(self.game.on_roll()),
-            Stage::Doubled => Some(self.game.on_roll().other()),
+        match self.game.state() {
+            GameState::Opening | GameState::Over(_) => None,
+            GameState::ToRoll | GameState::ToPlay(_) => Some(self.game.on_roll()),
+            GameState::Doubled => Some(self.game.on_roll().other()),
         }
     }
 
@@ -143,8 +143,8 @@ impl GameSession {
     }
 
     fn ending(&self) -> Option<rules::Ending> {
-        match self.game.stage() {
-            Stage::Over(ending) => Some(ending),
+        match self.game.state() {
+            GameState::Over(ending) => Some(ending),
             _ => self.resigned,
         }
     }
@@ -153,8 +153,8 @@ impl GameSession {
     pub fn act(&mut self, act: &Act, players: &mut PlayerPool) -> Result<(), RunError> {
         match act {
             Act::Roll => {
-                let opening = self.game.stage() == Stage::Opening && !self.no_person_plays();
-                let mine = self.persons_turn().is_some() && self.game.stage() == Stage::ToRoll;
+                let opening = self.game.state() == GameState::Opening && !self.no_person_plays();
+                let mine = self.persons_turn().is_some() && self.game.state() == GameState::ToRoll;
                 if !(opening || mine) {
                     return Err(refused("The dice cannot be thrown now", "Check whose turn it is"));
                 }
@@ -176,7 +176,7 @@ impl GameSession {
                 self.record(Action::Doubled)
             }
             Act::Take | Act::Pass => {
-                if self.persons_turn().is_none() || self.game.stage() != Stage::Doubled {
+                if self.persons_turn().is_none() || self.game.state() != GameState::Doubled {
                     return Err(refused("No double is offered to you", "Check whose turn it is"));
                 }
                 let take = *act == Act::Take;
@@ -211,7 +211,7 @@ impl GameSession {
 
     /// Replaces the steps so far by the steps to a result of the roll.
     fn set_steps(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
-        let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+        let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let board = self.game.board();
         let mut play = Play::new(board, roll);
         for step in notation::route(&board, roll, &result(&board, roll)?)? {
@@ -231,7 +231,7 @@ impl GameSession {
 
     /// Throws the dice of a turn; at the opening until they differ.
     fn throw(&mut self) -> Result<(), RunError> {
-        let opening = self.game.stage() == Stage::Opening;
+        let opening = self.game.state() == GameState::Opening;
         let mut throws = self.kept.throws;
         let dice = loop {
             let mut numbers = Rng::new(self.kept.setup.seed, DICE).sequence(THROW * throws);
@@ -249,7 +249,7 @@ impl GameSession {
     }
 
     fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
-        let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+        let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let before = self.game;
         self.record(Action::Moved(after))?;
         if self.engine(before.on_roll()).is_none() {
@@ -281,8 +281,8 @@ impl GameSession {
         for engine in self.kept.setup.seats.into_iter().flatten() {
             players.player(engine)?;
         }
-        match self.game.stage() {
-            Stage::Doubled => {
+        match self.game.state() {
+            GameState::Doubled => {
                 let chances = self.expects(player, players)?;
                 // A player without evaluations always takes.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
@@ -291,7 +291,7 @@ impl GameSession {
                     false => self.replied(player, EngineAct::Passed, Action::Passed),
                 };
             }
-            Stage::ToRoll if self.may_double() => {
+            GameState::ToRoll if self.may_double() => {
                 let chances = self.expects(player, players)?;
                 if chances.is_some_and(|chances| self.game.should_double(&chances)) {
                     self.replied(player, EngineAct::Doubled, Action::Doubled)?;
@@ -299,10 +299,10 @@ impl GameSession {
                 }
                 self.throw()?;
             }
-            Stage::Opening | Stage::ToRoll => self.throw()?,
-            Stage::ToPlay(_) | Stage::Over(_) => {}
+            GameState::Opening | GameState::ToRoll => self.throw()?,
+            GameState::ToPlay(_) | GameState::Over(_) => {}
         }
-        let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
+        let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let game = self.game;
         let (player, before) = (game.on_roll(), game.board());
         let engine = self.engine(player).ok_or_else(no_move_due)?;
@@ -423,8 +423,8 @@ impl GameSession {
         let board = self.play.as_ref().map_or(self.game.board(), Play::board);
         let seen_by_first = if on_roll == Seat::One { board } else { board.turned() };
         let person = self.persons_turn().is_some();
-        let stage = self.game.stage();
-        let opening = stage == Stage::Opening && ending.is_none();
+        let state = self.game.state();
+        let opening = state == GameState::Opening && ending.is_none();
         let play = self.play.as_ref().filter(|_| person);
         let reply = self.engines_turn().is_some();
         let standing = match self.game.stakes() {
@@ -442,26 +442,26 @@ impl GameSession {
             xgid: self.game.xgid(),
             crawford: self.game.is_crawford(),
             game: self.kept.earlier + self.done.len() as u32 + 1,
-            phase: match stage {
+            phase: match state {
                 _ if ending.is_some() => Phase::Over,
-                Stage::Opening => Phase::Opening,
-                Stage::ToRoll => Phase::ToRoll,
-                Stage::Doubled => Phase::Doubled,
-                Stage::ToPlay(_) => Phase::ToPlay,
-                Stage::Over(_) => Phase::Over,
+                GameState::Opening => Phase::Opening,
+                GameState::ToRoll => Phase::ToRoll,
+                GameState::Doubled => Phase::Doubled,
+                GameState::ToPlay(_) => Phase::ToPlay,
+                GameState::Over(_) => Phase::Over,
             },
             turn: ending.map_or_else(|| seat(self.actor().unwrap_or(Seat::One)), |ending| seat(ending.winner)),
-            dice: match (stage, self.now.actions.last()) {
-                (Stage::ToPlay(_), Some(Action::Rolled(dice))) if ending.is_none() => Some(*dice),
+            dice: match (state, self.now.actions.last()) {
+                (GameState::ToPlay(_), Some(Action::Rolled(dice))) if ending.is_none() => Some(*dice),
                 _ => None,
             },
             left: self.play.as_ref().map_or(Vec::new(), Play::left),
             steps: self.play.as_ref().map_or(Vec::new(), |play| steps(play.taken())),
             legal: play.map_or(Vec::new(), |play| steps(&play.open())),
             may: AllowedActs {
-                roll: opening && !self.no_person_plays() || person && stage == Stage::ToRoll,
+                roll: opening && !self.no_person_plays() || person && state == GameState::ToRoll,
                 double: person && self.may_double(),
-                answer: person && stage == Stage::Doubled,
+                answer: person && state == GameState::Doubled,
                 undo: play.is_some_and(|play| !play.taken().is_empty()),
                 confirm: play.is_some_and(Play::is_whole),
                 reply,

@@ -1,6 +1,6 @@
 //! Columns of control runs, with their labels.
 
-use crate::protocol::Part;
+use crate::protocol::TimePart;
 use crate::room::Schema;
 use crate::schema::columns;
 
@@ -38,12 +38,12 @@ pub(super) static SCHEMA: Schema = Schema {
         episodes: "Test episodes", "Number of episodes per test.", unit("episodes");
     },
     parts: &[
-        Part { name: "policy", label: "Policy", help: "Evaluating both networks for all environments." },
-        Part { name: "world", label: "Environments", help: "Stepping the environments." },
-        Part { name: "advantages", label: "Advantages", help: "Estimating advantages from rewards and values." },
-        Part { name: "gather", label: "Minibatches", help: "Gathering shuffled samples." },
-        Part { name: "gradient", label: "Gradients", help: "Loss and gradients of the minibatches." },
-        Part { name: "update", label: "Update", help: "Steps of the optimiser." },
-        Part { name: "device", label: "GPU", help: "Whole iterations on a GPU." },
+        TimePart { name: "policy", label: "Policy", help: "Evaluating both networks for all environments." },
+        TimePart { name: "world", label: "Environments", help: "Stepping the environments." },
+        TimePart { name: "advantages", label: "Advantages", help: "Estimating advantages from rewards and values." },
+        TimePart { name: "gather", label: "Minibatches", help: "Gathering shuffled samples." },
+        TimePart { name: "gradient", label: "Gradients", help: "Loss and gradients of the minibatches." },
+        TimePart { name: "update", label: "Update", help: "Steps of the optimiser." },
+        TimePart { name: "device", label: "GPU", help: "Whole iterations on a GPU." },
     ],
 };

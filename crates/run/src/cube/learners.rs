@@ -14,7 +14,7 @@ use learn::cube::{Dqn, DqnConfig, Method, Preset, Signal, Supervised, Supervised
 use worlds::cube::{Three, Two};
 
 /// One of the learners.
-pub(super) struct Kind {
+pub(super) struct LearnerKind {
     id: &'static str,
     name: &'static str,
     summary: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Kind {
     pub learner: Entry<dyn Agent>,
 }
 
-impl Kind {
+impl LearnerKind {
     fn puzzle(&self) -> Puzzle {
         let exact = self.size == 2;
         let method = if exact { Method::preset::<Two>(self.gives) } else { Method::preset::<Three>(self.gives) };
@@ -42,7 +42,7 @@ impl Kind {
 }
 
 pub(super) fn variants() -> Vec<Variant> {
-    let variant = |kind: &Kind| Variant {
+    let variant = |kind: &LearnerKind| Variant {
         id: kind.id,
         name: kind.name,
         summary: kind.summary,
@@ -54,7 +54,7 @@ pub(super) fn variants() -> Vec<Variant> {
 }
 
 /// Returns the learner with this name, or the default.
-pub(super) fn kind(id: &str) -> &'static Kind {
+pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
@@ -83,7 +83,7 @@ macro_rules! learner {
 }
 
 /// Supervised learning on random walks from the solved state of the 2x2x2.
-const WALKS: Kind = Kind {
+const WALKS: LearnerKind = LearnerKind {
     id: "2x2x2",
     name: "2x2x2",
     summary: "Predicts the length of random walks from the solved state. The mean length orders states by distance (walk-length \
@@ -98,7 +98,7 @@ const WALKS: Kind = Kind {
 };
 
 /// Deep Q-learning on the 2x2x2.
-const DQN: Kind = Kind {
+const DQN: LearnerKind = LearnerKind {
     id: "2x2x2-dqn",
     name: "2x2x2 by deep Q",
     summary: "Learns the value of each action from its own play (double, dueling deep Q-network). Scrambles grow longer as it \
@@ -112,9 +112,9 @@ const DQN: Kind = Kind {
     learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Tuned))),
 };
 
-static KINDS: [Kind; 7] = [
+static KINDS: [LearnerKind; 7] = [
     WALKS,
-    Kind {
+    LearnerKind {
         id: "2x2x2-last",
         name: "2x2x2 by last moves",
         summary: "Predicts the last move of a random walk. Its network outputs a policy: which move to make.",
@@ -122,7 +122,7 @@ static KINDS: [Kind; 7] = [
         learner: learner!(Supervised, Two, Table::new(SupervisedConfig::preset::<Two>(Signal::LastMove)).without(&["dueling"])),
         ..WALKS
     },
-    Kind {
+    LearnerKind {
         id: "2x2x2-exact",
         name: "2x2x2 by exact distances",
         summary: "Learns the exact distances of states on random walks, as a reference. Larger cubes have no table of distances.",
@@ -130,7 +130,7 @@ static KINDS: [Kind; 7] = [
         ..WALKS
     },
     DQN,
-    Kind {
+    LearnerKind {
         id: "2x2x2-dqn-published",
         name: "2x2x2 by deep Q, as published",
         summary: "Deep Q-learning with the layers 144-128-64-6 of adamavixio's library (github.com/adamavixio/machine-learning, \
@@ -138,7 +138,7 @@ static KINDS: [Kind; 7] = [
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Published))),
         ..DQN
     },
-    Kind {
+    LearnerKind {
         id: "2x2x2-dqn-later",
         name: "2x2x2 by deep Q, later version",
         summary: "Deep Q-learning with the later network of adamavixio's library (github.com/adamavixio/machine-learning, README), \
@@ -146,7 +146,7 @@ static KINDS: [Kind; 7] = [
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Later))),
         ..DQN
     },
-    Kind {
+    LearnerKind {
         id: "3x3x3",
         name: "3x3x3",
         summary: "The same method as for the 2x2x2, on a cube of 43,252,003,274,489,856,000 states. Training visits almost none of \

@@ -1,7 +1,7 @@
 //! The cube room: an agent with its learner, tests and questions. The time of a test depends only on the states learned from.
 
 use super::agent::{Agent, AnyLearner};
-use super::learners::{self, Kind};
+use super::learners::{self, LearnerKind};
 use super::protocol::{Question, RoomEvent};
 use super::schema::SCHEMA;
 use crate::RunError;
@@ -18,7 +18,7 @@ const TEST_GROWTH: f64 = 3.0;
 const FIRST_TEST: f64 = 0.2;
 
 pub struct Cube {
-    kind: &'static Kind,
+    kind: &'static LearnerKind,
     agent: Box<dyn Agent>,
     /// Error that prevented a test from beginning.
     test_fault: Option<RunError>,

@@ -1,6 +1,6 @@
 //! Columns of cube runs, with their labels.
 
-use crate::protocol::{Column, Part};
+use crate::protocol::{Column, TimePart};
 use crate::room::Schema;
 use crate::schema::columns;
 
@@ -32,10 +32,10 @@ pub(super) static SCHEMA: Schema = Schema {
     },
     tests: &TESTS,
     parts: &[
-        Part { name: "samples", label: "Samples", help: "Drawing labelled states." },
-        Part { name: "playing", label: "Playing", help: "Episodes, and choosing actions in them." },
-        Part { name: "replay", label: "Replay", help: "Sampling transitions." },
-        Part { name: "learning", label: "Learning", help: "Gradients and optimiser steps." },
+        TimePart { name: "samples", label: "Samples", help: "Drawing labelled states." },
+        TimePart { name: "playing", label: "Playing", help: "Episodes, and choosing actions in them." },
+        TimePart { name: "replay", label: "Replay", help: "Sampling transitions." },
+        TimePart { name: "learning", label: "Learning", help: "Gradients and optimiser steps." },
     ],
 };
 

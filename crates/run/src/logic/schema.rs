@@ -1,6 +1,6 @@
 //! Columns of logic runs, with their labels.
 
-use crate::protocol::Part;
+use crate::protocol::TimePart;
 use crate::room::Schema;
 use crate::schema::columns;
 
@@ -50,7 +50,7 @@ pub(super) static SCHEMA: Schema = Schema {
         gates: "Gates of the circuit", "Gates of the best member's pruned circuit.", unit("gates"), chart("gates"), brief("gates");
     },
     parts: &[
-        Part { name: "learning", label: "Learning", help: "Rollouts, gradients and optimiser steps." },
-        Part { name: "hardening", label: "Hardening", help: "Hardening and checking members." },
+        TimePart { name: "learning", label: "Learning", help: "Rollouts, gradients and optimiser steps." },
+        TimePart { name: "hardening", label: "Hardening", help: "Hardening and checking members." },
     ],
 };

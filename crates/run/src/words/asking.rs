@@ -2,7 +2,7 @@
 
 use super::knobs::Settings;
 use super::protocol::{AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView};
-use super::stage::Learning;
+use super::phase::Learning;
 use super::testing;
 use super::writing::Written;
 use crate::RunError;

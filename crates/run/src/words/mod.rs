@@ -2,10 +2,10 @@
 
 mod asking;
 mod knobs;
+mod phase;
 pub mod protocol;
 mod room;
 mod schema;
-mod stage;
 mod telling;
 mod testing;
 mod text;

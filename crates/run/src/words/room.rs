@@ -3,9 +3,9 @@
 
 use super::asking::{self, Answers};
 use super::knobs::{self, Settings};
+use super::phase::{Phase, Spent};
 use super::protocol::{AboutView, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
-use super::stage::{Spent, Stage};
 use super::telling::Telling;
 use super::testing::Test;
 use super::text::{Preparation, bounds};
@@ -26,7 +26,7 @@ pub struct Words {
     settings: Settings,
     seed: u32,
     isa: Isa,
-    stage: Stage,
+    phase: Phase,
     /// The test in progress, or the error that prevented it.
     test: Option<Result<Test, RunError>>,
     telling: Telling,
@@ -51,12 +51,12 @@ fn settings(setup: Setup) -> Result<Settings, RunError> {
 }
 
 impl Words {
-    fn new(setup: Setup, settings: Settings, stage: Stage) -> Words {
+    fn new(setup: Setup, settings: Settings, phase: Phase) -> Words {
         Words {
             isa: settings.isa(setup.host.isa),
             settings,
             seed: setup.seed,
-            stage,
+            phase,
             test: None,
             telling: Telling::default(),
             answers: Answers::default(),
@@ -66,8 +66,8 @@ impl Words {
     }
 
     fn about(&self) -> AboutView {
-        let preparing = if let Stage::Preparing(now) = &self.stage { Some(now.progress()) } else { None };
-        let learning = self.stage.learning();
+        let preparing = if let Phase::Preparing(now) = &self.phase { Some(now.progress()) } else { None };
+        let learning = self.phase.learning();
         AboutView {
             preparing,
             model: learning.map(|learning| asking::model(&learning.learner)),
@@ -110,7 +110,7 @@ impl Room for Words {
     fn begin(setup: Setup) -> Result<Self, RunError> {
         let settings = settings(setup)?;
         let preparation = Preparation::new(&settings, setup, None)?;
-        Ok(Words::new(setup, settings, Stage::begin(preparation)))
+        Ok(Words::new(setup, settings, Phase::begin(preparation)))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
@@ -134,13 +134,13 @@ impl Room for Words {
         if let Some((name, ..)) = foreign {
             return Err(RunError::damaged(format!("{name} does not belong to a model with these settings")));
         }
-        let mut room = Words::new(setup, settings, Stage::learn(prepared, learner, || 0.0));
+        let mut room = Words::new(setup, settings, Phase::learn(prepared, learner, || 0.0));
         room.telling.samples = notes.samples;
         Ok(room)
     }
 
     fn notes(&self) -> serde_json::Value {
-        let Some(learning) = self.stage.learning() else { return serde_json::Value::Null };
+        let Some(learning) = self.phase.learning() else { return serde_json::Value::Null };
         let tokenizer = serde_json::from_str(&learning.prepared.tokenizer.to_json()).expect("JSON that was just written");
         let notes = Notes { tokenizer, samples: self.telling.samples.clone() };
         json(&notes)
@@ -151,32 +151,32 @@ impl Room for Words {
     }
 
     fn learner(&self) -> Option<&Pretrainer> {
-        self.stage.learning().map(|learning| &learning.learner)
+        self.phase.learning().map(|learning| &learning.learner)
     }
 
     fn learner_mut(&mut self) -> Option<&mut Pretrainer> {
-        self.stage.learning_mut().map(|learning| &mut learning.learner)
+        self.phase.learning_mut().map(|learning| &mut learning.learner)
     }
 
     /// Runs a slice of the preparation; the last one creates the learner.
     fn prepare(&mut self) {
-        let Stage::Preparing(preparation) = &mut self.stage else { return };
+        let Phase::Preparing(preparation) = &mut self.phase else { return };
         let (began, before) = ((self.clock)(), preparation.progress());
         let prepared = preparation.advance().expect("the text was checked");
         let now = preparation.progress();
         if let Some(prepared) = prepared {
             let learner = Pretrainer::new(self.settings.learner(prepared.tokenizer.vocab()), &prepared.corpus, self.seed, self.isa);
-            self.stage = Stage::learn(prepared, learner.expect("the settings were checked"), self.clock);
+            self.phase = Phase::learn(prepared, learner.expect("the settings were checked"), self.clock);
             self.telling.add(RoomEvent::Ready(Box::new(self.about())));
         }
         let report = self.spent.add((self.clock)() - began, &before, now);
-        if let (Stage::Preparing(_), Some(report)) = (&self.stage, report) {
+        if let (Phase::Preparing(_), Some(report)) = (&self.phase, report) {
             self.telling.add(RoomEvent::Preparing(report));
         }
     }
 
     fn end_iteration(&mut self, iteration: &mut Iteration) {
-        let Stage::Learning(learning) = &self.stage else { return };
+        let Phase::Learning(learning) = &self.phase else { return };
         let loss = iteration.metrics.iter().find(|(name, _)| *name == "loss").and_then(|&(_, loss)| loss);
         let bits = |loss| loss / std::f64::consts::LN_2 / learning.prepared.characters_per_token();
         iteration.metrics.push(("bits_per_char", loss.map(bits)));
@@ -201,7 +201,7 @@ impl Room for Words {
 
     fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
         let settings = changed(&self.settings, name, value).map_err(RunError::below)?;
-        if let Stage::Learning(learning) = &mut self.stage {
+        if let Phase::Learning(learning) = &mut self.phase {
             let config = settings.learner(learning.learner.config().shape.vocab);
             learning.learner.set(config).map_err(RunError::below)?;
         }
@@ -216,21 +216,21 @@ impl Room for Words {
     }
 
     fn begin_test(&mut self) {
-        while self.stage.learning().is_none() {
+        while self.phase.learning().is_none() {
             self.prepare();
         }
-        self.test = self.stage.learning().map(|learning| Ok(Test::new(learning, None)));
+        self.test = self.phase.learning().map(|learning| Ok(Test::new(learning, None)));
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        let Some(learning) = self.stage.learning() else { return false };
+        let Some(learning) = self.phase.learning() else { return false };
         let fresh = Validation::fresh(&learning.prepared, seed);
         self.test = Some(fresh.map(|fresh| Test::new(learning, Some(fresh))));
         true
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        let (Some(learning), Some(test)) = (self.stage.learning_mut(), self.test.take()) else { return Ok(None) };
+        let (Some(learning), Some(test)) = (self.phase.learning_mut(), self.test.take()) else { return Ok(None) };
         let mut test = test?;
         let Some((values, sample)) = test.advance(learning, &self.settings, self.seed) else {
             self.test = Some(Ok(test));
@@ -248,7 +248,7 @@ impl Room for Words {
             Question::Samples {} => Ok(Box::new(self.telling.samples.clone())),
             question => {
                 let not_yet = || RunError::refused("the text is still being prepared", "Try again when training has begun");
-                self.answers.answer(self.stage.learning().ok_or_else(not_yet)?, &self.settings, question)
+                self.answers.answer(self.phase.learning().ok_or_else(not_yet)?, &self.settings, question)
             }
         }
     }

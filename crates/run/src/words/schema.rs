@@ -1,6 +1,6 @@
 //! Columns of words runs, with their labels.
 
-use crate::protocol::Part;
+use crate::protocol::TimePart;
 use crate::room::Schema;
 use crate::schema::columns;
 
@@ -43,8 +43,8 @@ pub(super) static SCHEMA: Schema = Schema {
             chart("efficiency"), share;
     },
     parts: &[
-        Part { name: "preparing", label: "Preparing", help: "Generating or reading the text, and converting it to tokens." },
-        Part { name: "gradient", label: "Forward and backward", help: "Loss and gradients." },
-        Part { name: "update", label: "Update", help: "Clipping, AdamW, and arranging the new weights in memory." },
+        TimePart { name: "preparing", label: "Preparing", help: "Generating or reading the text, and converting it to tokens." },
+        TimePart { name: "gradient", label: "Forward and backward", help: "Loss and gradients." },
+        TimePart { name: "update", label: "Update", help: "Clipping, AdamW, and arranging the new weights in memory." },
     ],
 };

@@ -1,8 +1,8 @@
 //! The test: the loss on fixed windows, the entropy floor of these windows, and a sample.
 
 use super::knobs::Settings;
+use super::phase::Learning;
 use super::protocol::Sample;
-use super::stage::Learning;
 use super::text::{Prepared, grammar};
 use super::validation::Validation;
 use super::writing::Written;
@@ -17,7 +17,7 @@ const SLICE: u64 = 200_000_000;
 
 /// A test in progress, with the weights of its beginning.
 pub struct Test {
-    stage: Stage,
+    phase: Phase,
     /// Iterations and tokens of these weights; another machine may train meanwhile.
     at: (u32, f64),
     /// Text of a confirmation, which writes no sample; a test uses the learner's text.
@@ -29,7 +29,7 @@ pub struct Test {
     least: f64,
 }
 
-enum Stage {
+enum Phase {
     /// Number of completed windows, and of tokens read in the next.
     Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
@@ -45,7 +45,7 @@ impl Test {
         let at = (progress.iterations as u32, progress.tokens as f64);
         let wanted = !prepared.own && validation.floor.is_none();
         let ideal = wanted.then(|| grammar().from_anywhere());
-        Test { stage: Stage::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
+        Test { phase: Phase::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
     /// Runs a slice; at the end returns the result and the sample.
@@ -56,8 +56,8 @@ impl Test {
             None => (&*prepared, validation, settings.sample as u32),
         };
         let Prepared { corpus, tokenizer, .. } = prepared;
-        match &mut self.stage {
-            Stage::Windows(reader, done, read) if *done < validation.starts.len() => {
+        match &mut self.phase {
+            Phase::Windows(reader, done, read) if *done < validation.starts.len() => {
                 let (context, products) = (validation.context, reader.shape().products());
                 let windows = (SLICE / (context as u64 * products)).max(1) as usize;
                 let tokens = (par::TURN / products as f64).max(1.0) as usize;
@@ -78,28 +78,28 @@ impl Test {
                 }
                 return None;
             }
-            Stage::Windows(..) => {
+            Phase::Windows(..) => {
                 if self.ideal.take().is_some() {
                     validation.floor = Some(self.least / validation.tokens());
                 }
-                let Stage::Windows(reader, ..) = std::mem::replace(&mut self.stage, Stage::Done) else {
+                let Phase::Windows(reader, ..) = std::mem::replace(&mut self.phase, Phase::Done) else {
                     return None;
                 };
                 if most > 0 {
                     let prompt = prompt(prepared, settings);
                     let sample = Written::new(*reader, &prompt, &settings.sampling(seed), most, "");
-                    self.stage = Stage::Sample(Box::new(sample));
+                    self.phase = Phase::Sample(Box::new(sample));
                     return None;
                 }
             }
-            Stage::Sample(sample) => {
+            Phase::Sample(sample) => {
                 let tokens = (SLICE / settings.config.shape.products()).max(1);
                 sample.advance(tokenizer, tokens as u32);
                 sample.ended()?;
             }
-            Stage::Done => {}
+            Phase::Done => {}
         }
-        let Stage::Sample(written) = &self.stage else { return Some((validation.values(self.nats), None)) };
+        let Phase::Sample(written) = &self.phase else { return Some((validation.values(self.nats), None)) };
         let ((iteration, tokens), val_loss) = (self.at, self.nats / validation.tokens());
         let prompt = tokenizer.decode(&prompt(prepared, settings));
         let sample = Sample { iteration, tokens, val_loss, prompt, text: written.text().into() };

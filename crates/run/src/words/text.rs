@@ -7,7 +7,7 @@ use crate::RunError;
 use crate::room::Setup;
 use learn::settings::Choice;
 use std::sync::{Arc, OnceLock};
-use worlds::words::{Corpus, Doing, Grammar, Kind, LEARNED_FROM, Reading, Tokenizer, alphabet, token_bytes};
+use worlds::words::{Corpus, Doing, Grammar, LEARNED_FROM, Reading, Tokenizer, TokenizerSpec, alphabet, token_bytes};
 
 /// Grammar that generates the default text.
 pub fn grammar() -> &'static Grammar {
@@ -26,10 +26,10 @@ const EXCERPT: usize = 600;
 pub struct Preparation {
     /// Name of the user's text, if there is one.
     name: Option<String>,
-    stage: Stage,
+    phase: Phase,
 }
 
-enum Stage {
+enum Phase {
     /// The grammar's text has not been generated yet.
     Unwritten(Box<dyn FnOnce() -> Reading + Send + Sync>),
     Reading(Box<Reading>),
@@ -44,11 +44,11 @@ pub struct Prepared {
     pub own: bool,
 }
 
-fn kind(settings: &Settings) -> Kind {
+fn kind(settings: &Settings) -> TokenizerSpec {
     match settings.tokenizer {
-        TokenizerKind::Chars => Kind::Chars,
-        TokenizerKind::Bytes => Kind::Bytes,
-        TokenizerKind::Bpe => Kind::Bpe { vocab: settings.vocab },
+        TokenizerKind::Chars => TokenizerSpec::Chars,
+        TokenizerKind::Bytes => TokenizerSpec::Bytes,
+        TokenizerKind::Bpe => TokenizerSpec::Bpe { vocab: settings.vocab },
     }
 }
 
@@ -94,9 +94,9 @@ fn split_vocabulary(settings: &Settings, content: &Arc<Vec<u8>>) -> Result<(Opti
 
 fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
     match tokenizer.kind() {
-        Kind::Chars => TokenizerKind::Chars,
-        Kind::Bytes => TokenizerKind::Bytes,
-        Kind::Bpe { .. } => TokenizerKind::Bpe,
+        TokenizerSpec::Chars => TokenizerKind::Chars,
+        TokenizerSpec::Bytes => TokenizerKind::Bytes,
+        TokenizerSpec::Bpe { .. } => TokenizerKind::Bpe,
     }
 }
 
@@ -112,7 +112,7 @@ impl Preparation {
             let (seed, characters) = (setup.seed, settings.characters);
             let begin = move |text| begin(text, tokenizer);
             let write = move || begin(Arc::new(grammar().text(seed, characters).into_bytes()));
-            return Ok(Preparation { name: None, stage: Stage::Unwritten(Box::new(write)) });
+            return Ok(Preparation { name: None, phase: Phase::Unwritten(Box::new(write)) });
         };
         let (vocabulary, text) = split_vocabulary(settings, content)?;
         let begin = |text| begin(text, tokenizer.clone().or_else(|| vocabulary.clone()));
@@ -126,15 +126,15 @@ impl Preparation {
             reading.finish().map_err(RunError::below)?;
             reading = begin(text.clone());
         }
-        Ok(Preparation { name: Some(data.name.clone()), stage: Stage::Reading(Box::new(reading)) })
+        Ok(Preparation { name: Some(data.name.clone()), phase: Phase::Reading(Box::new(reading)) })
     }
 
     pub fn advance(&mut self) -> Result<Option<Prepared>, RunError> {
-        let reading = match &mut self.stage {
-            Stage::Reading(reading) => reading,
-            stage => {
-                if let Stage::Unwritten(write) = std::mem::replace(stage, Stage::Done) {
-                    *stage = Stage::Reading(Box::new(write()));
+        let reading = match &mut self.phase {
+            Phase::Reading(reading) => reading,
+            phase => {
+                if let Phase::Unwritten(write) = std::mem::replace(phase, Phase::Done) {
+                    *phase = Phase::Reading(Box::new(write()));
                 }
                 return Ok(None);
             }
@@ -142,7 +142,7 @@ impl Preparation {
         if !reading.advance(SLICE).map_err(RunError::below)? {
             return Ok(None);
         }
-        let Stage::Reading(reading) = std::mem::replace(&mut self.stage, Stage::Done) else {
+        let Phase::Reading(reading) = std::mem::replace(&mut self.phase, Phase::Done) else {
             return Ok(None);
         };
         let (corpus, tokenizer) = reading.finish().map_err(RunError::below)?;
@@ -162,7 +162,7 @@ impl Preparation {
 
     /// Progress of the preparation; a caller with a clock adds the remaining time.
     pub fn progress(&self) -> Preparing {
-        let Stage::Reading(reading) = &self.stage else {
+        let Phase::Reading(reading) = &self.phase else {
             return Preparing { part: PreparingPart::Text, done: 0.0, left_s: None };
         };
         let progress = reading.progress();

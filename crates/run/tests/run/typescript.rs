@@ -59,7 +59,7 @@ fn of_every_room() -> String {
     let mut out = head("Types that the page and a run of any room exchange.", "{protocol,monitor}.rs");
     declare_all!(
         out:
-        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal
+        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Goal
         Command Event Confirmation Began Level Progress Row Mark
         Digest Device DeviceWish SweepSpec SweepCell Operation Backend Layout TrackLayout Cursor
     );

@@ -11,7 +11,7 @@ use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use testkit::Apart;
-use worlds::words::{Corpus, Grammar, Kind};
+use worlds::words::{Corpus, Grammar, TokenizerSpec};
 
 fn list(of: &Value) -> &Vec<Value> {
     of.as_array().unwrap()
@@ -342,9 +342,9 @@ fn floor_equals_the_loss_of_the_best_predictor() {
         let number = |name: &str| config.knobs[name].to_string().parse::<f64>().unwrap() as usize;
         let (context, characters) = (number("context"), number("characters"));
         let kind = match tokenizer {
-            "chars" => Kind::Chars,
-            "bytes" => Kind::Bytes,
-            _ => Kind::Bpe { vocab: number("vocab") },
+            "chars" => TokenizerSpec::Chars,
+            "bytes" => TokenizerSpec::Bytes,
+            _ => TokenizerSpec::Bpe { vocab: number("vocab") },
         };
         let text = grammar.text(config.seed, characters);
         let (corpus, vocabulary) = Corpus::new(text.as_bytes(), kind, context).unwrap();

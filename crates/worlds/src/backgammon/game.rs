@@ -120,7 +120,7 @@ pub enum Stakes {
 
 /// Next action of a game. It belongs to [`Game::on_roll`]; only the answer to a double belongs to the other player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum GameState {
     /// Each player throws one die; the player with the higher die plays both.
     Opening,
     ToRoll,
@@ -139,13 +139,13 @@ pub struct Ending {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GameError {
     #[error("a roll is not possible now; {}", next(*.0))]
-    Roll(Stage),
+    Roll(GameState),
     #[error("a double is not possible now; {}", next(*.0))]
-    Double(Stage),
+    Double(GameState),
     #[error("no double is offered; {}", next(*.0))]
-    Answer(Stage),
+    Answer(GameState),
     #[error("a move is not possible now; {}", next(*.0))]
-    Play(Stage),
+    Play(GameState),
     #[error("position {0} is not a result of this roll; choose one of its {1} results")]
     Illegal(super::Id, usize),
     #[error("the cube's value must be a power of two up to {MOST_CUBE}, found {0}; enter 1, 2, 4 and so on")]
@@ -154,13 +154,13 @@ pub enum GameError {
     Dice(#[from] NoSuchRoll),
 }
 
-fn next(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Opening => "roll one die for each player",
-        Stage::ToRoll => "roll the dice",
-        Stage::Doubled => "take the double or pass",
-        Stage::ToPlay(_) => "play the roll",
-        Stage::Over(_) => "the game is over, start a new one",
+fn next(state: GameState) -> &'static str {
+    match state {
+        GameState::Opening => "roll one die for each player",
+        GameState::ToRoll => "roll the dice",
+        GameState::Doubled => "take the double or pass",
+        GameState::ToPlay(_) => "play the roll",
+        GameState::Over(_) => "the game is over, start a new one",
     }
 }
 
@@ -169,14 +169,14 @@ fn next(stage: Stage) -> &'static str {
 pub struct Game {
     board: Board,
     on_roll: Player,
-    stage: Stage,
+    state: GameState,
     cube: Cube,
     stakes: Stakes,
 }
 
 impl Game {
     pub fn new(stakes: Stakes) -> Game {
-        Game { board: Board::START, on_roll: Player::One, stage: Stage::Opening, cube: Cube { value: 1, owner: None }, stakes }
+        Game { board: Board::START, on_roll: Player::One, state: GameState::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
     /// Creates a game before a roll, with the board seen by `on_roll`.
@@ -184,12 +184,12 @@ impl Game {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));
         }
-        Ok(Game { board, on_roll, stage: Stage::ToRoll, cube, stakes }.ended())
+        Ok(Game { board, on_roll, state: GameState::ToRoll, cube, stakes }.ended())
     }
 
     /// The same game before a roll, with another board, seen by `on_roll`.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
-        Game { board, on_roll, stage: Stage::ToRoll, ..*self }.ended()
+        Game { board, on_roll, state: GameState::ToRoll, ..*self }.ended()
     }
 
     /// The game before the present roll or the present double.
@@ -199,8 +199,8 @@ impl Game {
 
     /// The roll to play, if there is one.
     pub fn dice(&self) -> Option<Roll> {
-        match self.stage {
-            Stage::ToPlay(roll) => Some(roll),
+        match self.state {
+            GameState::ToPlay(roll) => Some(roll),
             _ => None,
         }
     }
@@ -214,8 +214,8 @@ impl Game {
         self.on_roll
     }
 
-    pub fn stage(&self) -> Stage {
-        self.stage
+    pub fn state(&self) -> GameState {
+        self.state
     }
 
     pub fn cube(&self) -> Cube {
@@ -232,12 +232,12 @@ impl Game {
     }
 
     pub(super) fn is_doubled(&self) -> bool {
-        self.stage == Stage::Doubled
+        self.state == GameState::Doubled
     }
 
     /// Whether the player on roll may double.
     pub fn may_double(&self) -> bool {
-        self.stage == Stage::ToRoll
+        self.state == GameState::ToRoll
             && !self.is_crawford()
             && self.cube.value < MOST_CUBE
             && self.cube.owner.is_none_or(|owner| owner == self.on_roll)
@@ -246,22 +246,22 @@ impl Game {
     /// Sets the dice. At the opening they are player one's and player two's; equal dice are rolled again.
     pub fn roll(&mut self, dice: [u8; 2]) -> Result<(), GameError> {
         let roll = Roll::new(dice[0], dice[1])?;
-        match self.stage {
-            Stage::Opening if roll.is_double() => {}
-            Stage::Opening => {
+        match self.state {
+            GameState::Opening if roll.is_double() => {}
+            GameState::Opening => {
                 self.on_roll = if dice[0] > dice[1] { Player::One } else { Player::Two };
-                self.stage = Stage::ToPlay(roll);
+                self.state = GameState::ToPlay(roll);
             }
-            Stage::ToRoll => self.stage = Stage::ToPlay(roll),
-            stage => return Err(GameError::Roll(stage)),
+            GameState::ToRoll => self.state = GameState::ToPlay(roll),
+            state => return Err(GameError::Roll(state)),
         }
         Ok(())
     }
 
     /// Moves to `after`, one of [`Board::results`], seen by the player on roll. Then it is the other player's turn.
     pub fn play(&mut self, after: Board, buffer: &mut Results) -> Result<(), GameError> {
-        let Stage::ToPlay(roll) = self.stage else {
-            return Err(GameError::Play(self.stage));
+        let GameState::ToPlay(roll) = self.state else {
+            return Err(GameError::Play(self.state));
         };
         let results = self.board.results(roll, buffer);
         if !results.contains(&after) {
@@ -273,35 +273,35 @@ impl Game {
 
     pub fn double(&mut self) -> Result<(), GameError> {
         if !self.may_double() {
-            return Err(GameError::Double(self.stage));
+            return Err(GameError::Double(self.state));
         }
-        self.stage = Stage::Doubled;
+        self.state = GameState::Doubled;
         Ok(())
     }
 
     pub fn take(&mut self) -> Result<(), GameError> {
         self.doubled()?;
         self.cube = Cube { value: 2 * self.cube.value, owner: Some(self.on_roll.other()) };
-        self.stage = Stage::ToRoll;
+        self.state = GameState::ToRoll;
         Ok(())
     }
 
     pub fn pass(&mut self) -> Result<(), GameError> {
         self.doubled()?;
-        self.stage = Stage::Over(Ending { winner: self.on_roll, points: self.cube.value });
+        self.state = GameState::Over(Ending { winner: self.on_roll, points: self.cube.value });
         Ok(())
     }
 
     fn doubled(&self) -> Result<(), GameError> {
-        if self.stage == Stage::Doubled { Ok(()) } else { Err(GameError::Answer(self.stage)) }
+        if self.state == GameState::Doubled { Ok(()) } else { Err(GameError::Answer(self.state)) }
     }
 
-    /// Sets the stage to [`Stage::Over`] if a side has borne off all checkers.
+    /// Sets the state to [`GameState::Over`] if a side has borne off all checkers.
     fn ended(mut self) -> Game {
         let points = self.board.points();
         if points != 0 {
             let winner = if points > 0 { self.on_roll } else { self.on_roll.other() };
-            self.stage = Stage::Over(Ending { winner, points: points.unsigned_abs() * self.cube.value });
+            self.state = GameState::Over(Ending { winner, points: points.unsigned_abs() * self.cube.value });
         }
         self
     }

@@ -7,7 +7,7 @@
 
 use super::game::MOST_CUBE;
 use super::id::DIGITS;
-use super::{BAR, Board, BoardError, Crawford, Cube, Game, GameError, Match, POINTS, Player, Roll, Stage, Stakes};
+use super::{BAR, Board, BoardError, Crawford, Cube, Game, GameError, GameState, Match, POINTS, Player, Roll, Stakes};
 
 /// A game read from an id.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +52,8 @@ fn part<T>(name: &'static str, found: impl ToString, remedy: impl ToString) -> R
 /// Creates a game before a roll; a finished game is an error.
 fn game_in_progress(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, IdError> {
     let game = Game::at(board, on_roll, cube, stakes)?;
-    match game.stage() {
-        Stage::Over(_) => part("the position", "the end of a game", "enter one in which both sides have checkers left"),
+    match game.state() {
+        GameState::Over(_) => part("the position", "the end of a game", "enter one in which both sides have checkers left"),
         _ => Ok(game),
     }
 }
@@ -307,14 +307,14 @@ impl Game {
             at += bits;
         };
         let number = |player: Player| u32::from(player == Player::One);
-        let doubled = self.stage() == Stage::Doubled;
+        let doubled = self.state() == GameState::Doubled;
         let on_roll = number(self.on_roll());
         put(self.cube().value.trailing_zeros(), 4);
         put(self.cube().owner.map_or(3, number), 2);
         put(on_roll, 1);
         let (length, score, crawford) = self.standing();
         put(crawford.into(), 1);
-        put(if matches!(self.stage(), Stage::Over(_)) { 2 } else { 1 }, 3);
+        put(if matches!(self.state(), GameState::Over(_)) { 2 } else { 1 }, 3);
         put(if doubled { 1 - on_roll } else { on_roll }, 1);
         put(doubled.into(), 1);
         put(0, 2);
@@ -347,9 +347,9 @@ impl Game {
         let position: String = (0..=BAR).map(letter).collect();
         let sign = |player: Player| if player == Player::One { 1 } else { -1 };
         let (length, score, crawford) = self.standing();
-        let dice = match self.stage() {
-            Stage::ToPlay(roll) => format!("{}{}", roll.high(), roll.low()),
-            Stage::Doubled => "D".into(),
+        let dice = match self.state() {
+            GameState::ToPlay(roll) => format!("{}{}", roll.high(), roll.low()),
+            GameState::Doubled => "D".into(),
             _ => "00".into(),
         };
         format!(

@@ -1,7 +1,7 @@
 //! A training text as tokens, and the windows of each training step.
 
 use super::bpe::{BpeTraining, sample};
-use super::tokenizer::{Encoded, Kind, Known, Tokenizer, character_start, piece_start};
+use super::tokenizer::{Encoded, Known, Tokenizer, TokenizerSpec, character_start, piece_start};
 use super::{TextError, stretches};
 use math::{Rng, Shuffle, par};
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub struct Corpus {
     train: usize,
 }
 
-/// Tokens with the fewest bytes that the vocabulary allows. With [`Kind::Bytes`] they share the memory of the text.
+/// Tokens with the fewest bytes that the vocabulary allows. With [`TokenizerSpec::Bytes`] they share the memory of the text.
 #[derive(Clone, Debug, PartialEq)]
 struct Tokens {
     bytes: Arc<Vec<u8>>,
@@ -70,7 +70,7 @@ pub fn token_bytes(vocab: usize) -> usize {
 
 impl Corpus {
     /// Reads a whole text at once. [`Reading`] does the same in slices.
-    pub fn new(text: &[u8], kind: Kind, context: usize) -> Result<(Corpus, Tokenizer), TextError> {
+    pub fn new(text: &[u8], kind: TokenizerSpec, context: usize) -> Result<(Corpus, Tokenizer), TextError> {
         Corpus::read(Reading::new(Arc::new(text.to_vec()), kind, context))
     }
 
@@ -190,17 +190,17 @@ impl Batches {
 /// for all threads; the division depends on its length only.
 pub struct Reading {
     text: Arc<Vec<u8>>,
-    kind: Kind,
+    kind: TokenizerSpec,
     context: usize,
-    stage: Stage,
-    /// Number of bytes that this stage has processed.
+    phase: Phase,
+    /// Number of bytes that this phase has processed.
     at: usize,
     /// Number of bytes of the byte order mark before the text.
     mark: usize,
     scanned: CharacterSet,
 }
 
-enum Stage {
+enum Phase {
     Check {
         with: Option<Tokenizer>,
     },
@@ -279,7 +279,7 @@ pub fn alphabet(text: &[u8]) -> (usize, usize) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     pub doing: Doing,
-    /// Share of the stage that is done, from 0 to 1.
+    /// Share of the phase that is done, from 0 to 1.
     pub share: f64,
 }
 
@@ -292,40 +292,40 @@ pub enum Doing {
 
 impl Reading {
     /// Creates a reading that derives its vocabulary from the text.
-    pub fn new(text: Arc<Vec<u8>>, kind: Kind, context: usize) -> Reading {
-        let mark = if kind != Kind::Bytes && text.starts_with(MARK) { MARK.len() } else { 0 };
-        let stage = Stage::Check { with: None };
-        Reading { text, kind, context, stage, at: mark, mark, scanned: CharacterSet::new() }
+    pub fn new(text: Arc<Vec<u8>>, kind: TokenizerSpec, context: usize) -> Reading {
+        let mark = if kind != TokenizerSpec::Bytes && text.starts_with(MARK) { MARK.len() } else { 0 };
+        let phase = Phase::Check { with: None };
+        Reading { text, kind, context, phase, at: mark, mark, scanned: CharacterSet::new() }
     }
 
     /// Creates a reading with an existing tokenizer.
     pub fn with(text: Arc<Vec<u8>>, tokenizer: Tokenizer, context: usize) -> Reading {
         let kind = tokenizer.kind();
-        Reading { stage: Stage::Check { with: Some(tokenizer) }, ..Reading::new(text, kind, context) }
+        Reading { phase: Phase::Check { with: Some(tokenizer) }, ..Reading::new(text, kind, context) }
     }
 
     pub fn progress(&self) -> Progress {
         let read = self.at as f64 / self.text.len().max(1) as f64;
-        match &self.stage {
-            Stage::Check { .. } => Progress { doing: Doing::Checking, share: read },
-            Stage::Learn(training, _) => Progress { doing: Doing::LearningPairs, share: training.share() },
-            Stage::Encode { .. } => Progress { doing: Doing::Encoding, share: read },
+        match &self.phase {
+            Phase::Check { .. } => Progress { doing: Doing::Checking, share: read },
+            Phase::Learn(training, _) => Progress { doing: Doing::LearningPairs, share: training.share() },
+            Phase::Encode { .. } => Progress { doing: Doing::Encoding, share: read },
         }
     }
 
     /// Continues for about `work` units of some nanoseconds. Returns true when the whole text is read, so that [`Reading::finish`]
     /// can be called.
     pub fn advance(&mut self, work: usize) -> Result<bool, TextError> {
-        match &mut self.stage {
-            Stage::Check { .. } => self.check(work)?,
-            Stage::Learn(training, sample) => {
+        match &mut self.phase {
+            Phase::Check { .. } => self.check(work)?,
+            Phase::Learn(training, sample) => {
                 let text = sample.as_deref().unwrap_or(&self.text[self.mark..]);
                 if training.advance(text, work)? {
                     let tokenizer = training.tokenizer();
                     self.encode(tokenizer);
                 }
             }
-            Stage::Encode { .. } => return Ok(self.encode_on(work)),
+            Phase::Encode { .. } => return Ok(self.encode_on(work)),
         }
         Ok(false)
     }
@@ -339,13 +339,13 @@ impl Reading {
         stretches(&self.text, self.at..to, (work / PARTS).max(LEAST / 4), start)
     }
 
-    /// Checks the next slice; at the end of the text, starts the next stage.
+    /// Checks the next slice; at the end of the text, starts the next phase.
     fn check(&mut self, work: usize) -> Result<(), TextError> {
         if self.at == self.text.len() {
             return self.checked();
         }
         let parts = self.slice(work, character_start);
-        if self.kind != Kind::Bytes {
+        if self.kind != TokenizerSpec::Bytes {
             let mut wrong = vec![None; parts.len()];
             par::each_mut(&mut wrong, |i, wrong| {
                 let part = &self.text[parts[i].clone()];
@@ -367,25 +367,25 @@ impl Reading {
         let text = &self.text[self.mark..];
         match text {
             [] => return Err(TextError::Empty),
-            [first, rest @ ..] if self.kind == Kind::Bytes && rest.iter().all(|byte| byte == first) => {
+            [first, rest @ ..] if self.kind == TokenizerSpec::Bytes && rest.iter().all(|byte| byte == first) => {
                 return Err(TextError::Repeated { character: char::from(*first) });
             }
-            _ if self.kind != Kind::Bytes && characters.len() == 1 => {
+            _ if self.kind != TokenizerSpec::Bytes && characters.len() == 1 => {
                 return Err(TextError::Repeated { character: characters[0] });
             }
             _ => {}
         }
         self.scanned.seen = Vec::new();
-        let Stage::Check { with } = &mut self.stage else { unreachable!("called at the end of the check only") };
+        let Phase::Check { with } = &mut self.phase else { unreachable!("called at the end of the check only") };
         match (with.take(), self.kind) {
             (Some(tokenizer), _) => {
                 tokenizer.knows(&characters)?;
                 self.encode(tokenizer);
             }
-            (None, Kind::Chars) => self.encode(Tokenizer::of_chars(&characters)),
-            (None, Kind::Bytes) => self.encode(Tokenizer::bytes()),
-            (None, Kind::Bpe { vocab }) => {
-                self.stage = Stage::Learn(BpeTraining::new(vocab), sample(text));
+            (None, TokenizerSpec::Chars) => self.encode(Tokenizer::of_chars(&characters)),
+            (None, TokenizerSpec::Bytes) => self.encode(Tokenizer::bytes()),
+            (None, TokenizerSpec::Bpe { vocab }) => {
+                self.phase = Phase::Learn(BpeTraining::new(vocab), sample(text));
             }
         }
         Ok(())
@@ -393,20 +393,20 @@ impl Reading {
 
     fn encode(&mut self, tokenizer: Tokenizer) {
         let (tokens, at) = match self.kind {
-            Kind::Bytes => (Tokens { bytes: self.text.clone(), width: 1 }, self.text.len()),
+            TokenizerSpec::Bytes => (Tokens { bytes: self.text.clone(), width: 1 }, self.text.len()),
             _ => (Tokens { bytes: Arc::default(), width: token_bytes(tokenizer.vocab()) }, self.mark),
         };
         self.at = at;
-        self.stage = Stage::Encode { tokenizer, known: Known::default(), parts: Vec::new(), tokens };
+        self.phase = Phase::Encode { tokenizer, known: Known::default(), parts: Vec::new(), tokens };
     }
 
     /// Encodes the next slice; returns true if it was the last.
     fn encode_on(&mut self, work: usize) -> bool {
-        let start = if self.kind == Kind::Chars { character_start } else { piece_start };
+        let start = if self.kind == TokenizerSpec::Chars { character_start } else { piece_start };
         let slice = self.slice(work, start);
         let (text, length) = (&*self.text, self.text.len());
-        let Stage::Encode { tokenizer, known, parts, tokens } = &mut self.stage else {
-            unreachable!("called in this stage only");
+        let Phase::Encode { tokenizer, known, parts, tokens } = &mut self.phase else {
+            unreachable!("called in this phase only");
         };
         parts.resize_with(slice.len(), Encoded::default);
         par::each_mut(parts, |i, part| {
@@ -422,7 +422,7 @@ impl Reading {
             // Estimates the final number of tokens from the rate so far, plus 2%.
             let each = 1.02 * by_now as f64 / (self.at - self.mark).max(1) as f64;
             let all = match self.kind {
-                Kind::Chars => self.scanned.count,
+                TokenizerSpec::Chars => self.scanned.count,
                 _ => by_now + (each * (length - self.at) as f64) as usize,
             };
             tokens.extend(&part.tokens, all);
@@ -433,7 +433,7 @@ impl Reading {
 
     /// Returns the tokens and their tokenizer.
     pub fn finish(self) -> Result<(Corpus, Tokenizer), TextError> {
-        let Stage::Encode { tokenizer, tokens, .. } = self.stage else {
+        let Phase::Encode { tokenizer, tokens, .. } = self.phase else {
             panic!("the text is not fully read");
         };
         let window = self.context + 1;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// Type of tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenizerSpec {
     /// One token for each character that occurs in the text.
     Chars,
     /// 256 tokens, for any file.
@@ -82,11 +82,11 @@ impl Tokenizer {
     }
 
     /// Type of this tokenizer; for byte pairs, with the actual number of tokens.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> TokenizerSpec {
         match &self.way {
-            Way::Chars(..) => Kind::Chars,
-            Way::Bytes => Kind::Bytes,
-            Way::Bpe(_) => Kind::Bpe { vocab: self.vocab() },
+            Way::Chars(..) => TokenizerSpec::Chars,
+            Way::Bytes => TokenizerSpec::Bytes,
+            Way::Bpe(_) => TokenizerSpec::Bpe { vocab: self.vocab() },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use math::{Isa, Rng};
 use testkit::allocations;
-use worlds::backgammon::{Board, Game, Results, Roll, Stage, Stakes};
+use worlds::backgammon::{Board, Game, GameState, Results, Roll, Stakes};
 use worlds::control::{Actions, kinds};
 
 #[test]
@@ -39,8 +39,8 @@ fn backgammon_games_do_not_allocate() {
     let taken = allocations(|| {
         for _ in 0..500 {
             let mut game = Game::new(Stakes::Money);
-            while !matches!(game.stage(), Stage::Over(_)) {
-                if let Stage::ToPlay(roll) = game.stage() {
+            while !matches!(game.state(), GameState::Over(_)) {
+                if let GameState::ToPlay(roll) = game.state() {
                     let results = game.board().results(roll, &mut buffer);
                     let after = results[numbers.below(results.len() as u32) as usize];
                     read += usize::from(Board::from_id(after.id().as_str()) == Ok(after));

@@ -491,8 +491,8 @@ fn result_sets_and_points_of_finished_games_match_openspiel() {
 
 /// Plays random moves until the next roll or the end of the game.
 fn to_roll(game: &mut Game, numbers: &mut Sequence, buffer: &mut Results) {
-    while !matches!(game.stage(), Stage::ToRoll | Stage::Over(_)) {
-        if let Stage::ToPlay(roll) = game.stage() {
+    while !matches!(game.state(), GameState::ToRoll | GameState::Over(_)) {
+        if let GameState::ToPlay(roll) = game.state() {
             let results = game.board().results(roll, buffer);
             let after = results[numbers.below(results.len() as u32) as usize];
             game.play(after, buffer).unwrap();
@@ -507,12 +507,12 @@ fn the_higher_opening_die_begins_and_equal_dice_are_rolled_again() {
     let mut game = Game::new(Stakes::Money);
     assert!(!game.may_double());
     game.roll([3, 3]).unwrap();
-    assert_eq!(game.stage(), Stage::Opening);
+    assert_eq!(game.state(), GameState::Opening);
     let mut other = game;
     game.roll([2, 5]).unwrap();
-    assert_eq!((game.on_roll(), game.stage()), (Player::Two, Stage::ToPlay(roll(5, 2))));
+    assert_eq!((game.on_roll(), game.state()), (Player::Two, GameState::ToPlay(roll(5, 2))));
     other.roll([6, 1]).unwrap();
-    assert_eq!((other.on_roll(), other.stage()), (Player::One, Stage::ToPlay(roll(6, 1))));
+    assert_eq!((other.on_roll(), other.state()), (Player::One, GameState::ToPlay(roll(6, 1))));
     assert_eq!(game.board(), Board::START);
 }
 
@@ -521,29 +521,29 @@ fn illegal_actions_return_errors_and_change_nothing() {
     let (mut numbers, mut buffer) = (numbers(6), Results::new());
     let mut game = Game::new(Stakes::Money);
     let before = game;
-    assert_eq!(game.play(Board::START, &mut buffer), Err(GameError::Play(Stage::Opening)));
-    assert_eq!(game.double(), Err(GameError::Double(Stage::Opening)));
-    assert_eq!(game.take(), Err(GameError::Answer(Stage::Opening)));
-    assert_eq!(game.pass(), Err(GameError::Answer(Stage::Opening)));
+    assert_eq!(game.play(Board::START, &mut buffer), Err(GameError::Play(GameState::Opening)));
+    assert_eq!(game.double(), Err(GameError::Double(GameState::Opening)));
+    assert_eq!(game.take(), Err(GameError::Answer(GameState::Opening)));
+    assert_eq!(game.pass(), Err(GameError::Answer(GameState::Opening)));
     assert_eq!(game.roll([0, 3]), Err(GameError::Dice(NoSuchRoll(0))));
     assert_eq!(game, before);
     game.roll([3, 1]).unwrap();
     let before = game;
-    assert_eq!(game.roll([3, 1]), Err(GameError::Roll(game.stage())));
+    assert_eq!(game.roll([3, 1]), Err(GameError::Roll(game.state())));
     let refused = game.play(Board::START, &mut buffer).unwrap_err();
     assert_eq!(refused, GameError::Illegal(Board::START.id(), 16));
     assert_eq!(game, before);
     to_roll(&mut game, &mut numbers, &mut buffer);
     game.double().unwrap();
     let before = game;
-    assert_eq!(game.roll([3, 1]), Err(GameError::Roll(Stage::Doubled)));
-    assert_eq!(game.double(), Err(GameError::Double(Stage::Doubled)));
+    assert_eq!(game.roll([3, 1]), Err(GameError::Roll(GameState::Doubled)));
+    assert_eq!(game.double(), Err(GameError::Double(GameState::Doubled)));
     assert_eq!(game, before);
     game.pass().unwrap();
-    let over = Stage::Over(Ending { winner: game.on_roll(), points: 1 });
-    assert_eq!((game.stage(), game.roll([3, 1])), (over, Err(GameError::Roll(over))));
-    for stage in [Stage::Opening, Stage::ToRoll, Stage::Doubled, Stage::ToPlay(roll(1, 1)), over] {
-        assert!(GameError::Roll(stage).to_string().contains("; "));
+    let over = GameState::Over(Ending { winner: game.on_roll(), points: 1 });
+    assert_eq!((game.state(), game.roll([3, 1])), (over, Err(GameError::Roll(over))));
+    for state in [GameState::Opening, GameState::ToRoll, GameState::Doubled, GameState::ToPlay(roll(1, 1)), over] {
+        assert!(GameError::Roll(state).to_string().contains("; "));
     }
     for value in [0, 3, 8192] {
         let cube = Cube { value, owner: None };
@@ -559,7 +559,7 @@ fn the_taker_owns_the_cube_and_it_multiplies_the_points() {
         let mut value = 1;
         loop {
             to_roll(&mut game, &mut numbers, &mut buffer);
-            if let Stage::Over(Ending { winner, points }) = game.stage() {
+            if let GameState::Over(Ending { winner, points }) = game.state() {
                 let won = if winner == game.on_roll() { game.board() } else { game.board().turned() };
                 assert_eq!(points, won.points() as u32 * value);
                 ends[won.points() as usize] += 1;

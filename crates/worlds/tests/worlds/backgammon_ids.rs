@@ -9,13 +9,13 @@ const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_ids.txt")
 type Match = (u16, [u16; 2], Crawford);
 
 /// Complete state of a game, seen by the player on roll.
-fn seen(game: &Game) -> (Board, Stage, u32, Option<bool>, Option<Match>) {
+fn seen(game: &Game) -> (Board, GameState, u32, Option<bool>, Option<Match>) {
     let me = game.on_roll();
     let stakes = match game.stakes() {
         Stakes::Money => None,
         Stakes::Match(m) => Some((m.length, [m.score[me as usize], m.score[me.other() as usize]], m.crawford)),
     };
-    (game.board(), game.stage(), game.cube().value, game.cube().owner.map(|owner| owner == me), stakes)
+    (game.board(), game.state(), game.cube().value, game.cube().owner.map(|owner| owner == me), stakes)
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn ids_match_gnu_backgammon_in_both_directions() {
         assert_eq!(Standing::read(&theirs.xgid()).unwrap(), from_gnu, "{line}");
         assert_eq!(Standing::read(&game.gnu_id()).unwrap(), from_xgid, "{line}");
         assert_eq!(game.xgid(), xgid);
-        assert_eq!(game.stage() == Stage::Doubled, kind == "double");
+        assert_eq!(game.state() == GameState::Doubled, kind == "double");
         count += 1;
         matches += usize::from(game.stakes() != Stakes::Money);
         doubles += usize::from(kind == "double");
@@ -44,13 +44,13 @@ fn ids_match_gnu_backgammon_in_both_directions() {
 fn ids_are_parsed_into_stakes_cube_and_dice() {
     // GNU Backgammon's initial position in money play, with the Jacoby rule on.
     let start = Standing::read("4HPwATDgc/ABMA:cAkAAAAAAAAA").unwrap();
-    assert_eq!(seen(&start.game), (Board::START, Stage::ToRoll, 1, None, None));
+    assert_eq!(seen(&start.game), (Board::START, GameState::ToRoll, 1, None, None));
     assert!(start.jacoby && !start.bare);
     // From GNU Backgammon's manual: match to 9, score 2 to 4, player 0 owns the cube at 2, player 1 rolled 5 and 2.
     let manual = Standing::read(" 4HPwATDgc/ABMA : QYkqASAAIAAA ").unwrap();
     assert_eq!(
         seen(&manual.game),
-        (Board::START, Stage::ToPlay(Roll::new(5, 2).unwrap()), 2, Some(false), Some((9, [4, 2], Crawford::Ahead)))
+        (Board::START, GameState::ToPlay(Roll::new(5, 2).unwrap()), 2, Some(false), Some((9, [4, 2], Crawford::Ahead)))
     );
     let bare = Standing::read("4HPwATDgc/ABMA").unwrap();
     assert!(bare.bare && bare.game.stakes() == Stakes::Money);
@@ -72,7 +72,7 @@ fn ids_are_found_in_surrounding_text() {
          X-O: 2-1/7\nCube: 1\nX to play 61\n\n    1. 3-ply       13/7 8/7                     eq:-0,012\n"
     );
     let expected = Standing::read(XGID).unwrap();
-    assert_eq!(expected.game.stage(), Stage::ToPlay(Roll::new(6, 1).unwrap()));
+    assert_eq!(expected.game.state(), GameState::ToPlay(Roll::new(6, 1).unwrap()));
     for text in [
         &xg,
         &xg.replace('\n', ""),

@@ -6,7 +6,7 @@ use testkit::{Mutator, cases, fuzz, peak_bytes};
 use worlds::backgammon::{Board, IdError, Roll, Standing, notation};
 use worlds::cube::{self, Puzzle, Three, Two};
 use worlds::logic::{Grid, Rule};
-use worlds::words::{Corpus, Kind, Tokenizer};
+use worlds::words::{Corpus, Tokenizer, TokenizerSpec};
 
 const CASES: u32 = 300;
 /// Constant allowance for error texts and for containers that grow by doubling, in bytes.
@@ -82,10 +82,12 @@ fn rules_and_drawings_fuzz() {
 #[test]
 fn texts_and_tokenizers_fuzz() {
     let story = "Once there was a fox. The fox had a red ball.\n\n".repeat(20);
-    for (name, kind) in [("characters", Kind::Chars), ("bytes", Kind::Bytes), ("pairs", Kind::Bpe { vocab: 280 })] {
+    for (name, kind) in
+        [("characters", TokenizerSpec::Chars), ("bytes", TokenizerSpec::Bytes), ("pairs", TokenizerSpec::Bpe { vocab: 280 })]
+    {
         check(&format!("text as {name}"), &[&story], 64, |text| Corpus::new(text.as_bytes(), kind, 16));
     }
-    let (_, pairs) = Corpus::new(story.as_bytes(), Kind::Bpe { vocab: 280 }, 16).unwrap();
+    let (_, pairs) = Corpus::new(story.as_bytes(), TokenizerSpec::Bpe { vocab: 280 }, 16).unwrap();
     let written = [Tokenizer::chars(&story), Tokenizer::bytes(), pairs].map(|tokenizer| tokenizer.to_json());
     for good in &written {
         check("tokenizer", &[good], 64, Tokenizer::from_json);

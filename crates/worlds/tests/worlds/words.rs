@@ -352,7 +352,7 @@ fn invalid_tokenizers_are_rejected() {
     }
 }
 
-const KINDS: [Kind; 3] = [Kind::Chars, Kind::Bytes, Kind::Bpe { vocab: 400 }];
+const KINDS: [TokenizerSpec; 3] = [TokenizerSpec::Chars, TokenizerSpec::Bytes, TokenizerSpec::Bpe { vocab: 400 }];
 
 #[test]
 fn unusable_texts_are_rejected() {
@@ -374,12 +374,12 @@ fn unusable_texts_are_rejected() {
         assert_eq!(refused(&text, kind), TextError::Utf8 { at: 200_000 });
     }
     let any: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
-    let (corpus, _) = Corpus::new(&any, Kind::Bytes, 8).unwrap();
+    let (corpus, _) = Corpus::new(&any, TokenizerSpec::Bytes, 8).unwrap();
     assert!(corpus.tokens(0..3000).eq(any.iter().map(|&byte| u32::from(byte))));
     // The minimum is one training window and one validation window.
     let short = TextError::Short { tokens: 17, needed: 18, context: 8 };
-    assert_eq!(refused(b"abcdefghijklmnopq", Kind::Chars), short);
-    let (corpus, _) = Corpus::new(b"abcdefghijklmnopqr", Kind::Chars, 8).unwrap();
+    assert_eq!(refused(b"abcdefghijklmnopq", TokenizerSpec::Chars), short);
+    let (corpus, _) = Corpus::new(b"abcdefghijklmnopqr", TokenizerSpec::Chars, 8).unwrap();
     assert_eq!((corpus.train(), corpus.validation()), (0..9, 9..18));
     assert_eq!(corpus.validation_starts(5), [9]);
     assert!(corpus.batches(1, 4).starts(3).eq([0; 4]));
@@ -405,8 +405,8 @@ fn reading_in_slices_gives_the_same_corpus() {
         }
         let (corpus, tokenizer) = whole;
         let tokens: Vec<u32> = corpus.tokens(0..corpus.len()).collect();
-        assert_eq!(corpus.characters(), text.chars().count() - usize::from(kind != Kind::Bytes));
-        let skipped = if kind == Kind::Bytes { 0 } else { 3 };
+        assert_eq!(corpus.characters(), text.chars().count() - usize::from(kind != TokenizerSpec::Bytes));
+        let skipped = if kind == TokenizerSpec::Bytes { 0 } else { 3 };
         assert_eq!(tokenizer.decode(&tokens), text[skipped..]);
         assert_eq!(tokenizer.encode(&text[skipped..]).unwrap(), tokens);
         assert_eq!(corpus.validation().len(), corpus.len() / 10);
@@ -465,7 +465,7 @@ fn work_counts_only_the_bytes_read_in_this_call() {
 #[cfg(not(target_arch = "wasm32"))]
 fn byte_pairs_are_sampled_from_all_of_a_long_text() {
     let (first, last) = ("a b c d ".repeat(LEARNED_FROM / 8), "xyz é".repeat(LEARNED_FROM / 10));
-    let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), Kind::Bpe { vocab: 262 }, 8).unwrap();
+    let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), TokenizerSpec::Bpe { vocab: 262 }, 8).unwrap();
     let tokens: Vec<String> = (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
     assert!(tokens.iter().any(|token| token.contains("xy")), "{tokens:?}");
 }
@@ -473,7 +473,7 @@ fn byte_pairs_are_sampled_from_all_of_a_long_text() {
 #[test]
 fn vocabularies_beyond_two_bytes_are_stored() {
     let text: String = ('\u{1}'..='\u{2ffff}').chain('\u{1}'..'\u{100}').collect();
-    let (corpus, tokenizer) = Corpus::new(text.as_bytes(), Kind::Chars, 16).unwrap();
+    let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TokenizerSpec::Chars, 16).unwrap();
     assert!(tokenizer.vocab() > 1 << 16);
     assert_eq!(tokenizer.decode(&corpus.tokens(0..corpus.len()).collect::<Vec<_>>()), text);
 }
@@ -482,7 +482,7 @@ fn vocabularies_beyond_two_bytes_are_stored() {
 fn an_epoch_contains_each_window_once() {
     let text = Grammar::new().text(1, 12_345);
     for (length, context, batch) in [(12_345, 64, 32), (12_345, 100, 7), (1_000, 64, 32), (200, 90, 4), (182, 90, 3)] {
-        let (corpus, _) = Corpus::new(&text.as_bytes()[..length], Kind::Chars, context).unwrap();
+        let (corpus, _) = Corpus::new(&text.as_bytes()[..length], TokenizerSpec::Chars, context).unwrap();
         let tokens = corpus.train().len();
         let mut batches = corpus.batches(5, batch);
         let windows = batches.windows();
@@ -513,7 +513,7 @@ fn an_epoch_contains_each_window_once() {
         let seeded = |seed| corpus.batches(seed, batch).starts(1).collect::<Vec<_>>();
         assert!(windows < 10 || seeded(5) != seeded(6));
     }
-    let (corpus, _) = Corpus::new(text.as_bytes(), Kind::Chars, 64).unwrap();
+    let (corpus, _) = Corpus::new(text.as_bytes(), TokenizerSpec::Chars, 64).unwrap();
     let starts = corpus.validation_starts(10);
     assert_eq!(starts.len(), 10);
     assert!(starts.windows(2).all(|pair| pair[1] >= pair[0] + 64));

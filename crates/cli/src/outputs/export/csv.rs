@@ -2,14 +2,14 @@
 
 use super::row::{Row, cells};
 use anyhow::{Context, Result, anyhow};
-use files::Kind;
+use files::FileKind;
 use run::protocol::Progress;
 use run::room::Schema;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-const TABLE: Kind = Kind {
+const TABLE: FileKind = FileKind {
     name: "table of metrics",
     is_kind: |file| files::begins(file, b"iteration,"),
     next: "Name another file with --csv",

@@ -7,7 +7,7 @@ use crate::session::saves;
 use crate::shell::ask;
 use crate::stdio::converse;
 use anyhow::{Context, Result, bail};
-use files::{CHECKPOINT, Kind};
+use files::{CHECKPOINT, FileKind};
 use run::backgammon::Backgammon;
 use run::backgammon::protocol::{
     Act, Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Ending, Engine, EngineAct, Phase, PlayerKind, Review, Session,
@@ -34,7 +34,7 @@ Commands, one per line; most can be shortened to their first letter:
   help, quit";
 
 /// A match as text. It begins with, for example, `7 point match`.
-const MATCH: Kind = Kind {
+const MATCH: FileKind = FileKind {
     name: "match in text (.mat)",
     is_kind: |file| {
         let mut begins = [0; 32];
@@ -46,7 +46,7 @@ const MATCH: Kind = Kind {
     next: "Name another file, as in `save match.mat`",
     is_stream: false,
 };
-const KEPT: Kind = Kind { next: "Name another file with --keep", ..CHECKPOINT };
+const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };
 
 /// Options of a game. Options that are None have the value of the resumed game, or the default.
 pub struct GameOptions<'a> {
@@ -121,7 +121,7 @@ impl Game {
     /// Starts a new game, or resumes the one in the checkpoint.
     pub fn start(options: &GameOptions, host: Host, message: &mut String) -> Result<Game> {
         if let Some(path) = options.save {
-            files::check(path, Kind { next: "Name another file with --save", ..MATCH })?;
+            files::check(path, FileKind { next: "Name another file with --save", ..MATCH })?;
         }
         if let Some(path) = options.keep {
             files::check(path, KEPT)?;

@@ -6,7 +6,7 @@ use crate::host::Machine;
 use crate::shell::VerbArgs;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use files::Kind;
+use files::FileKind;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
@@ -38,13 +38,13 @@ enum Format {
 
 impl Format {
     /// File kind of the format. A file of this kind may be overwritten.
-    fn kind(self) -> Kind {
+    fn kind(self) -> FileKind {
         let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Format::Svg => ("picture of a circuit", is_picture),
             Format::Json => ("circuit", |file| files::begins(file, b"{\n\"format\": \"hothouse circuit\"")),
             Format::Verilog | Format::Rust => ("source of a circuit", is_source),
         };
-        Kind { name, is_kind, next: "Name another file with --out", is_stream: false }
+        FileKind { name, is_kind, next: "Name another file with --out", is_stream: false }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::shell::VerbArgs;
 use crate::signals::SIGNALS;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use files::Kind;
+use files::FileKind;
 use math::Rng;
 use run::Host;
 use run::logic::{Area, Circuit, Grid, GridError, PackedGrid, fire};
@@ -288,7 +288,7 @@ enum Form {
 }
 
 impl Form {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> FileKind {
         let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Form::Bitmap => ("bitmap (P4)", |file| files::begins(file, b"P4\n")),
             Form::Text => ("drawing of cells", |file| {
@@ -297,7 +297,7 @@ impl Form {
                 read.is_ok() && first.iter().all(|byte| b".#1234567\n".contains(byte))
             }),
         };
-        Kind { name, is_kind, next: "Name another file with --out", is_stream: false }
+        FileKind { name, is_kind, next: "Name another file with --out", is_stream: false }
     }
 
     fn of(path: &Path) -> Result<Form> {

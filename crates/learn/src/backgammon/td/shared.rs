@@ -3,7 +3,7 @@
 //!
 //! Transport is left to the caller: rounds and games are named parts, as in a learner's checkpoint.
 
-use super::{GameResult, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError};
+use super::{GameResult, LONGEST, Phase, SelfPlay, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
 use crate::backgammon::net::{NETS, Network, Sample, Shape};
 use crate::backgammon::outcomes::OUTCOMES;
@@ -162,7 +162,7 @@ impl Games {
 impl Strong {
     /// Description of the remaining games of this round; `None` while the learner trains.
     pub fn round(&self) -> Option<Round> {
-        let Stage::Playing(_) = self.stage else { return None };
+        let Phase::Playing(_) = self.phase else { return None };
         Some(Round {
             seed: self.seed,
             shape: self.shape,
@@ -174,7 +174,7 @@ impl Strong {
     }
 
     fn due_games(&self) -> Range<u64> {
-        let played = if let Stage::Playing(played) = self.stage { played } else { self.games() };
+        let played = if let Phase::Playing(played) = self.phase { played } else { self.games() };
         self.progress.games..self.progress.games + (self.games() - played) as u64
     }
 
@@ -192,7 +192,7 @@ impl Strong {
             samples = rest;
             self.add_game(game, played);
         }
-        self.stage = self.next_stage(self.games() - (due.end - found.end) as usize);
+        self.phase = self.next_phase(self.games() - (due.end - found.end) as usize);
         Ok(())
     }
 }
@@ -207,7 +207,7 @@ impl Sharing for Strong {
     }
 
     fn is_due(&self) -> bool {
-        matches!(self.stage, Stage::Playing(_))
+        matches!(self.phase, Phase::Playing(_))
     }
 
     fn due(&self) -> Option<(Range<u64>, Parts)> {

@@ -6,7 +6,7 @@ use crate::backgammon::analysis::{self, position, steps};
 use crate::backgammon::players::PlayerPool;
 use crate::backgammon::protocol::{Analysis, CubeAct, CubeReview, Engine, Judged, Moment, Played, Review, Verdict};
 use crate::backgammon::record::{Action, seat};
-use worlds::backgammon::{self as rules, Game, Player as Seat, Roll, Stage, notation};
+use worlds::backgammon::{self as rules, Game, GameState, Player as Seat, Roll, notation};
 
 impl GameSession {
     pub fn hint(&self, engine: Engine, players: &mut PlayerPool) -> Result<Analysis, RunError> {
@@ -90,15 +90,15 @@ impl GameSession {
             _ => (game, CubeAct::Pass),
         };
         // Before the opening roll no player is on roll; afterwards it is the player with the larger die.
-        let stood = match stood.stage() {
-            Stage::Opening => game.before_roll(),
-            Stage::ToPlay(_) => before_roll,
+        let stood = match stood.state() {
+            GameState::Opening => game.before_roll(),
+            GameState::ToPlay(_) => before_roll,
             _ => stood,
         };
-        let opening = before_roll.stage() == Stage::Opening && matches!(action, Action::Moved(_));
+        let opening = before_roll.state() == GameState::Opening && matches!(action, Action::Moved(_));
         let chances = expected(players, engine, &stood)?;
         let equities = stood.cube_equities(&chances);
-        let worth = if stood.stage() == Stage::Doubled { equities.doubled() } else { equities.best() };
+        let worth = if stood.state() == GameState::Doubled { equities.doubled() } else { equities.best() };
         let mut judged = Judged {
             equity: if stood.on_roll() == Seat::One { worth } else { -worth },
             move_error: None,

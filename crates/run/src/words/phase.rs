@@ -1,4 +1,4 @@
-//! Stage of a run: the text is being prepared, or a learner trains on it.
+//! Phase of a run: the text is being prepared, or a learner trains on it.
 
 use super::protocol::Preparing;
 use super::text::{Preparation, Prepared};
@@ -6,7 +6,7 @@ use super::validation::Validation;
 use learn::Learner;
 use learn::words::Pretrainer;
 
-pub enum Stage {
+pub enum Phase {
     Preparing(Box<Preparation>),
     Learning(Box<Learning>),
 }
@@ -18,29 +18,29 @@ pub struct Learning {
     pub validation: Validation,
 }
 
-impl Stage {
-    pub fn begin(preparation: Preparation) -> Stage {
-        Stage::Preparing(Box::new(preparation))
+impl Phase {
+    pub fn begin(preparation: Preparation) -> Phase {
+        Phase::Preparing(Box::new(preparation))
     }
 
-    pub fn learn(prepared: Prepared, mut learner: Pretrainer, clock: fn() -> f64) -> Stage {
+    pub fn learn(prepared: Prepared, mut learner: Pretrainer, clock: fn() -> f64) -> Phase {
         learner.set_clock(clock);
         let validation = Validation::new(&prepared);
-        Stage::Learning(Box::new(Learning { prepared, learner, validation }))
+        Phase::Learning(Box::new(Learning { prepared, learner, validation }))
     }
 
     /// `None` until the text is prepared.
     pub fn learning(&self) -> Option<&Learning> {
         match self {
-            Stage::Learning(learning) => Some(learning),
-            Stage::Preparing(_) => None,
+            Phase::Learning(learning) => Some(learning),
+            Phase::Preparing(_) => None,
         }
     }
 
     pub fn learning_mut(&mut self) -> Option<&mut Learning> {
         match self {
-            Stage::Learning(learning) => Some(learning),
-            Stage::Preparing(_) => None,
+            Phase::Learning(learning) => Some(learning),
+            Phase::Preparing(_) => None,
         }
     }
 }
