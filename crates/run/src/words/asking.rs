@@ -1,8 +1,8 @@
 //! Answers to questions about the model, computed with copies of its weights.
 
 use super::knobs::Settings;
-use super::protocol::{AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView};
 use super::phase::Learning;
+use super::protocol::{AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView};
 use super::testing;
 use super::writing::Written;
 use crate::RunError;
