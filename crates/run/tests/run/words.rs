@@ -334,7 +334,7 @@ fn excess_after(steps: f64) -> f64 {
 #[test]
 fn floor_equals_the_loss_of_the_best_predictor() {
     let grammar = Grammar::new();
-    let anywhere = grammar.from_anywhere();
+    let anywhere = grammar.window_predictors();
     for tokenizer in ["chars", "bytes", "bpe"] {
         let config = with(small("words", "char", 5), &format!("tokenizer={tokenizer}"));
         let mut run = trained(&config, 1);
