@@ -57,12 +57,12 @@ test("a software adapter is named, and the automatic choice is the CPU", async (
   const { on_gpu, wish, gpu, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
   assert.match(gpu, /SwiftShader/);
-  assert.match(why, /SwiftShader.* is emulated on the processor/);
+  assert.match(why, /SwiftShader.* is emulated on the CPU/);
   await notice(page, /^Training on the CPU. *$/);
   await page.locator(".badge").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(/SwiftShader.*, not in use/).waitFor();
-  await dialog.getByText(/emulated on the processor/).waitFor();
+  await dialog.getByText(/emulated on the CPU/).waitFor();
   assert.deepEqual(page.said, []);
   await page.context().close();
 });

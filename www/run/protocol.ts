@@ -199,7 +199,7 @@ arithmetic: string, };
 export type Device = { wish: DeviceWish, on_gpu: boolean,
 /** Name of the GPU, if one is available. */
 gpu: string | null,
-/** Work per second on the processor and with the GPU, in the room's own unit, if both were measured. */
+/** Work per second on the CPU and with the GPU, in the room's own unit, if both were measured. */
 rates: [number, number] | null,
 /** Reason for the choice, as a sentence. */
 why: string, };

@@ -127,7 +127,7 @@ pub const fn text(most: u32) -> Span {
 
 /// Value that a setting cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} = {value} is {}; choose {expected}", if *.wrong_kind { "of the wrong type" } else { "out of range" })]
+#[error("{name} = {value} {}; choose {expected}", if *.wrong_kind { "has the wrong type" } else { "is out of range" })]
 pub struct SettingError {
     pub name: &'static str,
     pub value: String,
@@ -585,8 +585,8 @@ mod tests {
         let error = |it: &mut Outer, name, value: Value| it.set(name, &value).unwrap_err().to_string();
         assert_eq!(error(&mut it, "lr", 0.0.into()), "lr = 0 is out of range; choose a number from 0.00001 to 0.1");
         assert_eq!(error(&mut it, "size", 1.5.into()), "size = 1.5 is out of range; choose a whole number from 1 to 8");
-        assert!(error(&mut it, "lr", "x".into()).contains("lr = x is of the wrong type; choose a number"));
-        assert!(error(&mut it, "colour", "green".into()).contains("of the wrong type; choose one of: red, blue"));
+        assert!(error(&mut it, "lr", "x".into()).contains("lr = x has the wrong type; choose a number"));
+        assert!(error(&mut it, "colour", "green".into()).contains("has the wrong type; choose one of: red, blue"));
         assert!(error(&mut it, "title", "abcde".into()).contains("a text of 4 bytes at most"));
         assert!(error(&mut it, "tanh", 2.0.into()).contains("out of range"));
         assert_eq!(it, outer());

@@ -51,7 +51,7 @@ fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) 
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
 }
 
-/// Counted by hand; the share of a processor's peak is based on these numbers.
+/// Counted by hand; the share of a CPU's peak is based on these numbers.
 #[test]
 fn operations_per_token_count_matrices_and_attention() {
     let shape = gpt(100, 64, 3, 4, 31);

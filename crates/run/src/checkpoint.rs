@@ -65,7 +65,7 @@ fn history_names(schema: &Schema) -> Vec<&'static str> {
     HEAD.into_iter().chain(counters).chain(metrics).chain(schema.all_parts().map(|part| part.name)).collect()
 }
 
-/// Input of a file: its tensors are the room's and the history.
+/// Header and tensors of a saved run. The tensors are those of the room and the history.
 pub(crate) type Snapshot = (Header, Tensors);
 
 pub(crate) fn encode((header, mut tensors): Snapshot, schema: &Schema) -> Vec<u8> {

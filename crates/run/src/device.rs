@@ -1,7 +1,7 @@
-//! Choice of the device that trains: the processor or a GPU.
+//! Choice of the device that trains: the CPU or a GPU.
 //!
-//! The shell opens the GPU, which can take a while, and offers it; until then the processor trains. For the automatic choice,
-//! both are measured briefly on the present run: the processor by its normal work, the GPU by passes whose results are
+//! The shell opens the GPU, which can take a while, and offers it; until then the CPU trains. For the automatic choice,
+//! both are measured briefly on the present run: the CPU by its normal work, the GPU by passes whose results are
 //! discarded. Training waits only for these passes, and only as long as the GPU can still be faster. This module does not open
 //! devices or read clocks, and each [`Offload`] defines how its learner offloads.
 
@@ -9,7 +9,7 @@ use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
-/// Iterations or rounds on the processor that are measured before a probe.
+/// Iterations or rounds on the CPU that are measured before a probe.
 const PROCESSOR_RATES: usize = 3;
 /// Duration and passes of a probe; either is enough. The first pass compiles kernels and does not count.
 const PROBE_S: f64 = 0.15;
@@ -23,10 +23,10 @@ pub(crate) struct Devices {
     machine: Option<Pinned<Box<dyn Machine>>>,
     /// Reason for the missing machine.
     missing: Option<Fault>,
-    /// The wish was carried out.
+    /// True once the request was granted or refused.
     settled: bool,
     probes: Probes,
-    /// Recent work per second on the processor, newest last.
+    /// Recent work per second on the CPU, newest last.
     processor: Vec<f64>,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Devices {
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Seconds until the previous ways were ready.
+    /// Seconds spent until the previous ways were ready.
     waited_s: f64,
     /// Fastest way so far, and its rate.
     best: Option<(usize, f64)>,
-    /// Reason for a way without a rate.
+    /// Reason why a way has no rate.
     failed: Option<String>,
     /// The run was paused since the last poll.
     paused: bool,
@@ -75,7 +75,7 @@ enum ProbeStatus {
 
 /// Result of [`Devices::settle`].
 pub(crate) enum Settled {
-    /// The choice is unchanged.
+    /// No new decision; the run continues.
     Already,
     /// The GPU is being probed and this slice is used up. `waiting` means that there is no work until it answers.
     Trying { waiting: bool },
@@ -111,7 +111,7 @@ impl Devices {
         self.settled = false;
     }
 
-    /// Keeps the machine and the wish for another run, which is measured again.
+    /// Keeps the machine and the requested device for another run, which is measured again.
     pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
@@ -121,7 +121,7 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// Records the rate of an iteration or round on the processor.
+    /// Records the rate of an iteration or round on the CPU.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
             if self.processor.len() == 2 * PROCESSOR_RATES {
@@ -158,7 +158,7 @@ impl Devices {
         self.report(false, None, fault.what())
     }
 
-    /// At a boundary, carries out the wish if that is pending and possible.
+    /// At a boundary, carries out the request for a device if it is pending and possible.
     pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
@@ -166,7 +166,7 @@ impl Devices {
         let learner = match learner {
             Ok(learner) => learner,
             Err(_) if self.wish == DeviceWish::Cpu => {
-                return self.decide(false, None, "The processor was chosen.".into());
+                return self.decide(false, None, "The CPU was chosen.".into());
             }
             Err(why) => {
                 let fault = Fault::CpuOnly { why };
@@ -179,7 +179,7 @@ impl Devices {
         match (self.wish, &self.machine, &self.missing) {
             (DeviceWish::Cpu, ..) => {
                 learner.end_offload();
-                self.decide(false, None, "The processor was chosen.".into())
+                self.decide(false, None, "The CPU was chosen.".into())
             }
             (DeviceWish::Auto, None, Some(fault)) => {
                 let why = fault.what();
@@ -192,7 +192,7 @@ impl Devices {
             (_, None, None) => Settled::Already,
             (DeviceWish::Gpu, Some(machine), _) => {
                 let why = if machine.is_software() {
-                    "The GPU was chosen, although it is emulated on the processor."
+                    "The GPU was chosen, although it is emulated on the CPU."
                 } else {
                     "The GPU was chosen."
                 };
@@ -202,13 +202,13 @@ impl Devices {
                 }
             }
             (DeviceWish::Auto, Some(machine), _) if machine.is_software() => {
-                let why = format!("{} is emulated on the processor.", machine.name());
+                let why = format!("{} is emulated on the CPU.", machine.name());
                 learner.end_offload();
                 self.decide(false, None, why)
             }
             (DeviceWish::Auto, Some(_), _) => {
                 if learner.is_offloaded() {
-                    // The user had chosen the GPU, so the rate on the processor is not known yet.
+                    // The user had chosen the GPU, so the rate on the CPU is not known yet.
                     learner.end_offload();
                 }
                 if self.processor.len() < PROCESSOR_RATES {
@@ -226,7 +226,7 @@ impl Devices {
         let probes = &mut self.probes;
         while probes.way < learner.ways().len() {
             match probes.poll(learner, machine, processor, now_s) {
-                // The processor continues training while the GPU prepares.
+                // The CPU continues training while the GPU prepares.
                 Ok(ProbeStatus::NotReady { .. }) if learner.trains_meanwhile() => return Settled::Already,
                 Ok(ProbeStatus::NotReady { waiting } | ProbeStatus::Timing { waiting }) => {
                     return Settled::Trying { waiting };
@@ -255,7 +255,7 @@ impl Devices {
                 let why = probes.failed.take().unwrap_or_default();
                 self.decide(false, None, why)
             }
-            Some((_, rate)) if rate <= processor => self.decide(false, Some([processor, rate]), "The processor is faster.".into()),
+            Some((_, rate)) if rate <= processor => self.decide(false, Some([processor, rate]), "The CPU is faster.".into()),
             Some((way, rate)) => match learner.begin_offload(machine, way) {
                 Ok(()) => self.decide(true, Some([processor, rate]), learner.ways()[way].into()),
                 Err(fault) => self.refuse(fault),

@@ -63,7 +63,7 @@ pub(crate) fn of_weights(weights: &[f32]) -> String {
     hash.hex()
 }
 
-/// Notice, with a remedy, for a run restored on a processor with different rounding.
+/// Notice, with a remedy, for a run restored on a CPU with different rounding.
 pub(crate) const OTHER_ROUNDING: (&str, &str) = (
     "Another machine with different rounding trained part of this run, so its digests cannot be compared with other runs.",
     "No action needed: training continues from the same weights.",
@@ -157,7 +157,7 @@ impl Digests {
         (!user_changed).then(|| compared(&expected, reached, unit))
     }
 
-    /// Records the end of an iteration, computed at `at`; on the processor with this instruction set.
+    /// Records the end of an iteration, computed at `at`; on the CPU with this instruction set.
     pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
         let now = match (std::mem::take(&mut self.partly_away), at) {
             (false, WorkedOn::Processor) => arithmetic(isa),

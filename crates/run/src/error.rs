@@ -61,7 +61,7 @@ errors! {
     TooManyChanges { count: usize, most: usize } =>
         "{count} live changes of knobs cannot be replayed",
         "Give at most {most}, or save the run to a file and continue from it";
-    /// Returned for knobs that are each legal.
+    /// Returned for knobs that are valid one by one, but need too much memory together.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, and there are {has_mb} MB",
         "Reduce environments, games, replay size, batch size or layer width";
@@ -111,11 +111,11 @@ errors! {
         "Train it on one machine, or choose a learner whose games can be shared";
     Offloaded =>
         "this run trains on a GPU, and workers could not reproduce its results",
-        "Choose the processor for it, end the iteration, then share it";
+        "Choose the CPU for it, end the iteration, then share it";
     /// Returned for pieces of an iteration and for their input.
     OtherBuild { found: String, here: String } =>
         "this was computed by an incompatible build of Hothouse ({found}; this one is {here})",
-        "Install one version on all machines, with the same kind of processor";
+        "Install one version on all machines, with the same kind of CPU";
     NothingDue =>
         "no work is pending",
         "Advance the run until it waits";

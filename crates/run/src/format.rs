@@ -142,9 +142,9 @@ pub fn attempt(failed: &Confirmation) -> String {
 pub fn device(device: &Device) -> String {
     let what = match &device.gpu {
         Some(gpu) if device.on_gpu => gpu.as_str(),
-        _ => "the processor",
+        _ => "the CPU",
     };
-    let rates = device.rates.map_or(String::new(), |[processor, gpu]| format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu)));
+    let rates = device.rates.map_or(String::new(), |[cpu, gpu]| format!(" CPU {}/s, GPU {}/s.", short(cpu), short(gpu)));
     format!("device: {what}. {}{rates}", device.why)
 }
 

@@ -4,7 +4,7 @@
 //! no clocks, files or threads. The shell provides these.
 //!
 //! Each folder holds one room. Code outside these folders serves all rooms and names a room only in [`rooms`].
-#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
 // Macros refer to this crate by name, from inside and outside alike.

@@ -333,7 +333,7 @@ plain_data! {
         pub on_gpu: bool,
         /// Name of the GPU, if one is available.
         pub gpu: Option<String>,
-        /// Work per second on the processor and with the GPU, in the room's own unit, if both were measured.
+        /// Work per second on the CPU and with the GPU, in the room's own unit, if both were measured.
         pub rates: Option<[f64; 2]>,
         /// Reason for the choice, as a sentence.
         pub why: String,

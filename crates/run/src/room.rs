@@ -63,7 +63,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Variants of the room; the first is the default.
     fn variants() -> Vec<Variant>;
     fn knobs(variant: &str) -> Vec<Knob>;
-    /// Returns an error if knobs that are each legal cannot be used together.
+    /// Returns an error if the knobs, each of which is valid, cannot be used together.
     fn check(setup: Setup) -> Result<(), RunError>;
     /// Estimated upper bound of the bytes that a run allocates. It includes data derived from user data; the caller adds the
     /// user data itself.
@@ -90,7 +90,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn prepare(&mut self) {}
     /// Adds the room's own metrics to an iteration that the learner ended.
     fn end_iteration(&mut self, _iteration: &mut Iteration) {}
-    /// Instruction set that the room computes with on a processor with set `host`. It differs if the user chose another
+    /// Instruction set that the room computes with on a CPU with set `host`. It differs if the user chose another
     /// arithmetic.
     fn isa(&self, host: math::Isa) -> math::Isa {
         host
@@ -128,7 +128,7 @@ pub trait Room: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Returns the interface that offloads work to another machine, or the reason why all work is done on the processor.
+    /// Returns the interface that offloads work to another machine, or the reason why all work is done on the CPU.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         self.learner_mut().ok_or("The training data is not prepared yet")?.offload()
     }

@@ -287,7 +287,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Ends offloading. The learner continues on the processor from its present state.
+    /// Ends offloading. The learner continues on the CPU from its present state.
     fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         if let Some(offload) = self.offload() {
             offload.end_offload();
@@ -411,7 +411,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Emits the save that was requested, if any.
+    /// Emits the requested save, if one was requested.
     fn emit_save(&mut self) {
         if std::mem::take(&mut self.saves.wanted) {
             let saved = self.encode_newest();

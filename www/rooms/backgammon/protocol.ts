@@ -192,7 +192,7 @@ export type Verdict = "best" | "good" | "dubious" | "bad" | "blunder";
 
 /** A position with cube, stakes and score, seen by the player on roll. */
 export type Standing = { position: Position,
-/** The same as a GNU Backgammon id; `xgid` is the eXtreme Gammon id. */
+/** GNU Backgammon id of this position; `xgid` is its eXtreme Gammon id. */
 gnu_id: string, xgid: string,
 /** The id contained only the checkers. */
 bare: boolean,
@@ -232,7 +232,7 @@ offered: boolean, no_double: number, double_take: number, double_pass: number,
  * better than a passed double.
  */
 double: boolean, take: boolean, too_good: boolean,
-/** In a match: the chance to win it in each of the three cases. */
+/** In a match: chances to win it without a double, after a take and after a pass. */
 match_chances: [number, number, number] | null, };
 
 /** Comparison of a user's cube decision with the best one. */

@@ -23,7 +23,7 @@ export type PreparingPart = "text" | "merges" | "tokens";
 export type AboutView = {
 /** Progress of the preparation; null once it is complete. */
 preparing: Preparing | null,
-/** Null until the preparation is complete; the same holds for `corpus`. */
+/** The model; `model` and `corpus` are null until the preparation is complete. */
 model: ModelView | null, corpus: CorpusView | null, };
 
 export type ModelView = { vocabulary: number, width: number, layers: number, heads: number,

@@ -69,7 +69,7 @@ pub enum Verb {
         #[command(flatten)]
         args: EvalArgs,
     },
-    /// Show the processor, instruction sets, threads, memory, GPU and rooms
+    /// Show the CPU, instruction sets, threads, memory, GPU and rooms
     Info {
         /// Print one JSON object
         #[arg(long)]
@@ -107,7 +107,7 @@ pub enum Verb {
     /// Print a shell completion script, as in: hothouse completions bash >
     /// ~/.local/share/bash-completion/completions/hothouse
     Completions { shell: clap_complete::Shell },
-    /// Train with many settings and seeds, one run per processor at a time
+    /// Train with many settings and seeds, one run per CPU at a time
     Sweep {
         /// Room to train in [default: the first]
         room: Option<String>,
@@ -183,7 +183,7 @@ pub struct CommonArgs {
     /// Stop after this many seconds
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
-    /// Stop after this many seconds of processor time, summed over all threads
+    /// Stop after this many seconds of CPU time, summed over all threads
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub cpu_seconds: Option<f64>,
     /// Stop as soon as the task is solved: a test reaches the variant's goal, and a second test with other seeds confirms it
@@ -273,7 +273,7 @@ pub struct ShowArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
-    /// Number of threads [default: one per processor]
+    /// Number of threads [default: one per CPU]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<u32>,
     /// Instruction set [default: the fastest available]

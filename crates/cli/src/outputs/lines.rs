@@ -132,7 +132,7 @@ impl<W: Write> Printer<W> {
         let reason = match s.ended_by {
             EndedBy::Steps => format!("{} limit reached", first.unit),
             EndedBy::Seconds => "time limit reached".into(),
-            EndedBy::CpuSeconds => "processor time limit reached".into(),
+            EndedBy::CpuSeconds => "CPU time limit reached".into(),
             EndedBy::Solved => "task solved".into(),
             EndedBy::Interrupt => "stopped".into(),
             EndedBy::ClosedOutput => "output closed".into(),
@@ -159,7 +159,7 @@ impl<W: Write> Printer<W> {
         let unit = schema.iteration_word;
         line("progress", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
         let (took, cpu, rate) = (clock(s.seconds), clock(s.cpu_seconds), short(s.per_second));
-        line("time", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
+        line("time", &format!("{took}, {cpu} of CPU time, {rate} {}/s", first.unit))?;
         if let Some(breakdown) = format::breakdown(schema, &s.parts_s.0) {
             line("breakdown", &breakdown)?;
         }

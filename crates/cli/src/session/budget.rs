@@ -32,7 +32,7 @@ pub struct Remaining {
     pub seconds: f64,
 }
 
-/// Wall-clock seconds, processor seconds and the room's first counter at one moment.
+/// Wall-clock seconds, CPU seconds and the room's first counter at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct PaceSample {
     pub at_s: f64,

@@ -14,13 +14,13 @@ struct Info {
     system: String,
     /// Name from the system, if known.
     processor: Option<String>,
-    /// Number of logical processors that this process may use.
+    /// Number of logical CPUs that this process may use.
     processors: usize,
     /// Number of threads of a run.
     threads: usize,
     /// Available memory, if known.
     memory_bytes: Option<u64>,
-    /// Instruction sets that the processor has and kernels are compiled for.
+    /// Instruction sets that the CPU has and kernels are compiled for.
     instruction_sets: Vec<Set>,
     gpu: GpuInfo,
     rooms: Vec<Room>,
@@ -113,7 +113,7 @@ fn gpu() -> GpuInfo {
     }
 }
 
-/// Name of the first processor in Linux's /proc/cpuinfo.
+/// Name of the first CPU in Linux's /proc/cpuinfo.
 fn processor(cpuinfo: &str) -> Option<String> {
     let value = |name: &str| {
         let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;

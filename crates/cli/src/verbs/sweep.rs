@@ -40,7 +40,7 @@ const RESULTS: FileKind = FileKind {
 };
 
 pub const HELP: &str = "\
-Every run has one thread, and one run per processor trains at a time; the number of parallel runs does not affect
+Every run has one thread, and one run per CPU trains at a time; the number of parallel runs does not affect
 results. Each finished run is written to the results file at once. Ctrl-C stops the sweep; the same command resumes
 it, and `--seeds` may then be larger. A file with the results of another sweep is an error.
 

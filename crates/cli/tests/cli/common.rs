@@ -309,7 +309,7 @@ impl Running {
     }
 
     #[cfg(unix)]
-    /// Processor seconds of all threads, also after the end of the process until `wait`. None without `/proc`.
+    /// CPU seconds of all threads, also after the end of the process until `wait`. None without `/proc`.
     pub fn processor_s(&self) -> Option<f64> {
         const TICKS_PER_S: f64 = 100.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;

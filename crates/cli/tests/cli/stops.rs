@@ -10,7 +10,7 @@ const CASES: [&str; 3] = [
     "logic --set population=8 --set updates=10000",
     "cube --set hidden=64-32 --set batch=4800 --set updates=10000",
 ];
-/// Limit in processor seconds per core: half a second to a boundary, half a second for a test, and the save.
+/// Limit in CPU seconds per core: half a second to a boundary, half a second for a test, and the save.
 const WORK_S: f64 = 2.0;
 /// Limit in wall-clock time, for a busy machine. The whole iteration would take hours.
 const TIMEOUT: Duration = Duration::from_secs(60);

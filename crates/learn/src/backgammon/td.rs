@@ -63,7 +63,7 @@ settings! {
 pub enum StrongError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("the networks' layers and inputs are fixed; begin a new run with these settings")]
+    #[error("the networks' layers and inputs are fixed; start a new run with these settings")]
     Fixed,
     #[error(transparent)]
     Saved(#[from] SavedError),

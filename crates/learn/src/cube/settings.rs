@@ -24,7 +24,7 @@ pub enum LearnerError {
     Pointless,
     #[error("this cube and metric have no table of distances to train on; choose {instead}")]
     Unknown { instead: &'static str },
-    #[error("{what} are fixed; begin a new run to change them")]
+    #[error("{what} are fixed; start a new run to change them")]
     Fixed { what: &'static str },
     #[error(transparent)]
     Saved(#[from] SavedError),
@@ -43,7 +43,7 @@ settings! {
         live max_grad_norm: f32, [log(0.05, 1000.0).down_to(0.0), "Max gradient norm", "",
             "Longer gradients are scaled down to this norm, so that no single minibatch disturbs the training."];
         live updates: usize, [count(1.0, 10_000.0), "Updates per iteration", "updates",
-            "Optimizer steps between two reports of the run. Changed settings take effect at a report."];
+            "Optimiser steps between reports. Changed knobs take effect at the next iteration."];
     }
 }
 

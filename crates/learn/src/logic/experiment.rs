@@ -43,7 +43,7 @@ settings! {
         fixed preset: Preset = Preset::Life;
         /// User's drawing or rule; empty if the preset has a fixed target.
         fixed target: String = String::new(),
-            [as "rule", text(200), "Rule: what makes a cell on", "",
+            [as "rule", text(200), "Rule: what turns a cell on", "",
                 "Numbers of neighbours for birth and survival, such as B3/S23; or a table of all 512 states \
                  of nine cells as 128 hexadecimal digits.", when |of| of.preset == Preset::Rule],
             [text(1200), "Target: the drawing to grow", "",
@@ -64,7 +64,7 @@ settings! {
             "Pairs of gate inputs: all different, neighbours first; or random."];
         fixed init: f32 = 10.0, [log(0.5, 20.0), "Initial logit: how firmly gates pass", "",
             "Every gate starts by passing its first input. With a smaller logit, gates change sooner."];
-        fixed batch: usize = 20, [count(1.0, 256.0), "Minibatch: grids an update", "grids",
+        fixed batch: usize = 20, [count(1.0, 256.0), "Minibatch: grids per update", "grids",
             "Number of grids in each update of a member."];
         live hard_share: f32 = 0.0, [SHARE, "Hard examples: share of the batch", "",
             "Share of the batch drawn from states that the hardened automaton got wrong in its last test. The rest is random.",
@@ -77,7 +77,7 @@ settings! {
         fixed side: usize = 0,
             [whole(4.0, 16.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Checkerboard],
             [whole(4.0, 14.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Asynchronous];
-        live updates: u32 = 10, [count(1.0, 10_000.0), "Updates an iteration", "updates",
+        live updates: u32 = 10, [count(1.0, 10_000.0), "Updates per iteration", "updates",
             "Updates of each member between tests of the hardened circuits. Changed knobs take effect at the next iteration."];
         live beta2: f32 = 0.99, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
             "Decay rate of the mean squared gradient."];

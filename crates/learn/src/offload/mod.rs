@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub trait Machine: Movable {
     /// `NVIDIA H200 (Vulkan)`
     fn name(&self) -> String {
-        "this processor".into()
+        "this CPU".into()
     }
 
     /// True if the device is emulated on the CPU.

@@ -153,7 +153,7 @@ impl AsMut<PlanSteps> for PlanSteps {
 
 impl<L: Planned> Offload for L {
     fn ways(&self) -> &'static [&'static str] {
-        &["Learning on the GPU is faster."]
+        &["Training on the GPU is faster."]
     }
 
     fn is_offloaded(&self) -> bool {

@@ -95,13 +95,13 @@ settings! {
         nest shape: Shape = Shape::default();
         fixed dropout: f32 = 0.0, [linear(0.0, 0.9), "Dropout", "",
             "Share of activations set to 0 at random in training. It reduces overfitting to a small text."];
-        fixed batch: usize = 8, [count(1.0, 4096.0), "Batch: sequences a step", "sequences",
+        fixed batch: usize = 8, [count(1.0, 4096.0), "Batch: sequences per step", "sequences",
             "Sequences per optimiser step. Larger batches give less noisy but slower steps."];
         fixed micro: usize = 2, [count(1.0, 4096.0), "Micro-batch: sequences at once", "sequences",
             "Sequences whose gradients are computed together; must divide the batch. Smaller values take less memory. For \
              small models, up to four micro-batches run in parallel. A GPU computes the whole batch at once if it has enough \
              memory."];
-        live steps: usize = 32, [count(1.0, 10_000.0), "Steps an iteration", "steps",
+        live steps: usize = 32, [count(1.0, 10_000.0), "Steps per iteration", "steps",
             "Optimiser steps between reports. Changed knobs take effect at the next iteration."];
         live weight_decay: f32 = 0.1, [linear(0.0, 1.0), "Weight decay", "",
             "Share by which each step shrinks the matrices, times the learning rate."];

@@ -59,7 +59,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// Checks the input of an editor. It is converted to an id and parsed again, so that errors are the same as for ids.
+/// Checks the input of an editor. Converts it to an id and parses the id, so that invalid input gives the same errors as an invalid id.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
@@ -110,7 +110,7 @@ fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learne
     Ok(ranked)
 }
 
-/// Sorts for display: searched results first, if any, and the best first within each group.
+/// Sorts for display: searched results come before unsearched ones, and the best first within each group.
 fn sort(all: &mut [learners::Candidate]) {
     let any = searched(all);
     let behind = |of: &learners::Candidate| any && of.depth == Depth::Static;

@@ -88,7 +88,7 @@ plain_data! {
     #[derive(Default)]
     pub struct Standing {
         pub position: Position,
-        /// The same as a GNU Backgammon id; `xgid` is the eXtreme Gammon id.
+        /// GNU Backgammon id of this position; `xgid` is its eXtreme Gammon id.
         pub gnu_id: String,
         pub xgid: String,
         /// The id contained only the checkers.
@@ -203,7 +203,7 @@ plain_data! {
         pub double: bool,
         pub take: bool,
         pub too_good: bool,
-        /// In a match: the chance to win it in each of the three cases.
+        /// In a match: chances to win it without a double, after a take and after a pass.
         pub match_chances: Option<[f64; 3]>,
     }
 

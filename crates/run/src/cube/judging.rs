@@ -14,7 +14,7 @@ const SCRAMBLES: u64 = 10;
 const CONFIRMING: u64 = 50;
 const WIDTH: usize = 1024;
 const STEPS: usize = 32;
-/// Random streams: for the scrambles of tests, those of confirmations, and states requested by the user.
+/// Random streams: scrambles of tests, scrambles of confirmations, and states requested by the user.
 const TESTS: u32 = 0x5445_5354;
 const CONFIRMATIONS: u32 = 0x434F_4E46;
 const ASKED: u32 = 0x4153_4B45;

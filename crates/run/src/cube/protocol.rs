@@ -40,7 +40,7 @@ plain_data! {
         pub size: u32,
         /// The distances of all states are known.
         pub exact: bool,
-        /// LearnerKind of the network's output.
+        /// Kind of the network's output.
         pub gives: Gives,
         /// The learner plays episodes, with a curriculum and a replay.
         pub plays: bool,

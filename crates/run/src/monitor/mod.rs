@@ -36,7 +36,7 @@ const VERSION: u64 = 2;
 // Header fields, by word.
 const AT_MAGIC: usize = 0;
 const AT_VERSION: usize = 1;
-/// Hash of the layout below; another layout of the same version is another format.
+/// Hash of the layout below. A different layout with the same version counts as another format.
 const AT_LAYOUT: usize = 2;
 /// Generation, odd while histories and the run's text are rewritten.
 const AT_GENERATION: usize = 3;
@@ -82,7 +82,7 @@ struct Track {
 /// Tracks with rows of numbers.
 const METRICS: usize = 0;
 const TESTS: usize = 1;
-/// Tracks with texts, each after its length in bytes: events as JSON (events of a run before shell messages).
+/// Tracks of texts, each stored after its length in bytes: first the events of a run as JSON, last the messages of shells.
 const MARKS: usize = 2;
 const SOLVED: usize = 3;
 const DIGESTS: usize = 4;

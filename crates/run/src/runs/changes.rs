@@ -1,4 +1,4 @@
-//! Live changes of knobs: those of the config, those requested by the user, and those already made.
+//! Live changes of knobs: changes of the config, changes requested by the user, and changes already made.
 
 use super::check::check_changes;
 use super::event_queue::EventQueue;
@@ -102,7 +102,7 @@ impl Changes {
         false
     }
 
-    /// The config with all live changes, past and future.
+    /// The config with all live changes, including those that are still due.
     pub fn config_now(&self, config: &Config) -> Config {
         let change = |mark: &Mark| Change { iteration: mark.progress.iteration, knob: mark.knob.clone(), value: mark.to.clone() };
         let ahead = config.changes[self.replayed..].iter().cloned();

@@ -46,14 +46,14 @@ impl<R: Room> Run<R> {
             self.devices.pause();
             return false;
         }
-        // On the processor a test runs before training; with another machine it runs while that machine works. A short test
+        // On the CPU a test runs before training; with another machine it runs while that machine works. A short test
         // also ends during a pause.
         if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
             self.clock.take(now_s);
             self.advance_test();
             return true;
         }
-        // Until the digest of a link is reached, the automatic choice stays on the processor, which can reproduce it.
+        // Until the digest of a link is reached, the automatic choice stays on the CPU, which can reproduce it.
         let bound = self.digests.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
         if self.is_at_boundary() && !bound {
             match self.devices.settle(self.room.offload(), now_s) {
@@ -219,7 +219,7 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // Short iterations are completed first. On another machine an iteration must be completed; on the processor it can stop
+        // Short iterations are completed first. On another machine an iteration must be completed; on the CPU it can stop
         // within.
         let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
         if !is_long {

@@ -34,7 +34,7 @@ pub trait AnyRun: Send + Sync {
     /// Policy of the present weights, if the room's learner acts on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
     /// Returns the whole run as one file: at once if [`AnyRun::saves`] returns a state, else after the iteration in progress.
-    /// If another machine does not answer, the processor completes the iteration.
+    /// If another machine does not answer, the CPU completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
     /// Indices of the marks with a kept snapshot, from which [`AnyRun::save_before`] can restore. Only the newest requested
     /// changes have one.
@@ -70,7 +70,7 @@ pub trait AnyRun: Send + Sync {
     fn schema(&self) -> &'static Schema;
     fn variant(&self) -> &Variant;
     fn config(&self) -> &Config;
-    /// The config with all live changes, past and future, which starts the same run.
+    /// The config with all live changes, including those that are still due. It starts the same run.
     fn config_now(&self) -> Config;
     /// The run as a link and as a command.
     fn shared(&self) -> Shared;

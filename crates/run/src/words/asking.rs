@@ -16,7 +16,7 @@ use worlds::words::Tokenizer;
 const LONGEST: u32 = 100_000;
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Identifies the weights: number of iterations, and number of steps if the processor trains. On another machine a step counts
+/// Identifies the weights: number of iterations, and number of steps if the CPU trains. On another machine a step counts
 /// when it begins, and its weights arrive at the end of the iteration.
 type WeightsVersion = (u64, Option<u64>);
 

@@ -14,7 +14,7 @@ choices! {
         F32 = "f32", "32 bits";
         Bf16 = "bf16", "bf16";
         Amx = "amx", "bf16 by AMX tiles";
-        /// For GPUs; the processor computes in f32.
+        /// For GPUs; the CPU computes in f32.
         F16 = "f16", "f16";
     }
 }
@@ -34,9 +34,9 @@ settings! {
         live top_k: usize = 0, [whole(0.0, 65_536.0), "Top-k of the samples", "tokens",
             "Samples use only this number of the most likely tokens; 0 for all."];
         fixed precision: Precision = Precision::F32, [one_of::<Precision>(), "Precision of products", "",
-            "bf16 keeps 8 bits of each factor, and 24 bits of sums and weights: up to twice as fast on processors that support it. \
+            "bf16 keeps 8 bits of each factor, and 24 bits of sums and weights: up to twice as fast on CPUs that support it. \
              AMX, on newer Intel servers, computes bf16 in tiles. f16 keeps 11 bits of each factor on GPUs that support it; the \
-             processor still computes with 32 bits. Digests are equal only between runs of the same precision."];
+             CPU still computes with 32 bits. Digests are equal only between runs of the same precision."];
         fixed tokenizer: TokenizerKind = TokenizerKind::Chars, [one_of::<TokenizerKind>(), "Tokenizer: what a token is", "",
             "A character, a byte, or a frequent part of a word (byte-pair encoding)."];
         fixed vocab: usize = 8192, [count(256.0, 65_536.0), "Vocabulary of byte pairs", "tokens",
@@ -53,7 +53,7 @@ impl Settings {
         Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
     }
 
-    /// Instruction set that the run computes with on a processor with set `host`.
+    /// Instruction set that the run computes with on a CPU with set `host`.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {
             Precision::F32 | Precision::F16 => host,
@@ -62,7 +62,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error if the processor does not support the precision.
+    /// Returns an error if the CPU does not support the precision.
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
         let isa = self.isa(host);
         let (products, needs, instead) = match self.precision {
@@ -73,7 +73,7 @@ impl Settings {
             Precision::Amx => ("tiles of bf16", "AMX", "Leave precision at f32"),
         };
         Err(RunError::refused(
-            format!("{products} are not available here: they need a processor with {needs} and the native program"),
+            format!("{products} are not available here: they need a CPU with {needs} and the native program"),
             instead,
         ))
     }

@@ -88,7 +88,7 @@ plain_data! {
     pub struct AboutView {
         /// Progress of the preparation; null once it is complete.
         pub preparing: Option<Preparing>,
-        /// Null until the preparation is complete; the same holds for `corpus`.
+        /// The model; `model` and `corpus` are null until the preparation is complete.
         pub model: Option<ModelView>,
         pub corpus: Option<CorpusView>,
     }

@@ -199,9 +199,7 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)
         }
         TokenizerKind::Bpe => {
-            // A byte-pair token covers at least two bytes, except in tiny vocabularies. Pairs are learned from a part of the
-            // text.
-            // the text.
+            // A byte-pair token covers at least two bytes, except in tiny vocabularies. Pairs are learned from a part of the text.
             let learning = BPE + 3 * length.min(SAMPLE_BYTES as u64);
             (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)
         }

@@ -124,7 +124,7 @@ fn tests_repeat_during_training_and_are_equal_after_resume() {
     let mut whole = start(&strong(5));
     let first = until_tested(&mut *whole, 1).remove(0);
     let file = whole.save().unwrap();
-    // Into the second test, after a few of its turns.
+    // Stops within the second test, after a few of its turns.
     let mut under_way = None;
     let mut second = Vec::new();
     let (mut still, mut now_s) = (0, 0.0);
@@ -254,7 +254,7 @@ fn invalid_questions_are_rejected() {
     .id();
     assert!(said(asked(over.as_str(), None, PlayerKind::Now, 1)).contains("end of a game"));
 
-    // With a match id after the position id, as GNU Backgammon copies it.
+    // Adds a match id after the position id, as GNU Backgammon copies it.
     let both = analyse(&mut *run, &asked("4HPwATDgc/ABMA:cAkAAAAAAAAA", None, PlayerKind::Now, 1)).unwrap();
     let outlook = both.outlook.unwrap();
     assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.cube.may_double);
@@ -299,7 +299,7 @@ fn moves_are_sorted_and_losses_compare_one_depth() {
         }
     }
     assert!(searched > 40 && left_out > 100, "{searched} {left_out}");
-    // Also after a tree search, and where the policy prefers a move that is not the best.
+    // The order also holds after a tree search whose policy prefers a move that is not the best.
     let mut run = trained(&small("backgammon", "published", 1), 2);
     for roll in Roll::ALL {
         for evals in [1, 40] {

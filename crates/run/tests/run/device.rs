@@ -1,4 +1,4 @@
-//! Training on another machine, simulated on this processor. The results must equal those of the processor bit for bit. The conformance
+//! Training on another machine, simulated on this CPU. The results must equal those of the CPU bit for bit. The conformance
 //! suite of `learn` tests how each learner offloads its steps. These tests cover the run: when it moves between devices, which events it
 //! reports, how it saves and restores meanwhile, and which way of offloading it chooses.
 
@@ -39,7 +39,7 @@ fn config(room: &str) -> Config {
 /// The room's counts (for example games and optimizer steps), and the digest of the weights.
 type Outcome = (Vec<f64>, String);
 
-/// Outcome of a room's run after `iterations` iterations on the processor.
+/// Outcome of a room's run after `iterations` iterations on the CPU.
 fn cpu_outcome(room: &str, iterations: u32) -> Outcome {
     type Cache = BTreeMap<String, (TestRun, Vec<Outcome>)>;
     static CACHE: Mutex<Cache> = Mutex::new(BTreeMap::new());
@@ -178,7 +178,7 @@ impl TestRun {
         self.run.digest().arithmetic
     }
 
-    /// Asserts that the run equals the processor's run at each of the next three boundaries.
+    /// Asserts that the run equals the CPU's run at each of the next three boundaries.
     #[track_caller]
     fn assert_equals_cpu_run(&mut self) {
         let (room, iteration) = (self.run.config().room.clone(), self.iteration());
@@ -356,7 +356,7 @@ fn learner_without_offload_stays_on_the_processor_with_a_reason() {
     }
 }
 
-/// Three complete iterations are timed on the processor before the GPU is probed.
+/// Three complete iterations are timed on the CPU before the GPU is probed.
 #[test]
 fn restored_run_times_three_iterations_before_a_probe() {
     let tried_after = |mut run: TestRun| {
@@ -373,12 +373,12 @@ fn restored_run_times_three_iterations_before_a_probe() {
 
 #[test]
 fn automatic_choice_takes_the_fastest_way_and_reports_both_rates() {
-    // Seconds per slice with learning offloaded, and with everything offloaded. A pass of the latter has many more slices.
+    // Seconds per slice with learning offloaded, and with everything offloaded. A pass with everything offloaded has many more slices.
     let boards = |learning_s, all_s| Twin { slice_s: [learning_s, all_s], ..Twin::new() };
     let (learning, all) = ("training on the GPU, games on the CPU", "training and evaluating boards on the GPU");
-    let slower = "The processor is faster";
+    let slower = "The CPU is faster";
     for (room, twin, way, words, tried) in [
-        // An offloaded iteration takes two polls, one on the processor several slices. The second case takes twenty polls.
+        // An offloaded iteration takes two polls, and twenty in the second case. An iteration on the CPU takes several slices.
         ("control", Twin::new(), Some(1), "GPU", [0, 1]),
         ("control", Twin { polls: 20, ..Twin::new() }, None, slower, [0, 1]),
         ("backgammon", boards(CPU_SLICE_S / 10.0, CPU_SLICE_S), Some(0), learning, [1, 1]),

@@ -77,7 +77,7 @@ fn score_sums_the_recorded_losses_of_a_players_choices() {
     assert_eq!((best.decisions, best.memg, best.best, best.blunders), (260, 0.0, 1.0, 0.0));
     player.best = false;
     let worst = score(&mut player, &decisions).unwrap();
-    // Expected: the first equity minus the last; the file has them in order.
+    // The results of a decision are in descending order, so the expected loss is the first equity minus the last.
     let losses: Vec<f64> = decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
     let lost = losses.iter().sum::<f64>() / 260.0;
     assert!((worst.memg - 1000.0 * lost).abs() < 1e-9 && worst.best < 0.1, "{worst:?} {lost}");

@@ -697,7 +697,7 @@ fn save_at_any_slice_resumes_bit_for_bit() {
     }
 }
 
-/// A save limits only the slices that wait for another machine. Here all of some thousands work on this processor.
+/// A save limits only the slices that wait for another machine. Here all of some thousands work on this CPU.
 #[test]
 fn save_completes_an_iteration_of_thousands_of_slices() {
     let tiny = "width=16 layers=1 heads=1 context=8 batch=1 micro=1 steps=2200";

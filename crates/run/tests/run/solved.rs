@@ -196,8 +196,8 @@ impl PlanEvaluator for Recorder {
     }
 }
 
-/// Without long training no scramble of the 3x3x3 is solved, so scores cannot distinguish scrambles. The test compares the first states
-/// that are sent to a machine for evaluation.
+/// Without long training no scramble of the 3x3x3 is solved, so scores cannot distinguish scrambles. The test therefore compares the first
+/// states that a machine receives for evaluation.
 #[test]
 fn cube_confirmation_uses_separate_scrambles() {
     let mut run = Run::<Cube>::new(small("cube", "3x3x3", 5), host()).unwrap();
@@ -213,14 +213,15 @@ fn cube_confirmation_uses_separate_scrambles() {
         }
         std::mem::take(&mut *recorder.0.lock().unwrap())
     };
-    // All tests use seed 0 too, on another random stream.
+    // All tests also use seed 0, but on another random stream.
     let [test, again] = [None, None].map(&mut first);
     let [zero, one, same] = [Some(0), Some(1), Some(0)].map(&mut first);
     assert!(test == again && zero == same, "equal draws gave different states");
     assert!(test != zero && test != one && zero != one, "different draws gave equal states");
 }
 
-/// A confirmation has more games than a test, and different dice, also with seed 0, the seed of the test before the first round.
+/// A confirmation plays more games than a test, and with other dice. Its dice also differ for seed 0, the seed of a test before the first
+/// round.
 #[test]
 fn backgammon_confirmation_uses_separate_dice() {
     let mut run = Run::<Backgammon>::new(small("backgammon", "strong", 3), host()).unwrap();
@@ -228,7 +229,7 @@ fn backgammon_confirmation_uses_separate_dice() {
     let column = |name: &str| Backgammon::SCHEMA.test(name).unwrap();
     let [points, error, games] = ["linear_points", "linear_error", "linear_games"].map(column);
     let result = |values: &[Option<f64>]| [values[points], values[error]];
-    // The same number of games with the dice of the test before the first round.
+    // A duel of as many games, with the dice of a test before the first round.
     let mut of_that_test = |values: &[Option<f64>]| {
         let pairs = values[games].unwrap() as u64 / 2;
         let tally = arena::duel(&mut *player, &mut Linear::new(), 0, pairs, 64).unwrap();

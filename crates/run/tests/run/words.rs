@@ -294,13 +294,13 @@ fn invalid_settings_and_checkpoints_are_rejected() {
     });
 }
 
-/// A precision that the processor lacks is rejected with an alternative.
+/// A precision that the CPU lacks is rejected with an alternative.
 #[test]
 fn precision_needs_a_processor_with_it() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
         let config = char_with(&format!("precision={precision}"));
         let error = run::validate(&config, Host::new(Isa::Portable)).unwrap_err();
-        assert!(clear(&error).contains("need a processor with A"), "{error}");
+        assert!(clear(&error).contains("need a CPU with A"), "{error}");
         assert_eq!(error.next_step(), "Leave precision at f32");
         assert_eq!(run::validate(&config, host()).is_ok(), has(isa), "{precision}");
     }
@@ -627,7 +627,7 @@ fn betas_change_on_a_device_and_samples_name_their_iteration() {
     assert_eq!(on_cpu, on_device);
 }
 
-/// The processor always computes in f32. With f16 requested, a GPU without f16 is not used, not even in f32.
+/// The CPU always computes in f32. With f16 requested, a GPU without f16 is not used, not even in f32.
 #[test]
 fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
     // A device computes a batch at once.

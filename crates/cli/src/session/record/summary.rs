@@ -30,7 +30,7 @@ pub struct Summary {
     pub progress: Progress,
     /// Wall-clock seconds of this process.
     pub seconds: f64,
-    /// Processor seconds of this process.
+    /// CPU seconds of this process.
     pub cpu_seconds: f64,
     /// Increase of the first counter per second of training in this process.
     pub per_second: f64,

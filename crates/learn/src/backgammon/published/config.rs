@@ -93,7 +93,7 @@ impl PublishedConfig {
 pub enum PublishedError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("settings of the games, the search or the network are fixed; begin a new run with these settings")]
+    #[error("settings of the games, the search or the network are fixed; start a new run with these settings")]
     Fixed,
     #[error(transparent)]
     Saved(#[from] SavedError),

@@ -112,7 +112,7 @@ impl PpoConfig {
 pub enum PpoError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("{envs} environments times {steps} steps is more than {MAX_SAMPLES} samples an iteration; lower one of the two")]
+    #[error("{envs} environments times {steps} steps is more than {MAX_SAMPLES} samples per iteration; lower one of the two")]
     TooManySamples { envs: usize, steps: usize },
     #[error("{samples} samples cannot be cut into {minibatches} minibatches; lower minibatches, or raise envs or rollout_steps")]
     TooFewSamples { samples: usize, minibatches: usize },

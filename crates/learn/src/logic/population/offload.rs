@@ -76,7 +76,7 @@ impl Offloaded {
 
 impl Offload for Population {
     fn ways(&self) -> &'static [&'static str] {
-        &["Learning on the GPU is faster."]
+        &["Training on the GPU is faster."]
     }
 
     fn is_offloaded(&self) -> bool {

@@ -1,4 +1,4 @@
-//! A machine simulated on this processor, for the offloadable work of every room.
+//! A machine simulated on this CPU, for the offloadable work of every room.
 
 use learn::backgammon::published::LocalAccelerator;
 use learn::backgammon::published::accelerator::{
@@ -13,7 +13,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
 
-/// Seconds per slice on the processor, by the test's clock.
+/// Seconds per slice on the CPU, by the test's clock.
 pub const CPU_SLICE_S: f64 = 0.01;
 
 /// Simulated machine with configurable speed and faults.
