@@ -191,11 +191,8 @@ impl Devices {
             }
             (_, None, None) => Settled::Already,
             (DeviceWish::Gpu, Some(machine), _) => {
-                let why = if machine.is_software() {
-                    "The GPU was chosen, although it is emulated on the CPU."
-                } else {
-                    "The GPU was chosen."
-                };
+                let why =
+                    if machine.is_software() { "The GPU was chosen, although it is emulated on the CPU." } else { "The GPU was chosen." };
                 match learner.begin_offload(machine, learner.ways().len() - 1) {
                     Ok(()) => self.decide(true, None, why.into()),
                     Err(fault) => self.refuse(fault),

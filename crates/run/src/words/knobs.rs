@@ -72,10 +72,7 @@ impl Settings {
             Precision::Amx if host == Isa::Avx512 && Isa::Bf16.is_available() => ("tiles of bf16", "AMX", "Set precision to bf16"),
             Precision::Amx => ("tiles of bf16", "AMX", "Leave precision at f32"),
         };
-        Err(RunError::refused(
-            format!("{products} are not available here: they need a CPU with {needs} and the native program"),
-            instead,
-        ))
+        Err(RunError::refused(format!("{products} are not available here: they need a CPU with {needs} and the native program"), instead))
     }
 
     pub fn sampling(&self, seed: u32) -> Sampling {
