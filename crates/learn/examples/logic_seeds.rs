@@ -28,7 +28,7 @@ fn main() {
         let number = || value.parse::<f32>().expect("a number");
         match key {
             "seed" => seed = number() as u32,
-            // Share of the rate that is left at the end; it falls exponentially.
+            // Final share of the learning rate; the rate falls exponentially.
             "anneal" => anneal = number(),
             "hard" => config.hard_share = number(),
             _ => {
@@ -72,9 +72,9 @@ fn main() {
     );
 }
 
-/// The rule of a run (`run/src/logic/testing.rs`): the check of a rule covers every case. One grid does so too, where all starts are equal.
+/// Confirms a member as a run does (`run/src/logic/testing.rs`). Where nothing is random, the check already covers every case.
 fn is_confirmed(population: &Population, member: &Member) -> bool {
-    /// Draws of confirmations lie apart from those of checks.
+    /// Separates the random draws of confirmations from those of checks.
     const CONFIRMATIONS: u32 = 0x00C0_FF1A;
     let experiment = population.experiment();
     if !experiment.is_random() {

@@ -65,7 +65,7 @@ fn memory_estimates_cover_actual_use() {
     published(PublishedConfig { width: 16, blocks: 0, ..small.clone() }, 2);
     published(PublishedConfig { evals: 2, games: 256, duel_pairs: 2, generation_rounds: 1, ..small }, 2);
 
-    // These are as large as games are long; small networks play long games at first.
+    // The memory of these learners grows with the length of games. Small networks play long games at first.
     strong(StrongConfig { hidden: 64, games: 300, batch: 8192, ..StrongConfig::default() }, 1, 1.3);
     strong(StrongConfig { hidden: 1024, games: 16, look_after: u64::MAX, ..StrongConfig::default() }, 3, 1.3);
     let deep = StrongConfig { hidden: 64, narrow: 128, depth: 4, games: 16, ..StrongConfig::default() };

@@ -401,8 +401,8 @@ fn a_machine_with_little_memory_uses_micro_batches() {
     assert_eq!(differing, 0);
 }
 
-/// The loss of a step equals that of the previous model on the step's windows, which the text's order determines. Each token is predicted
-/// from those before it in its window.
+/// The loss of a step equals the loss of the previous model on the step's windows, which the text's order determines. Each token is
+/// predicted from the earlier tokens of its window.
 #[test]
 fn steps_train_on_their_windows() {
     let (corpus, config) = (corpus(), Config { steps: 1, ..small() });

@@ -276,7 +276,8 @@ mod tests {
         for pair in [[1, 1], [1, -1], [-2, 1], [3, 0]] {
             tally.add(pair);
         }
-        // Points a game of the pairs: 1, 0, -1/2, 3/2. Their mean is 1/2; squares about it sum to 5/2, over 3 and over 4.
+        // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2. The squared deviations sum to 5/2, which is divided by 3
+        // for the variance and by 4 for that of the mean.
         assert_eq!((tally.mean(), tally.games(), tally.endless), (0.5, 8, 1));
         let error = tally.standard_error().unwrap();
         assert!((error - (2.5f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12, "{error}");

@@ -22,7 +22,7 @@ pub enum Source {
     Net(usize),
 }
 
-/// Source of the value of a board that one player has left to the other, for the former. `table` enables the bear-off table.
+/// Source of a board's value for the player who has just moved. `table` enables the bear-off table.
 pub fn source(board: &Board, table: bool) -> Source {
     if board.points() != 0 {
         return Source::Exact(outcomes::ended(board.points()));
@@ -799,7 +799,7 @@ mod tests {
         let buffers = [hidden, narrow, logits, shares, d_narrow, d_hidden, upper];
         let bytes = 4 * buffers.iter().map(|numbers| numbers.len()).sum::<usize>();
         assert!((bytes..2 * bytes).contains(&Block::bytes(shape)), "{bytes}");
-        // The steepest entries of each part, a sample of all steps, and the last outputs.
+        // The greatest gradients of each part, a sample of all steps, and the last outputs.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();
             places.sort_by(|&a, &b| trainer.grads[b].abs().total_cmp(&trainer.grads[a].abs()));

@@ -283,7 +283,7 @@ impl Published {
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Runs `work` for some actors and, in parallel, at most `pieces` pieces of the due updates; returns the number of completed updates.
+    /// Runs `work` for some actors and, in parallel, at most `pieces` pieces of the due updates. Returns the number of completed updates.
     fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };

@@ -153,14 +153,14 @@ impl Config {
         }
     }
 
-    /// The settings that became perfect soonest and most often, of those that were tried.
+    /// Settings with the highest success rate in the shortest time, among all that were tried.
     pub fn preset(preset: Preset) -> Config {
         let published = Config::published(preset);
         match preset {
             Preset::Life | Preset::Rule => Config { lr: 0.2, init: 5.0, hard_share: 0.5, ..published },
             Preset::Checkerboard => Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published },
             Preset::Asynchronous => {
-                // Like 14, side 10 ends in the middle of the pattern's period, so the far borders look alike.
+                // A side of 10 ends in the middle of the pattern's period, as 14 does, so that the far borders look alike.
                 Config { lr: 0.1, init: 5.0, side: 10, steps: 36, patience: 150, ..published }
             }
             Preset::Lizard | Preset::ColourG | Preset::Own => published,

@@ -407,7 +407,8 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Runs updates of as many members as there are threads. After all updates it tests members likewise; the last test ends the iteration.
+    /// Runs updates of as many members as there are threads. After all updates it tests as many members per slice; the last test ends the
+    /// iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);

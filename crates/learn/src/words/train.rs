@@ -74,7 +74,7 @@ pub struct Pretrainer {
     params: Params,
     optimizer: Optimizer,
     packed: Packed,
-    /// Each with its gradients; those of the first receive the sum for the batch.
+    /// Lanes with their gradients; the gradients of the first lane receive the sum for the batch.
     lanes: Vec<Lane>,
     /// Calls of the plan in each slice.
     slices: Vec<Range<usize>>,

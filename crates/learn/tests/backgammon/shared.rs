@@ -96,7 +96,7 @@ fn incomplete_results_are_rejected_without_changes() {
     let good = played(&due, pieces.clone());
     let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
     let mut wrong = vec![
-        // A place with 15 checkers, no roll, more samples than stored; in the last actor, after valid ones.
+        // Invalid words in the last actor, after valid actors: a place with 15 checkers, no roll, and more samples than stored.
         spoiled(&good, "games", word(last(&good, "games") - 16, !0)),
         spoiled(&good, "games", word(last(&good, "games") - 8, 77)),
         spoiled(&good, "games", word(14, 1 << 30)),

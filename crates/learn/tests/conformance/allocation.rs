@@ -32,7 +32,7 @@ fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     });
 }
 
-/// Runs one iteration; in contrast to `iterate`, results are not collected.
+/// Runs one iteration. In contrast to `iterate`, it does not collect statistics, which would allocate.
 fn iteration(learner: &mut impl Learner) {
     while !matches!(learner.advance(), Slice::Ended(_)) {}
 }

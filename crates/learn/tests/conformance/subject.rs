@@ -210,7 +210,7 @@ pub struct Case<S: Subject> {
     pub config: S::Config,
     /// Iterations after which all of its parts are in use.
     pub warm: u64,
-    /// Larger settings, with which threads share single products, if `config` does not reach that.
+    /// Larger settings, with which several threads share a matrix product. Needed if the products of `config` are too small for that.
     pub wide: Option<S::Config>,
 }
 

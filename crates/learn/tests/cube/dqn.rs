@@ -110,7 +110,8 @@ fn batches_cover_the_whole_replay() {
         iterate(&mut learner, 1);
         learner.batch().1.iter().for_each(|&pick| drawn[pick as usize] = true);
     }
-    // In 60 batches of 32, uniform sampling misses a fortieth; prioritised sampling misses more, and the newest alone would be few.
+    // In 60 batches of 32, uniform sampling misses one transition in forty, and prioritised sampling misses more. Sampling only the newest
+    // transitions would cover few.
     let count = drawn.iter().filter(|&&drawn| drawn).count();
     assert!(2 * count > drawn.len(), "{count} of {}", drawn.len());
 }
@@ -261,7 +262,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
     let learner = learner::<Two>(small(), 5);
     let params = learner.networks()[0].values();
     let states = drawn::<Two>(1, 20);
-    // The same weights as seven plain outputs.
+    // The same weights, read as seven plain outputs.
     let (dueling, plain) = (said(&net(true), 6, params, &states), said(&net(false), 7, params, &states));
     for (q, plain) in dueling.chunks_exact(6).zip(plain.chunks_exact(7)) {
         let (value, advantages) = (plain[0], &plain[1..]);
@@ -271,7 +272,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
             assert!((q - (value + advantage - mean)).abs() < 1e-6, "{q}");
         }
     }
-    // The judge returns the same, as moves.
+    // The judge returns these values, converted to moves.
     let mut scores = vec![0.0; 20 * 6];
     learner.judge().expect("a plan").judge(&states, &mut scores);
     let Rewards { gamma, step, goal } = small().rewards;

@@ -124,8 +124,8 @@ fn meaningless_judges_still_solve_near_states() {
     }
 }
 
-/// With state values, or the equal action values that include the move itself, A* expands the same states in the same order. The values are
-/// wrong, so that it expands many states.
+/// A* expands the same states in the same order with state values and with equivalent action values, which include the move itself. The
+/// values are wrong, so that it expands many states.
 #[test]
 fn a_star_is_the_same_with_state_and_action_values() {
     let guess = |state: Two| (Rng::new(4, 0).block([state.rank(), 0, 0, 0])[0] % 4) as f32;
@@ -508,7 +508,7 @@ fn last_move_and_distance_signals_train_as_well() {
     }
 }
 
-/// A beam too wide for one slice continues in the next and finds the same as a judge without slices.
+/// A beam too wide for one slice continues in the next, and its result equals that of a judge without slices.
 #[test]
 fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {

@@ -25,7 +25,8 @@ fn blank() -> Experiment {
     experiment
 }
 
-/// A cell turns on only if several neighbours are on: the more AND gates, the more cells are required and the rarer it is.
+/// An automaton whose cells turn on only if several neighbours are on. The more AND gates, the more neighbours are required and the more
+/// rarely a cell turns on.
 fn rarely_on(experiment: &Experiment, seed: u32) -> Automaton {
     let wirings = Wirings::new(&experiment.architecture, Wiring::Random, seed).unwrap();
     let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, GateForm::Softmax);
@@ -59,7 +60,7 @@ fn perfection_and_confirmation_need_many_grids() {
         if fresh.wrong(16) > 0.0 || Fresh::new(isa, &experiment, &circuit, seed, 7).wrong(1000) == 0.0 {
             continue;
         }
-        // Wrong on some of a thousand other grids; another thousand reveal nearly all of these.
+        // Some of a thousand other grids are wrong. Another thousand grids reveal nearly all such circuits.
         let mut confirmation = Confirmation::new(isa, &experiment, circuit, seed);
         let mut slices = 1;
         let right = loop {

@@ -75,7 +75,7 @@ fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
     g.norm(y, &format!("{name}.norm"))
 }
 
-/// From the first layer's sums to the policy's last hidden layer and the five value logits.
+/// Builds the network from the first layer's sums to the policy's last hidden layer and the five value logits.
 fn body(g: &mut Graph, blocks: usize, stem: NodeId) -> (NodeId, NodeId) {
     let stem = g.norm(stem, "stem.norm");
     let mut x = g.relu(stem);
@@ -100,7 +100,7 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
     g.dense(policy, "policy.1", ACTIONS, Init::Uniform(0.01))
 }
 
-/// Whole network; defines the parameter table.
+/// Builds the whole network, which defines the parameter table.
 fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);

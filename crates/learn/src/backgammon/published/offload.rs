@@ -243,8 +243,8 @@ impl Published {
         self.phase = Phase::Play { batches, ahead, updates: done };
     }
 
-    /// Sends the state of a new round to the device: weights if it evaluates leaves, and the last round's samples, which start at `first`,
-    /// if it trains.
+    /// Sends the state of a new round to the device: the weights if it evaluates leaves, and, if it trains, the samples of the last round,
+    /// which start at `first`.
     pub(super) fn announce_round(&mut self, first: usize, fresh: usize) {
         let Some(mut offloaded) = self.away.offloaded.take() else { return };
         let since_s = (self.clock)();
@@ -264,7 +264,7 @@ impl Published {
         offloaded.waited_s = (self.clock)() - since_s;
         match sent {
             Ok(()) => self.away.offloaded = Some(offloaded),
-            // The ended round is reported before the fault.
+            // The completed round is reported before the fault.
             Err(fault) => self.away.failed = Some(fault),
         }
     }

@@ -92,8 +92,8 @@ impl Actor {
         let &PublishedConfig { evals, games, batch, round_batches, width, .. } = config;
         let sample = size_of::<Sample>() as f64;
         let game = size_of::<Game>() as f64 + LONG as f64 * sample;
-        // Samples of the games that end in a round: those from earlier rounds, and one for about `evals` rows. A vector that is too small
-        // doubles.
+        // Expected number of samples from the games that end in a round: those of earlier rounds, and one per `evals` rows. A vector that
+        // is too small doubles its capacity.
         let expected = LONG as f64 * games as f64;
         let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
         let grown = if decided > expected { 2.0 * decided } else { 0.0 };
@@ -157,12 +157,12 @@ impl Actor {
         self.search.selected()
     }
 
-    /// Second phase: evaluates the decisions here,
+    /// Second phase on the CPU: evaluates the decisions.
     pub fn evaluate(&mut self, playing: Playing) {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// or uses the results of another device, from row `first` of `answer`; returns the row after the last one used.
+    /// Second phase with another device: sets its results, from row `first` of `answer`. Returns the row after the last one used.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);

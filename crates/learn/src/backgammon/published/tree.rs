@@ -31,7 +31,7 @@ pub struct Edge {
     child: u16,
 }
 
-/// Values of `Edge::child` besides the index of a chance node. This one: not followed yet.
+/// Values of `Edge::child` other than the index of a chance node. `UNKNOWN`: the edge was not followed yet.
 const UNKNOWN: u16 = 0xFFFF;
 /// End of the game, won by the player who decides; the lowest two bits are the points.
 const ENDED: u16 = 0xFFF0;
@@ -302,7 +302,7 @@ impl Tree {
         if known != NONE {
             return known;
         }
-        // At most one more than the nodes counted before this step.
+        // Fits in 16 bits: the tree has at most one node more than were counted before this step.
         let node = self.nodes.len() as u16;
         rolls[usize::from(roll)] = node;
         let board = *board;
@@ -723,7 +723,7 @@ mod tests {
         }
     }
 
-    /// One action, then every roll of the opponent with a known value that is the same one step later.
+    /// A position with a single action. The opponent's value of each roll is known, and is the same one step later.
     #[test]
     fn chance_nodes_back_up_the_expectation() {
         let board = board(&[(4, 1)], &[(20, 1), (13, 1)]);

@@ -48,7 +48,7 @@ struct Played {
 }
 
 impl Evaluators {
-    /// `plan`: policy and critic for one panel.
+    /// `plan` computes policy and critic for one panel.
     pub fn new(plan: &Arc<Plan>, kind: &Kind, task: Task, params: &Params, isa: Isa) -> Self {
         Self {
             isa,
