@@ -140,8 +140,8 @@ impl RunView {
         self.marks.push(mark);
     }
 
-    /// Names of the charts. The first is that of the goal's column, or of the first metric in the printed lines if they omit the
-    /// goal's column. Charts of tests follow, then charts of metrics.
+    /// Names of the charts. The first chart contains the goal's column or, if printed lines omit that column, their first metric. Charts of
+    /// tests follow, then charts of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
         let is_printed = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));

@@ -21,7 +21,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(100);
-/// Interval between two reads of a monitor, the same as between drawings of the screen.
+/// Interval between two reads of a monitor. The screen is drawn at the same interval.
 const READ_EVERY: Duration = Duration::from_millis(50);
 /// Time without news after which a run may have been killed.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ const EMPTY: Duration = Duration::from_secs(1);
 /// Longest line of an events file in bytes. The longest line is `began` with a history.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Shows the run of another process: that of the file, or the newest.
+/// Shows the run of another process, from the given file or from the newest monitor.
 pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let file = match file {
         Some(file) => file,
@@ -107,8 +107,8 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
     Ok(())
 }
 
-/// Converts monitor items to records. `Began` with a history becomes the individual records of that history, so that a late start
-/// shows the same as watching from the beginning.
+/// Converts monitor items to records. `Began` with a history becomes the individual records of that history, so that a late watcher sees
+/// all records from the beginning.
 fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for item in items {

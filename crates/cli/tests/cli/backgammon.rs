@@ -144,7 +144,7 @@ fn a_game_against_an_agent_has_hints_reviews_and_the_cube() {
     assert!(["no double", "cannot double", "take"].iter().any(|words| turn.contains(words)), "{turn}");
 }
 
-/// A resumed game is the same as an uninterrupted one, including the dice.
+/// A resumed game equals an uninterrupted one, including the dice.
 #[test]
 fn an_unfinished_game_is_resumed() {
     let scratch = Scratch::new();

@@ -391,7 +391,7 @@ fn every_command_fails_on_a_full_output() {
         "generate words words --tokens 4 --prompt a",
         "generate words words --tokens 4 --prompt a --json",
     ];
-    // Every command that reads lines answers this one; the others ignore it.
+    // Every command that reads lines answers this line; the other commands ignore it.
     let ended = |args: &str, to: Stdio, is_open: bool| {
         let mut command = scratch.hothouse(args);
         let mut child = command.stdin(Stdio::piped()).stdout(to).stderr(Stdio::piped()).spawn().unwrap();

@@ -97,7 +97,7 @@ fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     scratch.stdout("resume run.safetensors --data short.txt --steps 1");
 }
 
-/// Also for a text without letters, and for a prompt longer than the context.
+/// Covers a text without letters, and a prompt longer than the context.
 #[test]
 fn the_default_prompt_is_that_of_the_samples() {
     let scratch = Scratch::new();

@@ -4,7 +4,7 @@ use run::protocol::{Column, Row as Numbers};
 use run::room::Schema;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Metrics of an iteration, and the test after it, if any.
+/// Metrics of an iteration, and the test after it if there was one.
 pub struct Row {
     pub metrics: Numbers,
     pub test: Option<Numbers>,

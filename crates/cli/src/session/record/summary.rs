@@ -47,7 +47,7 @@ pub struct Summary {
     pub machine: Ended,
 }
 
-/// Fields of a summary that are the same in all rooms.
+/// Fields of a summary that all rooms have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     /// Hash of the weights at the end.
