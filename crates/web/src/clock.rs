@@ -1,4 +1,4 @@
-//! Clock.
+//! Clock of the worker and its threads.
 
 use wasm_bindgen::prelude::*;
 

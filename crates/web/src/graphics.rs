@@ -1,4 +1,4 @@
-//! A GPU of the browser. It belongs to the thread that opened it, which is the lab's worker.
+//! A GPU of the browser. It belongs to the thread that opened it, which is the thread of the run.
 
 use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;

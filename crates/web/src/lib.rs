@@ -1,4 +1,4 @@
-//! wasm-bindgen interface to runs of all rooms: plain data in and out, without own logic.
+//! wasm-bindgen interface to runs of all rooms: plain data in and out.
 //!
 //! The crate contains no logic and no names of rooms. The calling worker (`www/run/worker.ts`) provides the clock, the pace and the
 //! messages. `run::protocol` and the rooms define the types of all data. Errors are returned as the notice that the page shows.

@@ -1,5 +1,5 @@
 //! Rooms of this module. The page has one module per room (one feature), so that a visit loads only its own room.
-// The test room starts itself.
+// The test room has its own start function.
 #![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
 use wasm_bindgen::prelude::*;
@@ -14,12 +14,12 @@ fn start() {
     add::<run::control::Control>(gpu::control::special);
     #[cfg(feature = "backgammon")]
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);
-    // Without special kernels.
+    // This room has no special kernels.
     #[cfg(feature = "cube")]
     add::<run::cube::Cube>(|_, _| None);
     #[cfg(feature = "logic")]
     add::<run::logic::Logic>(gpu::logic::special);
-    // Without special kernels.
+    // This room has no special kernels.
     #[cfg(feature = "words")]
     add::<run::words::Words>(|_, _| None);
 }
