@@ -47,7 +47,7 @@ struct Shard {
     over: Vec<u32>,
     /// Environments whose episode ended in this step.
     found: Vec<u32>,
-    /// States of the environments in `over` during a step of the others.
+    /// Saved states of the environments in `over`, while the others are stepped.
     held: Vec<(u32, u32)>,
     states: Vec<f32>,
 }
@@ -200,7 +200,7 @@ fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
 /// A batch of actions in the environments' type.
 #[derive(Clone, Copy)]
 enum Batch<'a> {
-    /// With the number of choices.
+    /// Discrete actions, and the number of choices.
     Choices(&'a [i64], u32),
     Levels(&'a [f32]),
 }
