@@ -4,7 +4,7 @@ use bandit::Bandit;
 use run::protocol::{Command, Event, Value};
 use run::{AnyRun, Host, Run};
 
-/// Whether a run with seed 3 and this learning rate is solved within `pulls` pulls.
+/// Returns true if a run with seed 3 and this learning rate is solved within `pulls` pulls.
 fn solved(lr: f64, pulls: f64) -> bool {
     let host = Host::new(math::Isa::best());
     let mut config = run::permalink::decode("#/bandit?machine=three-arms&seed=3", host).unwrap().config;
