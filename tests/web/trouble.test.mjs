@@ -28,7 +28,7 @@ for (const [what, at, text] of [
     await page.context().close();
   });
 
-const MEMORY = /these settings need about (\d+) MB of memory, and there are 900 MB/i;
+const MEMORY = /these settings need about (\d+) MB of memory, but 900 MB are available/i;
 const TIME = /would take seconds without a pause/;
 for (const [room, at, why] of [
   ["cube", "#/cube?variant=3x3x3&blocks=32&hidden=4096", MEMORY],

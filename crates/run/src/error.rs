@@ -63,7 +63,7 @@ errors! {
         "Give at most {most}, or save the run to a file and continue from it";
     /// Returned for knobs that are valid one by one, but need too much memory together.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
-        "these settings need about {needs_mb} MB of memory, and there are {has_mb} MB",
+        "these settings need about {needs_mb} MB of memory, but {has_mb} MB are available",
         "Reduce environments, games, replay size, batch size or layer width";
     /// Returned if the run would fit without the data.
     DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>

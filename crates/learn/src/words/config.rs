@@ -47,7 +47,7 @@ settings! {
             "Number of tokens that the model sees. A longer context takes more time and lowers the entropy floor."];
         fixed norm: Norm = Norm::Rms, [one_of::<Norm>(), "Norm", "",
             "Normalisation of each layer's input. RMS norm is simpler."];
-        fixed positions: Positions = Positions::Rotary, [one_of::<Positions>(), "Positions: how order is seen", "",
+        fixed positions: Positions = Positions::Rotary, [one_of::<Positions>(), "Positions: how order is encoded", "",
             "Learned: a vector for each position. Rotary: queries and keys are rotated by their position, which encodes distances."];
         fixed mlp: Mlp = Mlp::SwiGlu, [one_of::<Mlp>(), "MLP", "",
             "The network that each layer applies to every token. SwiGLU adds a gate at about the same number of parameters."];

@@ -108,6 +108,6 @@ fn expected_probabilities_are_the_mean_over_its_moves() {
     let middle = mean(&|pair| pair.1);
     let spread = mean(&|pair| (pair.1 - middle).powi(2)).sqrt();
     let error = mean(&|pair| (pair.0 - pair.1).powi(2)).sqrt();
-    // Training brings both values closer together: so far to about an eighth of the spread between positions.
+    // Training moves both values closer together: so far to about an eighth of the spread between positions.
     assert!(spread > 0.3 && error < 0.25 * spread, "they differ by {spread}, it errs by {error}");
 }

@@ -156,7 +156,7 @@ impl GameSession {
                 let opening = self.game.state() == GameState::Opening && !self.no_person_plays();
                 let mine = self.persons_turn().is_some() && self.game.state() == GameState::ToRoll;
                 if !(opening || mine) {
-                    return Err(refused("The dice cannot be thrown now", "Check whose turn it is"));
+                    return Err(refused("the dice cannot be thrown now", "Check whose turn it is"));
                 }
                 let before = self.game;
                 self.throw()?;
@@ -168,7 +168,7 @@ impl GameSession {
             Act::Double => {
                 if self.persons_turn().is_none() || !self.may_double() {
                     return Err(refused(
-                        "The cube cannot be turned now",
+                        "the cube cannot be turned now",
                         "Double before your own roll, if the cube is in the middle or yours",
                     ));
                 }
@@ -177,7 +177,7 @@ impl GameSession {
             }
             Act::Take | Act::Pass => {
                 if self.persons_turn().is_none() || self.game.state() != GameState::Doubled {
-                    return Err(refused("No double is offered to you", "Check whose turn it is"));
+                    return Err(refused("no double is offered to you", "Check whose turn it is"));
                 }
                 let take = *act == Act::Take;
                 self.cube_done = Some((self.game, if take { CubeAct::Take } else { CubeAct::Pass }));
@@ -190,7 +190,7 @@ impl GameSession {
             Act::Undo { all } => {
                 let play = self.playing()?;
                 if play.undo().is_none() {
-                    return Err(refused("There is no step to take back in this turn", "Make a step first"));
+                    return Err(refused("there is no step to take back in this turn", "Make a step first"));
                 }
                 while *all && play.undo().is_some() {}
                 Ok(())
@@ -198,7 +198,7 @@ impl GameSession {
             Act::Confirm => {
                 let play = self.playing()?;
                 if !play.is_complete() {
-                    return Err(refused("The roll is not completely played", "Make the remaining steps"));
+                    return Err(refused("the roll is not completely played", "Make the remaining steps"));
                 }
                 let after = play.board();
                 self.end_turn(after)
@@ -277,7 +277,7 @@ impl GameSession {
 
     /// Lets an engine act. Players are prepared first, so that an error changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
-        let player = self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "Check whose turn it is"))?;
+        let player = self.engines_turn().ok_or_else(|| refused("it is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
             players.player(engine)?;
         }
@@ -346,9 +346,9 @@ impl GameSession {
     }
 
     fn resign(&mut self, level: u32, players: &mut PlayerPool) -> Result<(), RunError> {
-        let player = self.persons_turn().ok_or_else(|| refused("A game can be resigned only on your own turn", "Wait for your turn"))?;
+        let player = self.persons_turn().ok_or_else(|| refused("a game can be resigned only on your own turn", "Wait for your turn"))?;
         if !(1..=3).contains(&level) {
-            return Err(refused("A game can be resigned for 1, 2 (a gammon) or 3 points (a backgammon)", "Choose one"));
+            return Err(refused("a game can be resigned for 1, 2 (a gammon) or 3 points (a backgammon)", "Choose one"));
         }
         if let Some(engine) = self.engine(player.other()) {
             let expected = players.player(engine)?.expects(self.game.board());
@@ -362,13 +362,13 @@ impl GameSession {
     }
 
     fn next_game(&mut self) -> Result<(), RunError> {
-        let ending = self.ending().ok_or_else(|| refused("This game has not ended", "Play it to its end, or resign"))?;
+        let ending = self.ending().ok_or_else(|| refused("this game has not ended", "Play it to its end, or resign"))?;
         let stakes = match self.game.stakes() {
             Stakes::Money => Stakes::Money,
             Stakes::Match(standing) => {
                 let next = standing.after(ending);
                 if next.winner().is_some() {
-                    return Err(refused("The match is over", "Begin another"));
+                    return Err(refused("the match is over", "Begin another"));
                 }
                 Stakes::Match(next)
             }
@@ -395,9 +395,9 @@ impl GameSession {
     fn redo(&mut self, action: Action) -> Result<(), RunError> {
         match action {
             Action::Moved(after) => self.end_turn(after),
-            Action::Doubled if !self.kept.setup.cube => Err(refused("This session has no cube", "Begin another")),
+            Action::Doubled if !self.kept.setup.cube => Err(refused("this session has no cube", "Begin another")),
             Action::Resigned { level, .. } if self.ending().is_some() || !(1..=3).contains(&level) => {
-                Err(refused("This game cannot be resigned", "Begin another"))
+                Err(refused("this game cannot be resigned", "Begin another"))
             }
             _ => self.record(action),
         }
@@ -493,5 +493,5 @@ impl GameSession {
 }
 
 fn no_move_due() -> RunError {
-    refused("It is not your turn to move", "Check whose turn it is")
+    refused("it is not your turn to move", "Check whose turn it is")
 }

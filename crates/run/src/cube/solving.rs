@@ -75,7 +75,7 @@ impl<P: Known> Solving<P> {
         let needs = Search::<P>::bytes(method, limits);
         if needs > free_bytes {
             return Err(RunError::refused(
-                format!("this search may need {} MB of memory, and {} are available", needs >> 20, free_bytes >> 20),
+                format!("this search may need {} MB of memory, but {} MB are available", needs >> 20, free_bytes >> 20),
                 "Choose fewer nodes, or a narrower beam",
             ));
         }

@@ -75,7 +75,7 @@ impl Big {
         let needs = PackedGrid::bytes(circuit, columns, rows);
         if needs > free_bytes {
             return Err(RunError::refused(
-                format!("a grid of {width}x{height} cells needs {} MB of memory, and {} are available", needs >> 20, free_bytes >> 20),
+                format!("a grid of {width}x{height} cells needs {} MB of memory, but {} MB are available", needs >> 20, free_bytes >> 20),
                 "Choose a smaller grid",
             ));
         }

@@ -76,7 +76,7 @@ impl Circuit {
              height=\"{height:.0}\" role=\"img\" aria-labelledby=\"title description\">\n\
              <title id=\"title\">{title}: a circuit of {} gates</title>\n\
              <desc id=\"description\">{} inputs at the left, {} gates in {} columns, {} outputs at the right. \
-             A small circle at a gate negates what enters there.</desc>\n\
+             A small circle at a gate negates that input.</desc>\n\
              <style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n\
              <text class=\"head\" x=\"{MARGIN}\" y=\"30\">{title}: {} gates, {} deep</text>\n",
             counts.gates,

@@ -11,13 +11,13 @@ use worlds::backgammon::{self as rules, Game, GameState, Player as Seat, Roll, n
 impl GameSession {
     pub fn hint(&self, engine: Engine, players: &mut PlayerPool) -> Result<Analysis, RunError> {
         if self.actor().is_none() {
-            return Err(refused("There is no decision to make now", "Throw the dice, or begin the next game"));
+            return Err(refused("there is no decision to make now", "Throw the dice, or begin the next game"));
         }
         analysis::analysis(players, engine, &self.game, self.kept.setup.cube, self.game.dice())
     }
 
     pub fn review(&mut self, engine: Engine, players: &mut PlayerPool) -> Result<Review, RunError> {
-        let (before, roll, after, reviewed) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
+        let (before, roll, after, reviewed) = self.turn_done.ok_or_else(|| refused("you have not moved yet in this game", "Move first"))?;
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
         // Forced moves are not counted.
         if !reviewed && review.of > 1 {
@@ -59,7 +59,7 @@ impl GameSession {
         let mut all = Vec::new();
         self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));
         let found = all.get(at as usize).copied();
-        found.ok_or_else(|| refused("There is no such entry in this game", "Choose one from its list of moves"))
+        found.ok_or_else(|| refused("there is no such entry in this game", "Choose one from its list of moves"))
     }
 
     pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
@@ -129,5 +129,5 @@ impl GameSession {
 /// Chances before the roll by the engine's evaluation.
 fn expected(players: &mut PlayerPool, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
     let expected = players.player(engine)?.expects(game.board());
-    expected.ok_or_else(|| refused("This player gives no evaluations", "Ask the agent"))
+    expected.ok_or_else(|| refused("this player gives no evaluations", "Ask the agent"))
 }
