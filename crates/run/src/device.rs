@@ -30,16 +30,16 @@ pub(crate) struct Devices {
     processor: Vec<f64>,
 }
 
-/// Probes of the learner's ways to offload, one after another.
+/// Probes of the learner's offloading options ([`Offload::ways`]), one after another.
 #[derive(Default)]
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Seconds spent until the previous ways were ready.
+    /// Seconds spent until the previous options were ready.
     waited_s: f64,
-    /// Fastest way so far, and its rate.
+    /// Fastest option so far, and its rate.
     best: Option<(usize, f64)>,
-    /// Reason why a way has no rate.
+    /// Reason why an option has no rate.
     failed: Option<String>,
     /// The run was paused since the last poll.
     paused: bool,
@@ -216,7 +216,7 @@ impl Devices {
         }
     }
 
-    /// Probes the ways one after another, then uses the fastest.
+    /// Probes the offloading options one after another, then uses the fastest.
     fn continue_probing(&mut self, learner: &mut dyn Offload, now_s: f64) -> Settled {
         let Some(machine) = &self.machine else { return Settled::Already };
         let processor = self.processor.iter().copied().fold(0.0, f64::max);

@@ -17,7 +17,7 @@ pub struct Generalised {
     pub larger: Option<f64>,
     /// Around a block of cells that is kept blank all the time.
     pub damaged: Option<f64>,
-    /// After such a block was released.
+    /// After the block was released.
     pub healed: Option<f64>,
     /// On average, while a block is blanked at every step.
     pub long: Option<f64>,

@@ -74,7 +74,7 @@ pub trait Accelerator: Movable {
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
 }
 
-/// The CPU as such a machine; its results are bit-identical to plain training.
+/// The CPU as a machine for this work. Its results are bit-identical to plain training.
 pub struct Local(pub Isa);
 
 impl Machine for Local {

@@ -228,7 +228,7 @@ fn the_learning_rate_decays_to_its_floor() {
     for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.05, 0.05, 0.05]) {
         assert!((rate - expected).abs() < 1e-4, "{rate}, not {expected}");
     }
-    // A changed learning rate is annealed from the start again, also after a checkpoint.
+    // A changed learning rate restarts annealing, also in a learner restored from a checkpoint.
     ppo.set_config(PpoConfig { lr: 0.002, ..ppo.config().clone() }).unwrap();
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
     let mut resumed = restore(cart_pole(), ppo.config(), &ppo.parts()).unwrap();

@@ -141,7 +141,7 @@ impl<P: Known> AgentOf<P> {
         state.distance(self.exact.as_deref()?).map(u32::from)
     }
 
-    /// The state after these moves, all of them actions, from the solved state.
+    /// Applies these moves, each of them an action, to the solved state.
     fn scrambled(&self, moves: &[Move]) -> Scrambled {
         let state = P::after(moves);
         Scrambled {

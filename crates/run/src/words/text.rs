@@ -214,7 +214,7 @@ impl Prepared {
         self.corpus.characters() as f64 / self.corpus.len() as f64
     }
 
-    /// New text of the grammar with the same tokens, of which about `characters` characters are held out.
+    /// New text of the grammar, encoded with the same tokenizer. About `characters` characters of it are held out.
     pub fn fresh(&self, seed: u32, characters: usize) -> Result<Prepared, RunError> {
         let Prepared { corpus, tokenizer, name, .. } = self;
         let text = grammar().text(seed, 10 * characters);

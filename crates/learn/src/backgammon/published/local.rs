@@ -22,7 +22,7 @@ pub struct LocalAccelerator {
 impl LocalAccelerator {
     pub fn new(spec: &OffloadSpec) -> Result<LocalAccelerator, Fault> {
         let refused = |error: graph::PlanError| Fault::Refused { why: error.to_string() };
-        // Panels need two rows, also where the work has no leaves.
+        // Panels need at least two rows, even if no leaves are offloaded.
         let rows = spec.lane_rows.max(2);
         let plan = net::plan_search(spec.shape, rows, spec.isa).map_err(refused)?;
         let trainer = Trainer::new(spec.shape, spec.minibatch, 0, spec.isa).map_err(refused)?;

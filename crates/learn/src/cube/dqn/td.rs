@@ -28,7 +28,7 @@ impl Rewards {
         self.gamma > 0.0 && (self.step < 0.0 || self.goal > 0.0 && self.gamma < 1.0)
     }
 
-    /// Return of `moves` moves of which the last solves the cube.
+    /// Return of `moves` moves, the last of which solves the cube.
     pub fn of_moves(&self, moves: usize) -> f32 {
         self.of_steps(moves, true).0
     }
