@@ -9,7 +9,7 @@ export const ARGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** WebGPU on a software adapter, which is available on every machine and computes correctly. */
+/** Flags for WebGPU on a software adapter, which every machine has. */
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 export async function launch(args = []) {
@@ -63,7 +63,7 @@ export function reached(kind) {
       get: () => client,
       set: (value) => {
         client = value;
-        // after the page's own listener, which receives the buffered events
+        // added after the page's own listener, which must receive the buffered events
         setTimeout(() => client.onEvent((event) => event.kind === kind && resolve(performance.now())));
       },
     });

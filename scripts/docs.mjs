@@ -1,21 +1,21 @@
 // Checks of the documents (*.md): links, names in backticks, word limits, and commands. `tests/docs/docs.test.mjs` runs them.
 //
 // Commands: each line of a fence tagged `sh run` and each fence tagged `python run` is executed, in the order of the document and in one
-// temporary folder. A line of another `sh` fence, and a command in backticks, has to name existing commands, options and files.
+// temporary folder. Lines of other `sh` fences and commands in backticks must name existing commands, options and files.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, normalize } from "node:path";
 import { ask, root } from "./sh.mjs";
 import { target } from "./native.mjs";
 
-/** Most words of a document. A word has a letter; code and tables count. */
+/** Word limit of a document. A word is a token with a letter; code and tables count. */
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
 /** Documents whose names and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/|^crates\/python\/README\.md$/;
 /** Files of other repositories that the documents cite. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
 const SOURCE = /\.(rs|wgsl|ts|mjs|py|pyi|toml|html|yml|json)$/;
-/** Time for one command of a document. */
+/** Time limit of a command. */
 const LIMIT_MS = 60_000;
 
 const executable = process.platform === "win32" ? "hothouse.exe" : "hothouse";
@@ -25,7 +25,7 @@ export const read = (path) => readFileSync(join(root, path), "utf8");
 export const hasPython = () => spawnSync("python3", ["--version"]).status === 0;
 export const hasProgram = () => existsSync(join(folderOfProgram, executable));
 
-/** Files of the repository, those that are not committed yet among them. */
+/** Paths of the repository's files, including uncommitted ones. */
 export async function files() {
   const listed = await ask("git", ["-C", root, "ls-files", "-co", "--exclude-standard"]);
   return listed.split("\n").filter((path) => existsSync(join(root, path)));
@@ -49,7 +49,7 @@ export function lines(text) {
 
 const prose = (text) => lines(text).filter(({ fence }) => fence === null);
 
-/** Anchors of a document's headings, as GitHub makes them. */
+/** Anchors of a document's headings, in GitHub's form. */
 export function anchors(text) {
   const seen = {};
   const headings = prose(text).flatMap(({ text }) => text.match(/^#{1,6}\s+(.+?)\s*#*$/)?.[1] ?? []);
@@ -64,7 +64,7 @@ export function anchors(text) {
 
 const LINKS = [/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g, /^\s*\[[^\]]+\]:\s+(\S+)/g, /\b(?:href|src|srcset)="([^"\s]+)"/g];
 
-/** Relative links of a document that lead nowhere. `textOf` gives the text of a file of the repository, or undefined. */
+/** Broken relative links of a document. `textOf` returns the text of a file of the repository, or undefined. */
 export function linkFaults(path, text, textOf) {
   return prose(text).flatMap(({ number, text: line }) => {
     const plain = line.replace(/`[^`]*`/g, (code) => (code.includes("](") ? "" : code));
@@ -92,7 +92,7 @@ export function limitFaults(path, text) {
   return words > (LIMITS[path] ?? Infinity) ? [`${path} has ${words} words; ${LIMITS[path]} at most`] : [];
 }
 
-/** Facts about the repository that names are compared with. `parts` are those of `npm test`. */
+/** Facts about the repository that the checks need. `parts` are the parts of `npm test`. */
 export async function facts(parts) {
   const paths = await files();
   const sources = paths.filter((path) => SOURCE.test(path) && !path.startsWith("tests/docs/"));
@@ -110,17 +110,17 @@ export async function facts(parts) {
   };
 }
 
-/** A name as serde writes it: `ClosedOutput` as `closed_output`. */
+/** Converts a name as serde does: `ClosedOutput` to `closed_output`. */
 const snake = (name) => name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
-/** `docs/<name>.md`, `docs/NAME.md` and `docs/*.md` as a pattern of paths. */
+/** Converts `docs/<name>.md`, `docs/NAME.md` and `docs/*.md` to a regular expression for paths. */
 const pathPattern = (name) =>
   name
     .split(/<[^>]*>|\*+|(?<![\w])[A-Z]{2,}(?![\w.])/)
     .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("[^/]*");
 
-/** Whether a path exists, as a file or a folder; undefined where the name is no path of this repository. */
+/** True if a file or folder exists; undefined if the name is not a path of this repository. */
 export function pathExists(name, { paths }) {
   const plain = name
     .replace(/^\.\//, "")
@@ -135,7 +135,7 @@ export function pathExists(name, { paths }) {
   return paths.some((path) => pattern.test(path));
 }
 
-/** Reasons why a name in backticks is none of this repository: a path, a name in snake or camel case, or names joined by `::`. */
+/** Faults of a name in backticks: a path, a name in snake or camel case, or names joined by `::`. */
 export function nameFaults(name, known) {
   if (/^[\w.<>*@-]+(\/[\w.<>*@-]*)*(:\d+(-\d+)?)?$/.test(name) && pathExists(name, known) === false) return [`there is no file ${name}`];
   const compound = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^([A-Z][a-z0-9]+){2,}$/;
@@ -143,14 +143,14 @@ export function nameFaults(name, known) {
   return names.filter((part) => !known.words.has(part)).map((part) => `no source names ${part}`);
 }
 
-/** Words of a command, without its comment, without quotes, and up to the first pipe or redirection. */
+/** Words of a command up to the first pipe, redirection or comment, without quotes. */
 export function commandWords(command) {
   const words = command.match(/"[^"]*"|'[^']*'|[^\s"']+(?:"[^"]*"|'[^']*'|[^\s"'])*/g) ?? [];
   const end = words.findIndex((word) => /^(#|\||>|<|&&|;)/.test(word));
   return (end < 0 ? words : words.slice(0, end)).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 }
 
-/** Reasons why a command cannot be one: what it names is not there. Commands of other programs have none. */
+/** Faults of a command: names that do not exist. Commands of other programs are not checked. */
 export function commandFaults(command, known, help) {
   const words = commandWords(command).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program, ...rest] = words;
@@ -166,7 +166,7 @@ export function commandFaults(command, known, help) {
 const after = (words) => (words.includes("--") ? words.slice(words.indexOf("--") + 1) : []);
 const flagsOf = (words) => words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]);
 
-/** Faults of a command of `hothouse`. `help(words)` gives the text of `--help`, or undefined without the program. */
+/** Faults of a command of `hothouse`. `help(words)` returns the text of `--help`, or undefined if the program is not built. */
 export function programFaults(words, help) {
   let path = [];
   let text = help(path);
@@ -184,14 +184,14 @@ export function programFaults(words, help) {
     .map((flag) => `hothouse ${[...path, ""].join(" ")}has no option ${flag}`);
 }
 
-/** Names below "Commands:" in a help text. */
+/** Names under "Commands:" in a help text. */
 export function subcommands(text) {
   const section = text.split(/^Commands:\n/m)[1]?.split(/\n\n|^\S/m)[0] ?? "";
   return [...section.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
 }
 
 const helps = new Map();
-/** The help of a command of the program that was built last. */
+/** Help text of a command, from the last build of the program. */
 export function help(words) {
   if (!hasProgram()) return undefined;
   const key = words.join(" ");
@@ -211,10 +211,10 @@ function npmFaults([verb, ...words], { scripts, parts }) {
   return [...lost.map((part) => `npm test has no part ${part}`), ...flags.map((flag) => `${scripts[name]} has no option ${flag}`)];
 }
 
-/** Values of an option; a value in capitals, as in `-p CRATE`, is left out. */
+/** Values of an option, without placeholders in capitals such as `-p CRATE`. */
 const option = (words, name) => words.flatMap((word, k) => (word === name && /[a-z]/.test(words[k + 1] ?? "") ? [words[k + 1]] : []));
 
-/** Packages, targets and names of tests in a command of cargo. */
+/** Faults of a cargo command: unknown packages, targets and test names. */
 function cargoFaults(words, { packages, paths }) {
   const chosen = option(words, "-p");
   const lost = chosen.filter((name) => !(name in packages)).map((name) => `there is no package ${name}`);
@@ -250,7 +250,7 @@ function moduleFaults([module, ...words], { paths }) {
     .map((flag) => `${module} has no option ${flag}`);
 }
 
-/** Commands of the `sh` fences of a document, a continued line as one: `{ number, command, tag }`. */
+/** Commands in the `sh` fences of a document, as `{ number, command, tag }`; continued lines are joined. */
 export function commands(text) {
   const found = [];
   for (const { number, text: line, fence } of lines(text)) {
@@ -262,7 +262,7 @@ export function commands(text) {
   return found;
 }
 
-/** Faults of the names and commands of a document: those in backticks, and those in `sh` fences. */
+/** Faults of a document's names and commands, in backticks and in `sh` fences. */
 export function documentFaults(path, text, known, help) {
   const at = (number, reasons) => reasons.map((reason) => `${path}:${number}: ${reason}`);
   const spans = prose(text).flatMap(({ number, text: line }) => {
@@ -277,7 +277,7 @@ export function documentFaults(path, text, known, help) {
   return [...spans, ...fenced, ...indented.flatMap(({ number }) => at(number, ["put this command into a fence tagged sh"]))];
 }
 
-/** Examples that are executed, in order: `{ number, language, code }`, one per line of `sh` and one per fence of Python. */
+/** Executable examples in order, as `{ number, language, code }`: one per line of `sh`, one per Python fence. */
 export function runnable(text) {
   const shell = commands(text).filter(({ tag }) => tag === "sh run");
   const python = [];
@@ -291,7 +291,7 @@ export function runnable(text) {
   return all.sort((a, b) => a.number - b.number);
 }
 
-/** Executes an example in `folder` with the program that was built last; gives the reason of a failure, or null. */
+/** Executes an example in `folder` with the last build of the program; returns the reason of a failure, or null. */
 export function execute({ language, code }, folder) {
   const line = code.replace(/\bcargo run --release -- /g, "hothouse ");
   const [program, args] = language === "sh" ? ["bash", ["-c", `set -o pipefail; ${line}`]] : ["python3", ["-c", code]];

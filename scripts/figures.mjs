@@ -30,7 +30,7 @@ const CODE = [
   "scripts/rooms/*",
   "www",
 ];
-/** Share of processor time used by other programs above which the machine counts as busy. */
+/** Share of CPU time used by other programs above which the machine counts as busy. */
 const BUSY = 0.05;
 const FLAGS = {
   only: "<ROOM>  measure one room, or one part such as cube/walk",
@@ -101,7 +101,7 @@ async function thisCode() {
     : commit;
 }
 
-/** Whether other programs use the processors, measured over two seconds while nothing is measured here. */
+/** True if other programs keep the CPU busy, measured over two seconds without a measurement of ours. */
 async function isBusy() {
   const spent = () =>
     cpus().reduce(

@@ -214,7 +214,7 @@ const MOST_KB = 8 << 20;
 const bounded = (file, args, more) =>
   heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
 
-/** Runs `work` for each item, with one worker per processor. */
+/** Runs `work` for each item, with one worker per CPU core. */
 const each = (items, work) => sideBySide(availableParallelism(), items, work);
 
 /** All passing tests as `{ file, name, seconds, reaches }`, cached by mutants and tests. */

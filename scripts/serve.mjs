@@ -60,7 +60,7 @@ async function opened(folder, path) {
     if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
     const stat = await lstat(real);
     if (stat.isDirectory()) return await opened(folder, join(real, "index.html"));
-    if (!stat.isFile()) return undefined; // a pipe would block, a device may do anything
+    if (!stat.isFile()) return undefined; // reading a pipe or a device may block
     const handle = await open(real, AS_IT_IS);
     const now = await handle.stat();
     if (now.isFile()) return { handle, size: now.size };

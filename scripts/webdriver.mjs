@@ -273,7 +273,7 @@ export function pixels(png) {
       const left = x < channels ? 0 : out[y * row + x - channels];
       const up = y === 0 ? 0 : out[(y - 1) * row + x];
       const corner = x < channels || y === 0 ? 0 : out[(y - 1) * row + x - channels];
-      // The third value is the distance from left + up - corner to the corner.
+      // Paeth predictor. The third value is the distance of left + up - corner from the corner.
       const [a, b, c] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
       const nearest = a <= b && a <= c ? left : b <= c ? up : corner;
       const from = filter === 0 ? 0 : filter === 1 ? left : filter === 2 ? up : filter === 3 ? (left + up) >> 1 : nearest;

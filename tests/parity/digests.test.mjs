@@ -87,7 +87,7 @@ for (const room of ROOMS) {
     await same(t, room, modules, async (run, arithmetic) => {
       if (!known.has(run)) known.set(run, await native(run));
       const best = known.get(run);
-      // Chromium fuses if the processor does; otherwise the module has lost its fused instructions.
+      // If the CPU fuses, Chromium does too; otherwise the module contains no fused instructions.
       if (best.arithmetic === "fused") assert.equal(arithmetic, "fused", "the relaxed module's arithmetic where native code fuses");
       return arithmetic === best.arithmetic ? best : native(run, "portable");
     });

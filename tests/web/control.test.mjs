@@ -161,7 +161,7 @@ test("the pictures of policy and value change during training; keys read the pla
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.evaluate(() => {
     const looks = [];
-    /** Whether a fifth of the plane looks different from each look before; then it is one of them. */
+    /** True if at least a fifth of the pixels differ from each recorded picture; records the new picture then. */
     globalThis.another = () => {
       const { width, height } = document.querySelector(".plane-field canvas");
       const now = new Uint32Array(
@@ -170,7 +170,7 @@ test("the pictures of policy and value change during training; keys read the pla
       return looks.every((look) => now.filter((pixel, i) => pixel !== look[i]).length > now.length / 5) && looks.push(now);
     };
   });
-  for (const layer of ["Policy", "Value", "Visitation"]) {
+  for (const layer of ["Policy", "Value", "Visits"]) {
     await page.locator(".layers label", { hasText: layer }).click();
     await page.waitForFunction(() => another());
     assert.notEqual(await page.locator(".plane-legend").textContent(), "");

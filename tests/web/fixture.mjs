@@ -53,7 +53,7 @@ export async function script(name) {
   return `${output.find(({ isEntry }) => isEntry).code}\nglobalThis.part = part;`;
 }
 
-/** Runs in the page: limits it to ten frames a second, because drawing would take most of the processor. */
+/** Runs in the page: limits it to ten frames a second, because drawing would take most of the CPU time. */
 function fewFrames() {
   const waiting = new Map();
   let last = 0;

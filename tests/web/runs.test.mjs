@@ -101,7 +101,7 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
   await keptWhere(page, (all) => all.some(({ name }) => name === "slow"));
   // Settings can be compared and reused.
   await page.getByLabel("Differences from").selectOption({ label: "slow" });
-  assert.match(await list(page).first().textContent(), /The same settings|These settings/);
+  assert.match(await list(page).first().textContent(), /The same settings|The run to compare with/);
   const fresh = await began(page);
   await page.getByRole("button", { name: "Run again: slow" }).click();
   assert.deepEqual((await fresh()).config.knobs, { envs: 64, lr: 0.003 });
@@ -131,7 +131,7 @@ test("a restored run keeps its record, and a fork gets a new one", async () => {
   // The label of the change in the chart restores the run.
   const figure = page.getByRole("figure", { name: "Mean return" }).last();
   await figure.scrollIntoViewIfNeeded(); // charts are drawn only while visible
-  await figure.getByRole("button", { name: "Fork the run before Learning rate 0.001" }).click();
+  await figure.getByRole("button", { name: "In the chart: restore the run before Learning rate 0.001" }).click();
   assert.deepEqual((await forked()).marks, []);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
   await page.context().close();

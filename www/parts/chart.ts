@@ -696,7 +696,7 @@ export class Chart {
       ...forks.map(({ words, back, left, top, width }) =>
         h("button", {
           title: `Restore the run before ${words}`,
-          "aria-label": `Fork the run before ${words}`,
+          "aria-label": `In the chart: restore the run before ${words}`,
           style: `left:${area.offsetLeft + left}px;top:${area.offsetTop + top}px;width:${width}px`,
           onclick: back,
         }),

@@ -288,7 +288,7 @@ export class Runs {
   private differences(record: RunRecord): string {
     const chosen = this.from.value === "present" ? this.present?.id : this.from.value;
     const other = chosen ? this.entries.get(chosen)?.record : undefined;
-    if (chosen && record.id === chosen) return "These settings.";
+    if (chosen && record.id === chosen) return "The run to compare with.";
     const start = startOf(record.settings, record.marks);
     const against = other ? startOf(other.settings, other.marks) : record.defaults;
     const label = (knob: string): string => record.labels[knob] ?? other?.labels[knob] ?? knob;

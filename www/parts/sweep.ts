@@ -95,7 +95,7 @@ export class Sweep {
     const now = performance.now();
     if (now - this.wroteMs > WRITE_MS || done) {
       this.wroteMs = now;
-      write(this.status, `${cells.length} runs, ${Math.round(100 * this.cards.share(cells))}% of their ${this.unit}.`);
+      write(this.status, `${cells.length} runs, ${Math.round(100 * this.cards.share(cells))}% of their ${this.unit} done.`);
       this.table.refresh();
     }
     if (done) this.done(cells);

@@ -82,10 +82,10 @@ const put = (element: SVGElement, { x, y, flat }: Spot): void => {
 const checkers = (n: number): string => (n === 1 ? "1 checker" : `${n} checkers`);
 
 export type BoardCallbacks = {
-  /** A legal step was chosen. */
+  /** Called when the person chooses a legal step. */
   step(from: number, to: number): void;
   refuse(words: string): void;
-  /** For the editor: a place was chosen; no checker moves. */
+  /** Called when a place is chosen in the editor, where no checker moves. */
   pick?(place: number, less: boolean): void;
 };
 

@@ -90,7 +90,7 @@ export class Considered {
     this.element.classList.toggle("empty", !best);
     this.tree.begin(root, top, best?.id);
     const mean = top.some(({ depth }) => depth.kind === "static")
-      ? "equity. Without search it is the network's estimate and may lie apart from the dots."
+      ? "equity. Without search it is the network's estimate, which may differ from the mean of the dots."
       : "equity, the mean of the searched dots.";
     write(
       this.about,

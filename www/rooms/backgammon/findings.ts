@@ -71,7 +71,7 @@ export class Findings {
     return best ? `${candidates.length} moves, the best ${best.text}, ${signed(best.equity)} points.` : summary;
   }
 
-  /** The replies to a move have arrived. */
+  /** Shows the replies to a move, which arrive later than the analysis. */
   followed(id: string): void {
     if (this.chosen?.id === id) this.showReplies(this.chosen);
   }

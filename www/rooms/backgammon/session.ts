@@ -52,7 +52,7 @@ export class SessionPane {
     private readonly client: Backgammon,
     private readonly announcer: Announcer,
     analyse: (id: string, dice: Roll | null) => void,
-    /** A match of a person was replaced by another. */
+    /** Called when another match replaces a person's match. */
     private readonly replaced: (undo: () => void) => void,
   ) {
     this.considered = new Considered(client);

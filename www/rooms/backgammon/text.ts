@@ -43,10 +43,10 @@ const cube: Explanation = {
   words:
     "The network predicts the probability of each of the six outcomes, without the cube. Janowski's formula turns them into the value " +
     "of no double, double/take and double/pass. The value lies between a dead cube, which is never turned again, and a live cube, " +
-    "which is always turned at the perfect moment. It is 68% of the way to live while the sides are in contact and 60 to 70% in a " +
+    "which is always turned at the perfect moment. The live cube has a weight x of 68% while the sides are in contact and 60 to 70% in a " +
     "race, as in GNU Backgammon. In a match, the formula uses the chances to win the match, shown as points at the current cube. " +
     "Chances at each score come from Janowski's fit to tables; after Crawford, from a sum over games. The error of a cube decision is " +
-    "the value that it gives away, in points at the cube before it. The Jacoby rule and beavers are not supported.",
+    "the value that it gives away, in points at the cube's value before it. The Jacoby rule and beavers are not supported.",
   equation:
     equation(
       "the value with a cube is one minus x times that of a dead cube, plus x times that of a live one",
@@ -88,9 +88,9 @@ const learners: Record<string, Explanation> = {
     words:
       "It plays against itself and always takes the move with the highest estimate; the dice provide variety. Besides the checkers, its " +
       "inputs are 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead. A table gives exact chances once all " +
-      "checkers are in the home boards. Two switches in the settings turn these off. After each game, the estimate of each board is " +
+      "checkers are in the home boards. Two knobs turn these off. After each game, the estimate of each board is " +
       "moved towards the estimates of later boards and the final result. An estimate is six chances: to win or lose a single game, a " +
-      "gammon or a backgammon. So knowledge spreads backwards from the ends of games, first to the bear-off, last to the opening.",
+      "gammon or a backgammon. Knowledge spreads backwards from the ends of games: first to the bear-off, last to the opening.",
     equation:
       equation(
         "the target of a board is one minus lambda times the estimate of the next board, plus lambda times its target; at the end it " +

@@ -38,7 +38,7 @@ export const extension: RoomExtension<ControlClient> = {
     "Read the state plane: the policy's action and the critic's value in any state.",
   ],
   gestures: [
-    { shown: "drag the single one", does: "pushes it (CartPole)" },
+    { shown: "drag the single environment", does: "pushes it (CartPole)" },
     { shown: "press at a side", does: "steers, while you have the controls" },
     { shown: "touch the state plane", does: "reads policy and value there" },
   ],

@@ -26,7 +26,7 @@ const TABLED = 5;
 const LAYERS: { name: Layer; label: string; does: string }[] = [
   { name: "policy", label: "Policy", does: "the policy's action" },
   { name: "value", label: "Value", does: "the critic's expected return" },
-  { name: "visits", label: "Visitation", does: "state visitation: recently visited states" },
+  { name: "visits", label: "Visits", does: "recently visited states" },
 ];
 
 export class Plane {
@@ -216,7 +216,7 @@ export class Plane {
     const small = (words: string): HTMLElement => h("span.small", words);
     const number = (words: string): HTMLElement => h("span.small.number", words);
     const ramp = (kind: string): HTMLElement => h("span", { class: kind, "aria-hidden": "true" });
-    if (this.layer === "visits") return [small(`states of the drawn ${world.many}; the ring is the single one`)];
+    if (this.layer === "visits") return [small(`states of the drawn ${world.many}; the ring is the single ${world.one}`)];
     if (this.layer === "value") {
       const [low, high] = this.portrait.range.map((value) => (Number.isFinite(value) ? figure(value) : "…")) as [string, string];
       return [small("expected return"), number(low), ramp("ramp"), number(high)];

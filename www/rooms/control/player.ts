@@ -12,9 +12,9 @@ const PANEL = 32;
 const STEPS_PER_S = 50;
 
 export type Listener = {
-  /** A step was played; `player.seen` reads its observations. */
+  /** Called after each played step; `player.seen` reads its observations. */
   stepped(): void;
-  /** An episode ended in this step. `player.seen` reads its last observation, `player.age` its length in steps. */
+  /** Called when an episode ended in the step. `player.seen` reads its last observation, `player.age` its length in steps. */
   ended(env: number): void;
 };
 

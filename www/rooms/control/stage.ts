@@ -52,7 +52,7 @@ export class SingleEnvironment implements Handled {
   private readonly hands: Hands;
   private readonly touches = new Touches();
   private newest: { state: StageState; atMs: number } | undefined;
-  /** The visitor has acted in this round. Nothing moves before that. */
+  /** True once the visitor has acted in this round. Nothing moves before that. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
 

@@ -58,7 +58,8 @@ export const explanations = (world: World, environment: Environment): Explanatio
       "action stops when its probability has changed by more than the clip range ε. So no single batch can change the policy much.",
     equation:
       equation(
-        "the clipped objective",
+        "the objective is the mean of the smaller of two products: the advantage times rho, and the advantage times rho clipped to one " +
+          "plus or minus epsilon; rho is the new probability of the action divided by the old one",
         "L^clip = 'E' (min (ρ_t hat A_t, ~ clip (ρ_t, 1 − ε, 1 + ε) hat A_t)), ~ ~ ρ_t = frac{π_θ (a_t | s_t)}{π_old (a_t | s_t)}",
       ) +
       `<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the ` +
@@ -73,12 +74,18 @@ export const explanations = (world: World, environment: Environment): Explanatio
       "It is large when the policy has just improved.",
     summary: "The equations",
     equation:
-      equation("the temporal difference", "δ_t = r_t + γ V (s_{t + 1}) − V (s_t)") +
+      equation(
+        "the temporal difference is the reward plus gamma times the value of the next state, minus the value of the state",
+        "δ_t = r_t + γ V (s_{t + 1}) − V (s_t)",
+      ) +
       equation(
         "the advantage is the sum over k of gamma lambda to the k times delta at t plus k",
         "hat A_t = ∑_{k ≥ 0} (γ λ)^k δ_{t + k}",
       ) +
-      equation("the value loss", "L^V = frac 1 2 'E' (V (s_t) − V_t^target)^2") +
+      equation(
+        "the value loss is half the mean squared difference of the value and its target",
+        "L^V = frac 1 2 'E' (V (s_t) − V_t^target)^2",
+      ) +
       "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage " +
       "estimation</cite> (2016). λ is the knob GAE λ: at 0 the advantage rests on the critic's values, at 1 on the rewards that " +
       "followed.</p>",
@@ -94,6 +101,6 @@ export const explanations = (world: World, environment: Environment): Explanatio
     summary: "The equations",
     equation:
       equation("entropy is minus the sum over actions of pi times log pi", "H = − ∑_a π (a | s) ~ ln ~ π (a | s)") +
-      equation("the estimated divergence", "KL ≈ 'E' ((ρ_t − 1) − ln ~ ρ_t)"),
+      equation("the divergence is about the mean of rho minus one, minus the logarithm of rho", "KL ≈ 'E' ((ρ_t − 1) − ln ~ ρ_t)"),
   },
 ];

@@ -85,7 +85,7 @@ export class ControlView implements View {
         does: "go to the single environment",
         run: () => document.querySelector<HTMLElement>(".stage-field")?.focus(),
       },
-      { key: "v", shown: "v", does: "state plane: policy, value or state visitation", run: () => this.turnPlane() },
+      { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
     ];
   }
 

@@ -67,7 +67,7 @@ export class InsidePane {
     ]);
   }
 
-  /** A run has begun; `plays` is true if its learner has a curriculum and a replay. */
+  /** Prepares the pane for a new run; `plays` is true if its learner has a curriculum and a replay. */
   begin(plays: boolean): void {
     const band = this.element.closest<HTMLElement>(".band");
     if (band) band.hidden = !plays;
@@ -109,7 +109,7 @@ export class InsidePane {
         (replay.prioritised
           ? "Sampled by priority: transitions with larger errors are replayed more often."
           : "Sampled uniformly, so there are no priorities. To use priorities, turn on the knob for prioritised replay or choose " +
-            "DQN (later paper)."),
+            "“2x2x2 by deep Q, later version”."),
     );
     this.prioritised.hidden = !replay.prioritised;
     if (!replay.prioritised) return;

@@ -53,11 +53,11 @@ type Hold = {
 };
 
 export type Handling = {
-  /** A drag of a layer began. */
+  /** Called when the drag of a layer begins. */
   grabbed(): void;
-  /** A layer was turned by dragging; the picture shows it already. */
+  /** Called after a layer was turned by dragging; the picture shows it already. */
   turned(turn: Turn): void;
-  /** A key requested a turn. */
+  /** Called when a key requests a turn. */
   asked(turn: Turn): void;
   undo(): void;
   play(): void;

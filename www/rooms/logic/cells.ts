@@ -12,7 +12,7 @@ import type { Picture, Shows } from "./protocol";
 const LINED = 7;
 
 export type CellCallbacks = {
-  /** A cell was touched by a pointer or by keys. */
+  /** Called when a pointer or a key touches a cell. */
   touched(x: number, y: number): void;
   moved?(x: number, y: number): void;
   /** Handles other keys; returns true if it used the key. */

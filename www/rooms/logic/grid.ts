@@ -139,7 +139,7 @@ export class GridPane {
     this.cells.element.scrollIntoView({ block: "center" });
   }
 
-  /** Another member was selected. The grid restarts with it at once if `now`, else at the next start. */
+  /** Selects another member. The grid restarts with it at once if `now`, else at its next start. */
   changed(now: boolean): void {
     if (now) this.again(this.autoRestart.checked);
   }

@@ -41,7 +41,7 @@ export class PopulationPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
-    /** Another member was selected; `picked` if by the visitor. */
+    /** Called when another member is selected; `picked` is true if the visitor selected it. */
     private readonly changed: (picked: boolean) => void,
     /** Receives each view of the population. */
     private readonly received: (view: PopulationView) => void,
@@ -110,7 +110,7 @@ export class PopulationPane {
     const living = members.filter(({ state }) => state === "learning").length;
     write(
       this.about,
-      `success rate: perfect attempts of all ended attempts; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} with ` +
+      `success rate: share of perfect attempts among all ended attempts; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} with ` +
         `another seed, ${count(living)} still learning`,
     );
     if (this.cards.length !== members.length) {

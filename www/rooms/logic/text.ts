@@ -22,13 +22,13 @@ export const title = ({ rule, own, shows }: Experiment): string =>
 
 export const charts: Record<string, ChartWords> = {
   perfect: {
-    about: "cells right on new grids, by the best circuit; for a rule, of all 512 neighbourhoods",
+    about: "share of cells that the best circuit gets right on new grids; for a rule, of all 512 neighbourhoods",
     digits: 0,
     span: [0, 1],
   },
   loss: {
     title: "Loss",
-    about: "soft: minimized by training; hard: share of wrong cells of the circuit",
+    about: "soft: minimized by training; hard: share of cells that the circuit gets wrong",
     labels: { loss: "soft", hard_loss: "hard", best: "best" },
   },
   certainty: { title: "Certainty", about: "mean probability of each gate's most probable operation", span: [0, 1] },
@@ -37,7 +37,7 @@ export const charts: Record<string, ChartWords> = {
     labels: { larger: "larger grid", damaged: "around damage", healed: "after damage", long: "long run" },
     span: [0, 1],
   },
-  success: { about: "perfect attempts of all ended attempts", span: [0, 1] },
+  success: { about: "share of perfect attempts among all ended attempts", span: [0, 1] },
 };
 
 const learning: Explanation = {
@@ -62,16 +62,16 @@ const hard: Explanation = {
   heading: "Soft and hard",
   words:
     "Hardening replaces each gate by its most probable operation, which makes the automaton a circuit of bits. Training minimizes the " +
-    "soft loss; the hard loss is that of the circuit, which counts. The two differ while gates are undecided. Watch the gates above " +
-    "settle.",
+    "soft loss. The hard loss is that of the circuit, which the tests use. The two differ while gates are undecided. Watch the gates " +
+    "above settle.",
   equation: equation("the loss is the sum over cells of the squared difference of state and target", "loss = ∑_cells (s − t)^2"),
 };
 
 const lottery: Explanation = {
   heading: "Why a population?",
   words:
-    "Success depends on the seed: some attempts become perfect, others stop improving. Several seeds train side by side. Attempts " +
-    "without improvement restart with another seed. The success rate is the share of perfect attempts among all ended ones.",
+    "Success depends on the seed: some members become perfect, others stop improving. Several members train side by side. A member " +
+    "without improvement restarts with another seed, which is a new attempt. The success rate is the share of perfect attempts.",
 };
 
 const circuit: Explanation = {

@@ -54,7 +54,7 @@ export class WritingPane {
     ]);
   }
 
-  /** A run has begun; text of the previous run stays visible. */
+  /** Prepares the form for a new run; text of the previous run stays visible. */
   begin(): void {
     this.turns.take();
     this.model = undefined;

@@ -94,7 +94,10 @@ export const acrobot: World = {
       "step costs 1 until the tip is one link above the bar. Like a child on a swing, the acrobot has to bend in time with its swinging.",
     summary: "The goal and the physics",
     equation:
-      equation("the goal", "− cos θ_1 − cos (θ_1 + θ_2) > 1") +
+      equation(
+        "the goal: minus the cosine of theta 1, minus the cosine of theta 1 plus theta 2, is greater than 1",
+        "− cos θ_1 − cos (θ_1 + θ_2) > 1",
+      ) +
       "<p>Each link is 1 m long and weighs 1 kg, with its mass in the middle. The torque is −1, 0 or 1 N·m. A step of 0.2 s is one " +
       "fourth-order Runge–Kutta step. As in Sutton, <cite>Generalization in reinforcement learning: successful examples using sparse " +
       "coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",

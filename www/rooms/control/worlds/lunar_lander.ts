@@ -273,11 +273,15 @@ export const lunarLander: World = {
     words:
       "Each small craft is a lander in training, all drawn over one pad with a faint trail. A cross marks a crash, a ring a landing. " +
       "Fifty times a second the network fires the left, main or right engine, or none. At first most landers tumble. Then they learn to " +
-      "hover, because a crash costs more than fuel. Only later do they learn to land. Each has its own hills around the pad; the single " +
-      "one shows them.",
+      "hover, because a crash costs more than fuel. Only later do they learn to land. Each lander has its own hills around the pad; they " +
+      "are drawn for the single lander only.",
     summary: "The reward",
     equation:
-      equation("the shaping of a step", "Φ = − 100 (x^2 + y^2)^½ − 100 ({v^2}_x + {v^2}_y)^½ − 100 {|θ|} + 10 {l + r}") +
+      equation(
+        "the potential is minus 100 times the distance to the pad, minus 100 times the speed, minus 100 times the angle, plus 10 for " +
+          "each leg on the ground",
+        "Φ = − 100 (x^2 + y^2)^½ − 100 ({v^2}_x + {v^2}_y)^½ − 100 {|θ|} + 10 {l + r}",
+      ) +
       "<p>The reward of a step is the increase of Φ, minus 0.3 for the main engine or 0.03 for a side engine. As in Gymnasium's " +
       "LunarLander-v3.</p>",
   },

@@ -87,7 +87,10 @@ export const pendulum: World = {
     summary: "The physics",
     equation:
       equation("angular acceleration of the rod", "ddot θ = frac{3 g}{2 ℓ} sin θ + frac 3 {m ℓ^2} u") +
-      equation("cost of a step", "r = − {θ^2 + 0.1 ~ dot θ^2 + 0.001 ~ u^2}") +
+      equation(
+        "the reward is minus the sum of the squared angle, 0.1 times the squared speed and 0.001 times the squared torque",
+        "r = − {θ^2 + 0.1 ~ dot θ^2 + 0.001 ~ u^2}",
+      ) +
       "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is limited to 8 rad/s. As " +
       "in Gymnasium's Pendulum-v1.</p>",
   },
