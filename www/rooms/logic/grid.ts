@@ -139,7 +139,7 @@ export class GridPane {
     this.cells.element.scrollIntoView({ block: "center" });
   }
 
-  /** Selects another member. The grid restarts with it at once if `now`, else at its next start. */
+  /** Called when another member is selected. Restarts the grid if `now`; otherwise its next start uses the member. */
   changed(now: boolean): void {
     if (now) this.again(this.autoRestart.checked);
   }

@@ -110,7 +110,7 @@ export class PopulationPane {
     const living = members.filter(({ state }) => state === "learning").length;
     write(
       this.about,
-      `success rate: share of perfect attempts among all ended attempts; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} with ` +
+      `success rate: share of perfect attempts; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} with ` +
         `another seed, ${count(living)} still learning`,
     );
     if (this.cards.length !== members.length) {
