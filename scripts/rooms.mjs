@@ -8,7 +8,7 @@ const LIST = "www/rooms/index.ts";
 
 /** Room names in the order of the header. The first room is the default. */
 export const ROOMS = [...readFileSync(join(root, LIST), "utf8").matchAll(/^ *\{ id: "([\w-]+)"/gm)].map(([, id]) => id);
-if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'one room a line there: { id: "name", … }');
+if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'list one room per line: { id: "name", … }');
 
 /** Exports of this name from the rooms' scripts, as `[room, export]`; rooms without it are skipped. */
 export async function own(name) {

@@ -26,7 +26,7 @@ const TABLED = 5;
 const LAYERS: { name: Layer; label: string; does: string }[] = [
   { name: "policy", label: "Policy", does: "the policy's action" },
   { name: "value", label: "Value", does: "the critic's expected return" },
-  { name: "visits", label: "Visits", does: "recently visited states" },
+  { name: "visits", label: "Visits", does: "recent visits to each state" },
 ];
 
 export class Plane {
