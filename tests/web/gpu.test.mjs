@@ -257,7 +257,7 @@ test("the device choice is remembered, is not part of links, and is overridden b
   assert.ok(await page.getByRole("radio", { name: "Train on the CPU" }).isChecked());
   await page.goto(`${here.server.url}?device=tpu${SMALL}`);
   await lab(page);
-  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no device called 'tpu'; there are: auto, cpu, gpu/);
+  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /There is no device 'tpu'\. Devices: auto, cpu, gpu/);
   await page.context().close();
 });
 

@@ -132,7 +132,7 @@ for (const [what, init] of Object.entries(lacks))
 
 test("an unknown module name lists the modules in the badge", async () => {
   const page = await visit(here, { at: "?use=steam" });
-  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no module called 'steam'; there are: auto, threads-relaxed/);
+  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /There is no module 'steam'\. Modules: auto, threads-relaxed/);
   await page.context().close();
 });
 
@@ -200,7 +200,7 @@ test("the runs of the last two visits are stored and can be continued", async ()
     await lab(page);
     await event(page, "metrics");
     await page.getByRole("button", { name: "Save run" }).waitFor();
-    const offers = await page.getByRole("button", { name: /^Go on from/ }).allTextContents();
+    const offers = await page.getByRole("button", { name: /^Continue (your last visit|the visit before)/ }).allTextContents();
     // twice: only the first autosave of a visit prunes old runs
     for (const places of [1, 2]) {
       await hide(page);
