@@ -33,7 +33,7 @@ fn is_permitted() -> bool {
     const REQUEST: usize = 0x1023;
     const TILE_DATA: usize = 18;
     let refused: isize;
-    // SAFETY: a call that changes nothing but what this process may use.
+    // SAFETY: the call changes only the permissions of this process.
     unsafe {
         asm!("syscall", inlateout("rax") ARCH_PRCTL => refused, in("rdi") REQUEST, in("rsi") TILE_DATA,
              lateout("rcx") _, lateout("r11") _, options(nostack));
