@@ -29,7 +29,7 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// Factor before rounding to f16: a gradient and its consequences carry their head's `lift`.
+    /// Power of two that multiplies the value before rounding to f16. Gradients, and values computed from them, have their head's `lift`.
     pub lift: f32,
 }
 
@@ -128,7 +128,7 @@ impl Dataflow {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
             let product = matches!(node.op, Op::Product(_) | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
-            // Nothing waits for a gradient, and a single number joins a kernel of others.
+            // No node waits for a gradient. A gradient of one number goes last, where it joins a kernel of others.
             let to = &self.values[node.writes[0]];
             let waits = to.len == 1 && !product && matches!(to.location, Location::Grad { .. });
             keyed.push((if waits { usize::MAX } else { depth }, node));

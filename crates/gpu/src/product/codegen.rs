@@ -79,7 +79,7 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, twins: bool) -> Mad
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
-    // Without vectors, four floats cannot be read at once.
+    // Single reads if four floats cannot be read at once.
     let read = |reads| match reads {
         Reads::Along if !vectors => Reads::Single { along: true },
         Reads::Across if !vectors => Reads::Single { along: false },
@@ -139,7 +139,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Shadows the arguments with those of the thread's own product.
+/// Text that replaces the arguments by those of the thread's own product.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -266,7 +266,7 @@ k0 += {depth}u;
         }
     }
 
-    /// Location of a thread's partial sums for the others: the tile's memory if it is large enough.
+    /// Memory in which the threads exchange their partial row sums: that of the tile, if it is large enough.
     fn of_rows(&self, depth: &str, four: &str) -> String {
         match self.p.half {
             Some(_) => format!("kept[{depth}][{four}]"),
@@ -282,7 +282,7 @@ k0 += {depth}u;
         format!("{kept} = row_sum{slot};")
     }
 
-    /// The first workgroup along n has all of them.
+    /// Only the first workgroup along n writes the row sums; all workgroups of the row have them.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
@@ -294,7 +294,7 @@ k0 += {depth}u;
             _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
         };
         let write = if !split && self.writes != Writes::Single {
-            // Floats after the last row are written back unchanged.
+            // Floats after the last row are written with their old contents.
             format!(
                 "let to = (args.row_sums + row) >> 2u;
 let old = mem[to];
@@ -302,7 +302,7 @@ mem[to] = select(old, {}sum, row + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.m)
                 if adds { "old + " } else { "" }
             )
         } else {
-            // A split product has four columns for them after the others.
+            // In the partial sums of a split product, the row sums are in four additional columns at the end.
             let to =
                 if *split { "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u" } else { "args.row_sums + row + i" };
             format!("for (var i = 0u; i < 4u; i++) {{ if (row + i < args.m) {{ {} }} }}", single(to))
@@ -591,7 +591,7 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
         )
     }
 
-    /// Writes the same one by one.
+    /// Writes the columns of [`Self::write_four`] one by one.
     fn write_single(&self, first: usize, j: usize, four: usize) -> String {
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {

@@ -30,7 +30,7 @@ fn places(p: &Product) -> [Option<u32>; 8] {
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
 }
 
-/// Whether one text serves both.
+/// Whether one kernel text fits both products.
 fn are_alike(one: &Product, other: &Product) -> bool {
     let shape = |p: &Product| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
@@ -45,7 +45,7 @@ fn are_alike(one: &Product, other: &Product) -> bool {
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
-    // Few k need not be padded to many.
+    // A small k is not padded to the depth of a tile.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
     let (splits, chunk) = split(p, &splitting, all.len());
