@@ -2,7 +2,8 @@
 //! aborts the test.
 //!
 //! ```
-//! Miri detects such writes itself, and would treat the guards as part of the buffer.
+//! // Miri detects such writes itself, and would treat the guards as part of the buffer.
+//! #[cfg(not(miri))]
 //! #[global_allocator]
 //! static GUARDED: testkit::Guarded = testkit::Guarded;
 //!
