@@ -54,7 +54,7 @@ impl Optimizer {
 
     /// Appends one step.
     pub fn step(&self, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Range<usize> {
-        assert!(params.len == self.m.len && grads.len == self.m.len, "as many of all as parameters");
+        assert!(params.len == self.m.len && grads.len == self.m.len, "parameters, gradients and moments must have the same length");
         let len = (self.m.len as usize).div_ceil(FOUR);
         let parts = len.div_ceil(SIZE * SHARE).clamp(1, MOST_PARTS);
         let squares = space.floats(parts * FOUR);

@@ -120,7 +120,7 @@ impl Training {
     }
 
     pub fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
-        assert_eq!(drawn.len(), self.minibatch, "places of one minibatch");
+        assert_eq!(drawn.len(), self.minibatch, "expected the indices of one minibatch");
         if !self.optimizer.has_settings(adam) || self.sent_coef != value_coef {
             self.send(false)?;
             self.optimizer.follow(adam, &self.memory)?;

@@ -540,7 +540,7 @@ fn large_head_has_the_same_bits_on_any_threads() {
     reference::head_loss(shape, &wide(&x), &wide(&w), &target, &vec![0.5; rows], loss, dx, dw);
     check(&want.concat(), 2e-5, |isa| {
         let run = || head(isa, shape, &x, &w, &target, None, None);
-        let one = Threads::of(1).expect("one thread there always is").run(run);
+        let one = Threads::of(1).expect("a pool of one thread is always possible").run(run);
         for threads in [2, 3] {
             let Some(more) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
             assert!(one.iter().zip(&more).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads} threads");
