@@ -312,13 +312,13 @@ fn run(isa: Isa, product: Product) {
     }
     let height = tile_height(isa);
     // Cost of reading a number again, in the multiply-adds of this instruction set; faster multiply-adds make it higher.
-    let dear = match isa {
+    let cost = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
         _ => 1,
     };
     let (of_a, of_b) = if matches!(product.b, Right::Strided { .. }) { (48, 24) } else { (24, 8) };
-    let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * dear, of_b * dear]);
+    let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * cost, of_b * cost]);
     // Whole tiles, divided evenly: with equal pieces and a small last one, one thread would have only the small one.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);

@@ -147,9 +147,9 @@ pub fn evenly(pieces: usize) -> usize {
     if pieces > threads { pieces / threads * threads } else { pieces.max(1) }
 }
 
-/// Divides several slices alike: the i-th piece of each is its `sizes` floats from i·size on. Calls `f(i, pieces)` in any order and on any
-/// thread. Outside the pool it runs on the calling thread, because the transfer may cost more than it saves. The first slice determines the
-/// number of pieces; an absent slice is empty and has size 0.
+/// Divides several slices into corresponding pieces: piece i of a slice is its `sizes` floats from i·size on. Calls `f(i, pieces)` in any
+/// order and on any thread. Outside the pool it runs on the calling thread, because the transfer may cost more than it saves. The first
+/// slice determines the number of pieces. An absent slice is empty and has size 0.
 pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);

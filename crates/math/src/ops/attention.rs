@@ -102,7 +102,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Processes each head of each sequence, in pieces for all threads if there is enough work: half of `cols` multiply-adds per row and key.
+/// Processes each head of each sequence; divided among threads if there is enough work, which is `cols` / 2 multiply-adds per row and key.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {

@@ -212,8 +212,8 @@ pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &
     }
 }
 
-/// [`row_stats`] and [`finish_row`] of four rows side by side, which hides the latency of the sums; the same bits. For 16
-/// lanes and whole blocks of 32 columns. Returns (mean, 1/std) of each row.
+/// [`row_stats`] and [`finish_row`] for four rows side by side, with the same bits; this hides the latency of the sums. For 16 lanes and
+/// whole blocks of 32 columns. Returns (mean, 1/std) of each row.
 ///
 /// # Safety
 /// y (and the residual) must be valid for `[4][cols]`, gamma and beta for `[cols]`.
