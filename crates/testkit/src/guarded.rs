@@ -56,7 +56,7 @@ unsafe impl GlobalAlloc for Guarded {
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: it was allocated above.
+        // SAFETY: `alloc` allocated this memory with this layout.
         unsafe {
             if let Some(byte) = damage(at, layout) {
                 eprintln!("byte {byte} of a buffer of {} bytes was written", layout.size());
