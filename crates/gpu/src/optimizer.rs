@@ -76,7 +76,7 @@ impl Optimizer {
         first..program.len()
     }
 
-    /// Resets the state to the given number of steps; takes effect with the next submit.
+    /// Resets settings, corrections and count to the state after the given number of steps; takes effect with the next submit.
     pub fn reset_to(&self, adam: &Adam, steps: u64, memory: &Memory) {
         self.write(adam, memory);
         let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
@@ -141,14 +141,14 @@ impl Following {
         Ok(())
     }
 
-    /// Prepares the count for reading: without a step since the reset, counting has not begun.
+    /// Prepares the count for reading. If no step has followed the reset, the reset has not been written yet.
     pub fn begin_count(&self, memory: &Memory) {
         if self.sent.is_none() {
             self.optimizer.reset_to(&Adam::default(), self.steps_before, memory);
         }
     }
 
-    /// Total number of steps, given the counted ones.
+    /// Total number of steps, given the number since the reset.
     pub fn steps(&self, counted: u64) -> u64 {
         self.steps_before + counted
     }

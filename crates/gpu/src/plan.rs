@@ -35,7 +35,7 @@ pub struct Lowered {
     constants: Vec<(Region, Vec<f32>)>,
 }
 
-/// Dispatches that belong together: one matrix product, two alike, or one group.
+/// Dispatches that belong together: one matrix product, two products of the same form, or one group of other nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchGroup {
     pub is_product: bool,

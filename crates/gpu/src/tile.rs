@@ -108,7 +108,7 @@ impl Class {
         }
     }
 
-    /// The rule's tile, which determines how products are split, whatever tile computes them.
+    /// The rule's tile. It determines how products are split, even if another tile computes them.
     pub(crate) fn rule(self) -> Tile {
         self.candidates()[0]
     }

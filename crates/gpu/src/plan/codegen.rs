@@ -418,7 +418,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the nodes of a group's threads; returns what they sum.
+    /// Appends the text of the nodes that a group's threads compute; returns the sums over threads.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {
@@ -574,7 +574,7 @@ impl Kernel<'_> {
                 let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
-                // The first of a pair loses what the second gains; the inverse rotation swaps the signs.
+                // Sign of the other number's term in the first and in the second number of a pair; the inverse rotation swaps the signs.
                 let sides = if back { "-turned, turned" } else { "turned, -turned" };
                 let _ = write!(
                     self.body,

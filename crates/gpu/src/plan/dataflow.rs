@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Location of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Location {
-    /// In the arena, if in memory at all.
+    /// In the arena, or in registers only.
     Arena,
     /// In the arena, filled before a run.
     Input,
@@ -312,7 +312,7 @@ impl Reader<'_> {
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// The gradient by a norm's input, and the sums over its rows for gamma and, if it is centred, beta.
+    /// The gradient of a norm's input, and the sums over its rows for gamma and, if it is centred, beta.
     fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
         let [x, stats, dy] = [reads[0], reads[2], reads[3]];
         let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };

@@ -120,7 +120,7 @@ struct Args {
     slope: u32, row_sums: u32, save: u32,
 ";
 
-/// Numbers beyond the range of f16 become its largest. NaN, for which every comparison is false, stays, because a step with it is skipped.
+/// Clamps numbers to the range of f16. NaN remains, because every comparison with it is false; a step with NaN is skipped.
 const HALF: &str = "\
 fn half_of(x: vec4<f32>) -> vec4<f16> {
     let most = vec4<f32>(65504.0);
@@ -329,7 +329,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Blocks that a thread reads: one of either factor if there are as many threads as blocks, else some of each.
+    /// Blocks that a thread reads. If there are enough threads, each reads one block of one factor, else several blocks of both.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -389,7 +389,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         } else {
             (format!("{block} % {fours}u"), format!("{block} / {fours}u"))
         };
-        // Rows beyond the last repeat it; they are never written.
+        // Rows beyond the last read the last row again; their results are never written.
         let at = match reads {
             Reads::Across => format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))"),
             _ => format!(

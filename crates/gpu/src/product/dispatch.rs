@@ -6,7 +6,7 @@ use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use crate::tile::{Tile, class};
 
-/// Appends products that differ only in their offsets, two per dispatch. None reads what another writes.
+/// Appends products. Two successive ones that differ only in their offsets share a dispatch. No product may read a result of another.
 pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     let mut rest = all;
     while let [first, others @ ..] = rest {
@@ -41,7 +41,7 @@ fn are_alike(one: &Product, other: &Product) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// Appends one dispatch, or two, for one product or two alike, split as for the second tile.
+/// Appends one product, or two with the same text. They take one dispatch, or two if they are split over k, which the second tile decides.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");

@@ -1,6 +1,6 @@
 //! Measures the fastest tile on this adapter: a few products of each class with each candidate. The result applies to programs that are
-//! built later; without it a rule decides. Candidates give the same bits, so a digest does not depend on a clock. A candidate whose product
-//! differs on this adapter, because its compiler joins operations, is not used however fast it is.
+//! built later; without it a rule decides. Candidates give the same bits, so a digest does not depend on a clock. If a candidate's bits
+//! differ on this adapter, because its compiler fuses operations, the candidate is not used.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};

@@ -106,7 +106,7 @@ struct Rollout {
 /// Ranges of the program.
 pub struct Lists {
     pub observe: Range<usize>,
-    /// One dispatch each: a step, and the storage of each policy run after the last step.
+    /// One dispatch per step of the rollout, and one per policy run after it, which stores the values.
     pub steps: Range<usize>,
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
