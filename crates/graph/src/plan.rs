@@ -330,7 +330,7 @@ impl Plan {
     /// # Panics
     /// If this machine cannot address them.
     pub(crate) fn arena_len(&self) -> usize {
-        usize::try_from(self.arena_len).expect("an arena that this machine can address: ask Plan::arena_bytes first")
+        usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
     /// Text such as `64x144x128`: rows, inputs and outputs of a product, rows and columns of a row-wise call, else the number of values
     /// written.
