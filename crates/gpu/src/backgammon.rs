@@ -44,11 +44,11 @@ impl GpuPublished {
     }
 
     fn leaves(&mut self) -> Result<&mut Leaves, Fault> {
-        self.leaves.as_mut().ok_or_else(|| refused("leaves were asked for that were not offloaded"))
+        self.leaves.as_mut().ok_or_else(|| refused("leaves were requested, but they are not offloaded"))
     }
 
     fn training(&mut self) -> Result<&mut Training, Fault> {
-        self.training.as_mut().ok_or_else(|| refused("learning was asked for that was not offloaded"))
+        self.training.as_mut().ok_or_else(|| refused("learning was requested, but it is not offloaded"))
     }
 }
 

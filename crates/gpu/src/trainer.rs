@@ -112,7 +112,7 @@ impl Trainer {
 
     fn ask_for(&mut self, what: Asked) -> Result<(), Fault> {
         if self.asked.is_some() {
-            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
+            return Err(Fault::Refused { why: "a result was requested while another is pending".into() });
         }
         self.optimizer.begin_count(&self.memory);
         let mut encoder = self.gpu.encoder();

@@ -62,7 +62,7 @@ impl Leaves {
         let lane = &mut self.lanes[lane];
         gpu.check()?;
         if lane.asked.is_some() {
-            return Err(refused("a lane was asked again before it had answered"));
+            return Err(refused("leaves were requested while the lane has a pending request"));
         }
         memory.write_words(self.decisions, decisions.as_flattened());
         let mut encoder = gpu.encoder();

@@ -206,7 +206,7 @@ impl Accelerator for GpuPopulation {
 
     fn ask(&mut self) -> Result<(), Fault> {
         if self.asked.is_some() {
-            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
+            return Err(Fault::Refused { why: "a result was requested while another is pending".into() });
         }
         let mut encoder = self.gpu.encoder();
         self.readback.encode(&mut encoder);

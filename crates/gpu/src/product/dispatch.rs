@@ -44,7 +44,7 @@ fn are_alike(one: &Product, other: &Product) -> bool {
 /// Appends one product, or two with the same text. They take one dispatch, or two if they are split over k, which the second tile decides.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
-    assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
+    assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
     // A small k is not padded to the depth of a tile.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
