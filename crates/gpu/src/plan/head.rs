@@ -35,9 +35,9 @@ impl Head {
     }
 
     /// Power of two that multiplies a gradient before rounding to f16, whose smallest number is 2^-24 and largest 65,504. A slope is at
-    /// most `scale`, which for a mean is 1 over the number of tokens. The power maps `scale` to the range 128 to 256, so derived values may be 255
-    /// times larger, and all bits are kept down to a two-millionth of `scale`. The power is a constant because the scale is known; dynamic
-    /// loss scaling is not needed.
+    /// most `scale`, which for a mean is 1 over the number of tokens. The power maps `scale` to the range 128 to 256, so derived values may
+    /// be 255 times larger, and all bits are kept down to a two-millionth of `scale`. The power is a constant because the scale is known;
+    /// dynamic loss scaling is not needed.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);
