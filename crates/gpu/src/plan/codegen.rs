@@ -574,7 +574,7 @@ impl Kernel<'_> {
                 let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
-                // Sign of the other number's term in the first and in the second number of a pair; the inverse rotation swaps the signs.
+                // The other number's term is subtracted from the first of a pair and added to the second; the inverse rotation swaps the signs.
                 let sides = if back { "-turned, turned" } else { "turned, -turned" };
                 let _ = write!(
                     self.body,
