@@ -8,10 +8,10 @@ mod grammar;
 mod stories;
 mod tokenizer;
 
-pub use bpe::{BpeTraining, LEARNED_FROM};
+pub use bpe::{BpeTraining, SAMPLE_BYTES};
 pub use corpus::{Batches, Corpus, Doing, Progress, Reading, alphabet, token_bytes};
 pub use error::TextError;
-pub use grammar::{Anywhere, Grammar, Ideal};
+pub use grammar::{BestPredictor, Grammar, WindowPredictors};
 pub use tokenizer::{Decoder, MOST_TOKENS, Tokenizer, TokenizerSpec};
 
 use std::ops::Range;

@@ -110,7 +110,7 @@ fn user_data_is_read_saved_and_resumed() {
     let swept = folder.ok("sweep bandit --knob baseline=mean,none --seeds 1 --steps 4096 --text other.txt");
     assert!(swept.contains("mean") && swept.contains("none"), "{swept}");
     for (args, words) in [
-        ("train bandit --data nowhere.txt", "there"),
+        ("train bandit --data nowhere.txt", "does not exist"),
         ("train bandit --data .", "0.2 0.9"),
         ("train bandit --data half.safetensors", "0.2 0.9"),
         ("resume half.safetensors --data other.txt", "was not trained on"),

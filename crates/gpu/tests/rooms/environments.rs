@@ -10,7 +10,7 @@ use math::rng::{hash_1, uniform_from_word};
 use math::{Isa, Rng};
 use std::f32::consts::TAU;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
-use worlds::control::{Actions, CartPoles, Impossible, Kind, Vector, kind};
+use worlds::control::{Actions, CartPoles, InvalidState, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
 const SEED: u32 = 11;
@@ -169,7 +169,7 @@ impl Seen {
     }
 
     /// Writes the environments to a fleet on the CPU.
-    fn give(&self, to: &mut Fleet) -> Result<(), Impossible> {
+    fn give(&self, to: &mut Fleet) -> Result<(), InvalidState> {
         (0..ENVS).try_for_each(|env| {
             let (steps, episodes) = self.age(env);
             to.set(env, &(self.state(env), steps, episodes))

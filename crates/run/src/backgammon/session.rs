@@ -197,7 +197,7 @@ impl GameSession {
             }
             Act::Confirm => {
                 let play = self.playing()?;
-                if !play.is_whole() {
+                if !play.is_complete() {
                     return Err(refused("The roll is not completely played", "Make the remaining steps"));
                 }
                 let after = play.board();
@@ -463,7 +463,7 @@ impl GameSession {
                 double: person && self.may_double(),
                 answer: person && state == GameState::Doubled,
                 undo: play.is_some_and(|play| !play.taken().is_empty()),
-                confirm: play.is_some_and(Play::is_whole),
+                confirm: play.is_some_and(Play::is_complete),
                 reply,
                 resign: person,
                 next_game: ending.is_some() && !match_over,

@@ -10,7 +10,7 @@ use crate::room::ByName;
 use learn::Learner;
 use learn::words::Reader;
 use math::par;
-use worlds::words::{Anywhere, Tokenizer};
+use worlds::words::{Tokenizer, WindowPredictors};
 
 /// Approximate number of multiply-adds in a slice.
 const SLICE: u64 = 200_000_000;
@@ -22,8 +22,8 @@ pub struct Test {
     at: (u32, f64),
     /// Text of a confirmation, which writes no sample; a test uses the learner's text.
     fresh: Option<(Prepared, Validation)>,
-    /// Ideal predictor, if the entropy floor is still unknown; it exists only for text from the grammar.
-    ideal: Option<Anywhere<'static>>,
+    /// BestPredictor predictor, if the entropy floor is still unknown; it exists only for text from the grammar.
+    ideal: Option<WindowPredictors<'static>>,
     /// Sums over the windows so far: the model's loss and the entropy floor, in nats.
     nats: f64,
     least: f64,
@@ -44,7 +44,7 @@ impl Test {
         let progress = learner.progress();
         let at = (progress.iterations as u32, progress.tokens as f64);
         let wanted = !prepared.own && validation.floor.is_none();
-        let ideal = wanted.then(|| grammar().from_anywhere());
+        let ideal = wanted.then(|| grammar().window_predictors());
         Test { phase: Phase::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
@@ -119,7 +119,7 @@ pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
 }
 
 /// Entropy floor of a window in nats, given only the window.
-fn least(ideal: &Anywhere, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
+fn least(ideal: &WindowPredictors, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
     let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
     let before = tokenizer.token_bytes(window[0]).len() - 1;
     ideal.losses(text[0], &text[1..]).skip(before).sum()

@@ -7,7 +7,7 @@ use crate::RunError;
 use crate::room::Setup;
 use learn::settings::Choice;
 use std::sync::{Arc, OnceLock};
-use worlds::words::{Corpus, Doing, Grammar, LEARNED_FROM, Reading, Tokenizer, TokenizerSpec, alphabet, token_bytes};
+use worlds::words::{Corpus, Doing, Grammar, Reading, SAMPLE_BYTES, Tokenizer, TokenizerSpec, alphabet, token_bytes};
 
 /// Grammar that generates the default text.
 pub fn grammar() -> &'static Grammar {
@@ -202,7 +202,7 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
             // A byte-pair token covers at least two bytes, except in tiny vocabularies. Pairs are learned from a part of the
             // text.
             // the text.
-            let learning = BPE + 3 * length.min(LEARNED_FROM as u64);
+            let learning = BPE + 3 * length.min(SAMPLE_BYTES as u64);
             (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)
         }
     }

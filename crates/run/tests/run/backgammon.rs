@@ -173,7 +173,7 @@ fn frozen_agent_keeps_its_weights_and_plays() {
     let kept = Engine { who: frozen_at(1), evals: 1 };
     let setup = Setup { seats: [Some(kept), Some(NOW)], length: 1, cube: true, seed: 2 };
     let refusal = clear(&room.new_session(setup.clone()).unwrap_err());
-    assert!(refusal.contains("1 minutes") && refusal.contains("Train for longer"), "{refusal}");
+    assert!(refusal.contains("minute 1") && refusal.contains("Train for longer"), "{refusal}");
     let (mut now_s, mut frozen) = (0.0, Vec::new());
     while frozen.is_empty() {
         now_s += 0.25;
@@ -241,8 +241,8 @@ fn invalid_questions_are_rejected() {
     assert!(said(asked("4HPwATDgc/AB!!", None, PlayerKind::Now, 1)).contains("in position id"));
     assert!(said(asked("////////////AA", None, PlayerKind::Now, 1)).len() > 20);
     assert!(said(asked(START, Some([7, 1]), PlayerKind::Now, 1)).contains("no die shows 7"));
-    assert!(said(asked(START, Some([2, 1]), PlayerKind::Random, 1)).contains("no opinion"));
-    assert!(said(asked(START, Some([2, 1]), frozen_at(3), 1)).contains("3 minutes"));
+    assert!(said(asked(START, Some([2, 1]), PlayerKind::Random, 1)).contains("gives no evaluations"));
+    assert!(said(asked(START, Some([2, 1]), frozen_at(3), 1)).contains("minute 3"));
     assert!(said(asked(START, Some([2, 1]), PlayerKind::Now, 1_000_000)).contains("at most"));
     // All checkers of one side are borne off.
     let over = Board::new([0; 25], {

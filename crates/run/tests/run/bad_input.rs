@@ -202,7 +202,7 @@ fn damaged_foreign_and_truncated_checkpoints_are_rejected() {
         absent["variant"] = json!("absent");
         let places = ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"];
         let nothing = places.map(|place| (place, json!({ "nothing": "of the kind" }), ""));
-        let wrong = [("names", names, "columns"), ("config", wild, "out of range"), ("config", absent, "called 'absent'")];
+        let wrong = [("names", names, "column names"), ("config", wild, "out of range"), ("config", absent, "called 'absent'")];
         for (place, value, words) in nothing.into_iter().chain(wrong) {
             let mut parts = good.clone();
             parts.header[place] = value;
@@ -241,15 +241,15 @@ fn invalid_links_are_rejected() {
             ("v=999&whatever=that%20means", "newer Hothouse"),
             ("v=0", "format 0, which this Hothouse does not know"),
             ("v=1", "format 1, which this Hothouse does not know"),
-            ("v=two", "no number"),
+            ("v=two", "not a number"),
             ("lr", "no value"),
             ("lr=banana", "a number from"),
             ("lr=99", "out of range"),
             ("lr=0.01&lr=0.01", "twice"),
             ("seed=-1", "seed"),
             ("wings=2", "no knob"),
-            ("lr=%zz", "not well written"),
-            ("lr=%ff", "not well written"),
+            ("lr=%zz", "percent-encoded"),
+            ("lr=%ff", "percent-encoded"),
             ("digest=1.zz.fused", "digest"),
             ("at=lr=0.01", "written as"),
             ("at=5:lr=99", "out of range"),

@@ -102,7 +102,7 @@ fn grids_advance_and_heal_without_changing_training() {
             assert_eq!(differ(&hit, &one), 5, "{variant}");
             let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
             assert!(ask_error(run, outside).contains("outside the grid"));
-            assert!(ask_error(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
+            assert!(ask_error(run, json!({ "ask": "advance", "steps": 100_000 })).contains("at most 1000"));
             assert_eq!(value(run, json!({ "ask": "advance", "steps": 0 }))["values"], hit["values"], "intact");
             let blank = json!({ "ask": "damage", "x": 0, "y": 0, "radius": 99, "how": "blank" });
             let blank = value(run, blank);

@@ -160,7 +160,7 @@ fn player_lines_answer_moves_and_batches_in_one_call() {
     assert_eq!(lines.len(), 4);
     assert_eq!(lines[0], answer);
     assert!(lines[1].starts_with("error: ") && lines[1].contains("1 to 6"), "{lines:?}");
-    assert!(lines[2].starts_with("error: ") && lines[2].contains("in a batch"), "{lines:?}");
+    assert!(lines[2].starts_with("error: ") && lines[2].contains("of a batch"), "{lines:?}");
     assert!(Board::from_id(&lines[3]).is_ok());
     assert_eq!(*calls.lock().unwrap(), [1, 1, 2], "a batch is one call");
 }

@@ -761,7 +761,7 @@ fn long_iteration_is_saved_and_paused_at_once() {
         let mut again = resume(&run.save().unwrap());
         let events = Events::drain(&mut *run);
         let notices = events.notices();
-        assert!(notices.iter().any(|one| one.1.contains("as it was after 1")), "{variant}: {notices:?}");
+        assert!(notices.iter().any(|one| one.1.contains("contains the run after 1")), "{variant}: {notices:?}");
         settle(&mut *again, 3);
         assert_eq!(again.digest(), whole.digest(), "{variant}");
         run.command(Command::Start).unwrap();

@@ -170,8 +170,8 @@ fn generation_keeps_the_weights_of_its_start() {
         let early = ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
         assert!(early.contains("being prepared"));
         train(&mut *run, 2);
-        assert!(ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
-        assert!(ask_error(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
+        assert!(ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Begin one"));
+        assert!(ask_error(&mut *run, json!({ "ask": "stop" })).contains("Begin one"));
         let begun = value(&mut *run, generate("a fox", 1.0, 40, ""));
         assert_eq!((&begun["tokens"], &begun["text"], &begun["ended"]), (&json!(0), &json!(""), &Value::Null));
         let at_once = value(&mut *run, json!({ "ask": "continue", "tokens": 1000 }));
@@ -287,7 +287,7 @@ fn invalid_settings_and_checkpoints_are_rejected() {
     });
     assert_rejected(&file, "tokenizer", |file| file.header["room"] = Value::Null);
     // A vocabulary larger than the estimate allows, and one of another size than the model's.
-    assert_rejected(&file, "knows 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
+    assert_rejected(&file, "has 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
     let mut pairs = trained(&small("words", "d256", 1), 1);
     assert_rejected(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
         file.header["room"]["tokenizer"]["merges"].as_array_mut().unwrap().pop().unwrap();
@@ -334,7 +334,7 @@ fn excess_after(steps: f64) -> f64 {
 #[test]
 fn floor_equals_the_loss_of_the_best_predictor() {
     let grammar = Grammar::new();
-    let anywhere = grammar.from_anywhere();
+    let anywhere = grammar.window_predictors();
     for tokenizer in ["chars", "bytes", "bpe"] {
         let config = with(small("words", "char", 5), &format!("tokenizer={tokenizer}"));
         let mut run = trained(&config, 1);
@@ -550,7 +550,7 @@ fn too_small_device_is_reported_and_the_run_continues() {
     assert_eq!(home.digest(), away.digest());
     let says = |event: &Event| {
         matches!(event, Event::Notice { text, next_step, .. }
-            if text.contains("buffers hold 65536 bytes") && next_step.contains("sequences a step"))
+            if text.contains("the GPU allows 65536") && next_step.contains("sequences per step"))
     };
     assert!(events.iter().any(says), "{events:?}");
 }

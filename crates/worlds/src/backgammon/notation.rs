@@ -115,7 +115,7 @@ impl Play {
     }
 
     /// Whether no step is left, so that the turn can end.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.ways().is_empty()
     }
 

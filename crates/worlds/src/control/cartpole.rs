@@ -8,7 +8,7 @@
 
 use super::kind::{Kernels, Kind};
 use super::many::{load, place, store};
-use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::{Actions, Moment, Single, Spec, Twin};
 use crate::named;
 use math::{Isa, PANEL, Rng, Simd, kernel, rng};
@@ -296,11 +296,11 @@ impl Vector for CartPoles {
         (self.clock[env] & STEP_MASK, self.clock[env] >> STEP_BITS)
     }
 
-    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
         let inside = |&[x, _, theta, _]: &[f32; OBSERVATION]| x.abs() <= X_LIMIT as f32 && theta.abs() <= THETA_LIMIT as f32;
         let possible = <&[f32; OBSERVATION]>::try_from(state).is_ok_and(inside) && state.iter().all(|x| x.is_finite());
         if env >= self.count || steps >= STEP_LIMIT || episodes >= EPISODES || !possible {
-            return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
+            return Err(InvalidState { env: self.first as usize + env, id: SPEC.id });
         }
         let next = self.start(env, episodes + 1);
         for (i, &x) in state.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::rigid::{
     self, BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
 };
 use super::sweeps::{Real, System, sweep_many};
-use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::{Actions, Moment, Single, Spec, Twin};
 use crate::named;
 use math::{Isa, PANEL, Rng, rng};
@@ -588,11 +588,11 @@ impl Vector for LunarLanders {
         (self.steps[env], self.episodes[env])
     }
 
-    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
         // No number of an unfinished episode exceeds this bound.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
-            return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
+            return Err(InvalidState { env: self.first as usize + env, id: SPEC.id });
         }
         self.crafts[env] = Craft::unpack(state);
         (self.steps[env], self.episodes[env]) = (steps, episodes);

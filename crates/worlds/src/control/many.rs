@@ -6,7 +6,7 @@
 //! panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend
 //! on the number of lanes or threads.
 
-use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
@@ -109,10 +109,10 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         (self.steps[env], self.episodes[env])
     }
 
-    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
         let possible = state.try_into().is_ok_and(R::possible);
         if env >= self.count || steps >= R::SPEC.step_limit || !possible {
-            return Err(Impossible { env: self.first as usize + env, id: R::SPEC.id });
+            return Err(InvalidState { env: self.first as usize + env, id: R::SPEC.id });
         }
         state.iter().enumerate().for_each(|(i, &x)| self.state[place::<STATE>(env, i)] = x);
         (self.steps[env], self.episodes[env]) = (steps, episodes);

@@ -20,5 +20,5 @@ pub use kind::{Kernels, Kind, Make};
 pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;
-pub use vector::{Impossible, Vector};
+pub use vector::{InvalidState, Vector};
 pub use world::{Action, Actions, Moment, Single, Spec, Step64, Twin, World64, WorldError};

@@ -9,7 +9,7 @@ pub const LENGTH_SHIFT: u32 = 2;
 /// A saved state that the environment cannot have between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the saved state of environment {env} is not a valid state of {id}; load another checkpoint")]
-pub struct Impossible {
+pub struct InvalidState {
     pub env: usize,
     pub id: &'static str,
 }
@@ -44,5 +44,5 @@ pub trait Vector: Send + Sync {
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
     /// Restores one environment from the values of [`Vector::environment`].
-    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible>;
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState>;
 }

@@ -37,16 +37,16 @@ struct Pair {
 
 /// Largest number of bytes that pairs are learned from. More bytes hardly change the most frequent pairs, but cost time and
 /// memory.
-pub const LEARNED_FROM: usize = 64 << 20;
+pub const SAMPLE_BYTES: usize = 64 << 20;
 /// Smallest number of bytes that are read at once: a few pieces.
 const LEAST: usize = 1024;
 /// Number of stretches in the sample of a longer text.
 const STRETCHES: usize = 64;
 
-/// Sample of a text that is longer than [`LEARNED_FROM`], spread over all of it; `None` for a shorter text.
+/// Sample of a text that is longer than [`SAMPLE_BYTES`], spread over all of it; `None` for a shorter text.
 pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
-    const EACH: usize = LEARNED_FROM / STRETCHES;
-    let spare = text.len().checked_sub(LEARNED_FROM).filter(|&spare| spare > 0)?;
+    const EACH: usize = SAMPLE_BYTES / STRETCHES;
+    let spare = text.len().checked_sub(SAMPLE_BYTES).filter(|&spare| spare > 0)?;
     let stretch = |i: usize| {
         let from = i * EACH + spare * i / (STRETCHES - 1);
         &text[character_start(text, from)..character_start(text, from + EACH)]

@@ -154,17 +154,17 @@ impl Grammar {
     }
 
     /// The best predictor of a text that begins at the start of a story.
-    pub fn from_start(&self) -> Ideal<'_> {
+    pub fn from_start(&self) -> BestPredictor<'_> {
         // The state after the last character of a story.
         let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
         let at = at.expect("a story ends with a text");
         let Node::Say { texts, .. } = &self.nodes[at] else { unreachable!() };
         let end = Guess { at: at as u32, entry: 0, read: texts[0].len() as u16, memory: NOTHING, weight: 1.0 };
-        Ideal { grammar: self, guesses: vec![end], spare: Vec::new() }
+        BestPredictor { grammar: self, guesses: vec![end], spare: Vec::new() }
     }
 
     /// The best predictors of texts that begin anywhere in a story.
-    pub fn from_anywhere(&self) -> Anywhere<'_> {
+    pub fn window_predictors(&self) -> WindowPredictors<'_> {
         let mut after: Vec<Vec<Guess>> = vec![Vec::new(); 256];
         for (at, node) in self.nodes.iter().enumerate() {
             let Node::Say { texts, source, .. } = node else { continue };
@@ -183,13 +183,13 @@ impl Grammar {
         for (guesses, share) in after.iter_mut().zip(&shares) {
             guesses.iter_mut().for_each(|guess| guess.weight /= share);
         }
-        Anywhere { grammar: self, after, shares }
+        WindowPredictors { grammar: self, after, shares }
     }
 
     /// Loss in nats per character of the best predictor that sees only the windows of a text and predicts all characters after the
     /// first of each window. It is the lowest mean loss of a model with this context.
     pub fn floor<'a>(&self, windows: impl IntoIterator<Item = &'a [u8]>) -> f64 {
-        let anywhere = self.from_anywhere();
+        let anywhere = self.window_predictors();
         let (mut nats, mut count) = (0.0, 0);
         for window in windows {
             let Some((&first, rest)) = window.split_first() else { continue };
@@ -216,7 +216,7 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
 /// models). A list whose entry has not been seen represents all of its entries, which are equally likely. Therefore few guesses
 /// are left after a few characters.
 #[derive(Clone)]
-pub struct Ideal<'a> {
+pub struct BestPredictor<'a> {
     grammar: &'a Grammar,
     /// Possible states; their weights sum to 1.
     guesses: Vec<Guess>,
@@ -239,7 +239,7 @@ impl Guess {
     }
 }
 
-impl Ideal<'_> {
+impl BestPredictor<'_> {
     /// Reads a character and returns its probability. After a character of probability 0 no states are left.
     pub fn read(&mut self, character: u8) -> f64 {
         let grammar = self.grammar;
@@ -297,8 +297,8 @@ impl Grammar {
     }
 }
 
-/// Predictors of windows, from [`Grammar::from_anywhere`].
-pub struct Anywhere<'a> {
+/// Predictors of windows, from [`Grammar::window_predictors`].
+pub struct WindowPredictors<'a> {
     grammar: &'a Grammar,
     /// Possible states after each first character.
     after: Vec<Vec<Guess>>,
@@ -306,15 +306,15 @@ pub struct Anywhere<'a> {
     shares: Vec<f64>,
 }
 
-impl Anywhere<'_> {
+impl WindowPredictors<'_> {
     /// Frequency of a character in stories.
     pub fn share(&self, character: u8) -> f64 {
         self.shares[usize::from(character)]
     }
 
     /// The predictor after one character.
-    pub fn after(&self, first: u8) -> Ideal<'_> {
-        Ideal { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
+    pub fn after(&self, first: u8) -> BestPredictor<'_> {
+        BestPredictor { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
     }
 
     /// Loss in nats of each character after the first of a window.

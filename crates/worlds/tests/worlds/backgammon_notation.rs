@@ -32,7 +32,7 @@ fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8
     }
     let open = play.open();
     assert_eq!(open.iter().collect::<BTreeSet<_>>().len(), open.len(), "duplicate step: {open:?}");
-    assert_eq!(play.is_whole(), open.is_empty());
+    assert_eq!(play.is_complete(), open.is_empty());
     if open.is_empty() {
         ends.insert(play.board().id());
     }
@@ -78,7 +78,7 @@ fn notation_of_a_result_is_read_back_as_that_result() {
             for step in &route {
                 assert_eq!(play.take(step.from, step.to).as_ref(), Ok(step), "{board:?} {roll:?} {text}");
             }
-            assert!(play.is_whole() && play.board() == *result, "{board:?} {roll:?} {text}");
+            assert!(play.is_complete() && play.board() == *result, "{board:?} {roll:?} {text}");
             let single: Vec<String> = route.iter().rev().map(|&step| notation::words(&[step])).collect();
             if !single.is_empty() {
                 let read = notation::read(&board, roll, &single.join(", "));
@@ -140,7 +140,7 @@ fn notation_is_read_in_any_order_and_case_with_stars_where_ambiguous() {
     let shut = board(&[(25, 1), (13, 5)], &[(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (6, 2)]);
     assert_eq!(read(&shut, [3, 1], "No move"), Ok(shut));
     assert_eq!(notation::write(&shut, roll(3, 1), &shut).unwrap(), "no move");
-    assert!(Play::new(shut, roll(3, 1)).is_whole());
+    assert!(Play::new(shut, roll(3, 1)).is_complete());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Test fixture: a vector of environments of any kind, with the results of the last step.
 
 use math::Isa;
-use worlds::control::{Impossible, Kind, Vector, kind};
+use worlds::control::{InvalidState, Kind, Vector, kind};
 
 /// Saved environment: its state, its number of steps in the episode, and its number of earlier episodes.
 pub type Saved = (Vec<f32>, u32, u32);
@@ -67,7 +67,7 @@ impl Fleet {
         (0..self.many.count()).map(|env| self.state(env)).collect()
     }
 
-    pub fn set(&mut self, env: usize, (state, steps, episodes): &Saved) -> Result<(), Impossible> {
+    pub fn set(&mut self, env: usize, (state, steps, episodes): &Saved) -> Result<(), InvalidState> {
         self.many.set_environment(env, state, *steps, *episodes)
     }
 }

@@ -8,7 +8,7 @@ use math::Isa;
 use std::f64::consts::{PI, TAU};
 use testkit::{distance, test, worst};
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use worlds::control::{Impossible, cartpole, kinds, lunar_lander};
+use worlds::control::{InvalidState, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
@@ -292,7 +292,7 @@ fn invalid_states_are_rejected() {
         of(LANDER, &craft(0.0)[1..], 0, 0),
     ] {
         let mut fleet = Fleet::new(id, Isa::best(), 1, 100, 8);
-        assert_eq!(fleet.set(2, &wrong), Err(Impossible { env: 102, id }), "{wrong:?}");
+        assert_eq!(fleet.set(2, &wrong), Err(InvalidState { env: 102, id }), "{wrong:?}");
         let right = fleet.state(2);
         assert!(fleet.set(8, &right).is_err(), "index 8 is out of range");
         let most = if id == CART_POLE { late[1] - 1 } else { 7 };

@@ -58,10 +58,10 @@ fn the_best_predictors_loss_is_the_entropy() {
 fn probabilities_of_the_next_character_sum_to_one() {
     let grammar = Grammar::new();
     let text = grammar.text(8, 3_000);
-    let anywhere = grammar.from_anywhere();
+    let anywhere = grammar.window_predictors();
     let shares: f64 = grammar.alphabet().iter().map(|&c| anywhere.share(c)).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    let whole = |ideal: &Ideal| -> f64 { grammar.alphabet().iter().map(|&c| ideal.clone().read(c)).sum() };
+    let whole = |ideal: &BestPredictor| -> f64 { grammar.alphabet().iter().map(|&c| ideal.clone().read(c)).sum() };
     let mut known = grammar.from_start();
     for (i, c) in text.bytes().enumerate() {
         assert!((whole(&known) - 1.0).abs() < 1e-9, "{i}");
@@ -460,11 +460,11 @@ fn work_counts_only_the_bytes_read_in_this_call() {
     assert!(training.share() > 0.0);
 }
 
-/// The sample of a text longer than [`LEARNED_FROM`] covers all of it: pairs that occur only at its end are learned.
+/// The sample of a text longer than [`SAMPLE_BYTES`] covers all of it: pairs that occur only at its end are learned.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn byte_pairs_are_sampled_from_all_of_a_long_text() {
-    let (first, last) = ("a b c d ".repeat(LEARNED_FROM / 8), "xyz é".repeat(LEARNED_FROM / 10));
+    let (first, last) = ("a b c d ".repeat(SAMPLE_BYTES / 8), "xyz é".repeat(SAMPLE_BYTES / 10));
     let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), TokenizerSpec::Bpe { vocab: 262 }, 8).unwrap();
     let tokens: Vec<String> = (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
     assert!(tokens.iter().any(|token| token.contains("xy")), "{tokens:?}");

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
     use graph::{Packed, Params};
     use worlds::control::vector::TRUNCATED;
-    use worlds::control::{Actions, Impossible, Spec};
+    use worlds::control::{Actions, InvalidState, Spec};
 
     const FEATURES: usize = 2;
 
@@ -360,7 +360,7 @@ mod tests {
         fn environment(&self, env: usize, _state: &mut [f32]) -> (u32, u32) {
             (self.at[env].1, self.at[env].0)
         }
-        fn set_environment(&mut self, env: usize, _: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
+        fn set_environment(&mut self, env: usize, _: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
             self.at[env] = (episodes, steps);
             Ok(())
         }

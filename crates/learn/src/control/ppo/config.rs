@@ -3,7 +3,7 @@
 use crate::SavedError;
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
-use worlds::control::{Impossible, Kind};
+use worlds::control::{InvalidState, Kind};
 
 /// Maximum number of samples in an iteration; each takes about 100 bytes.
 pub(super) const MAX_SAMPLES: usize = 1 << 22;
@@ -123,7 +123,7 @@ pub enum PpoError {
     #[error(transparent)]
     Saved(#[from] SavedError),
     #[error(transparent)]
-    Impossible(#[from] Impossible),
+    InvalidState(#[from] InvalidState),
     #[error(transparent)]
     Plan(#[from] graph::PlanError),
 }
