@@ -73,7 +73,7 @@ fn search_evaluations(bench: &mut Bench) {
 /// Complete games per minute on all threads with 100 evaluations per unforced roll, and the time per part. The network either has learned
 /// nothing, which makes games long, or learns from the games.
 fn self_play(learns: bool, bench: &mut Bench) {
-    /// Evaluations of each table before the start and end of games balance; and evaluations per round.
+    /// Evaluations per actor before the starts and ends of games are balanced, and evaluations per actor and round.
     const WARM_UP: u64 = 800_000;
     const COUNTED: u64 = 200_000;
     let (actors, now) = (par::threads(), bench.now);

@@ -99,7 +99,7 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-/// Shared trunk of 32-32, and one epoch.
+/// Configuration of [`small_ppo`]: a shared trunk of 32-32, and one epoch.
 fn small(envs: usize) -> PpoConfig {
     PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }

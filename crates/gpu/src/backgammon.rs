@@ -1,6 +1,6 @@
 //! Backgammon's published learner on a GPU: leaves of many games' searches in one batch, and optimiser steps. A decision is uploaded as
 //! nine words, and the kernel computes its 344 inputs. The chances and the policy's last hidden layer are read back. Samples are uploaded
-//! once and stay. A step uploads only the drawn indices; weights are read back on request.
+//! once and remain on the GPU. A step uploads only the drawn indices; weights are read back on request.
 //!
 //! For so small a network, a few hundred leaves do not justify the transfer. The break-even point is measured on the machine (`hothouse
 //! bench gpu`). This module does not depend on trees or games.
@@ -33,7 +33,7 @@ pub struct GpuPublished {
 }
 
 impl GpuPublished {
-    /// Builds only what the work needs.
+    /// Creates the parts that `spec` requests: leaves, training or both.
     pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<GpuPublished, Fault> {
         gpu.check()?;
         let work = spec.work;
@@ -44,11 +44,11 @@ impl GpuPublished {
     }
 
     fn leaves(&mut self) -> Result<&mut Leaves, Fault> {
-        self.leaves.as_mut().ok_or_else(|| refused("leaves were asked for that were not offloaded"))
+        self.leaves.as_mut().ok_or_else(|| refused("leaves were requested, but they are not offloaded"))
     }
 
     fn training(&mut self) -> Result<&mut Training, Fault> {
-        self.training.as_mut().ok_or_else(|| refused("learning was asked for that was not offloaded"))
+        self.training.as_mut().ok_or_else(|| refused("learning was requested, but it is not offloaded"))
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Gpu {
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
-/// Limits the number of pending submits; beyond it, the next submit waits if the platform can wait.
+/// Limits the number of pending submits. At the limit, the next submit waits if the platform can wait.
 pub(crate) struct InFlight {
     most: usize,
     under_way: VecDeque<Submitted>,
@@ -215,7 +215,7 @@ impl Gpu {
     }
 
     fn poll(&self, how: wgpu::PollType) {
-        // `check` reports a lost device, and the caller that takes the answer sees whether the wait was long enough.
+        // The result is not needed: `check` reports a lost device, and the caller finds out whether the answer has arrived.
         let _ = self.device.poll(how);
     }
 

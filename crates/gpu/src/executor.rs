@@ -108,7 +108,7 @@ impl Executor {
         }
         let rest = floats.split_off(self.names.len());
         let outputs = self.names.iter().cloned().zip(floats).collect();
-        let [grads, params, adam_m, adam_v, norm] = rest.try_into().expect("as many as were asked for");
+        let [grads, params, adam_m, adam_v, norm] = rest.try_into().expect("five regions were requested");
         Ok(Answer { outputs, grads, params, adam_m, adam_v, norm: norm[0] })
     }
 }

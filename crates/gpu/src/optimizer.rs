@@ -54,7 +54,7 @@ impl Optimizer {
 
     /// Appends one step.
     pub fn step(&self, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Range<usize> {
-        assert!(params.len == self.m.len && grads.len == self.m.len, "as many of all as parameters");
+        assert!(params.len == self.m.len && grads.len == self.m.len, "parameters, gradients and moments must have the same length");
         let len = (self.m.len as usize).div_ceil(FOUR);
         let parts = len.div_ceil(SIZE * SHARE).clamp(1, MOST_PARTS);
         let squares = space.floats(parts * FOUR);
@@ -76,7 +76,7 @@ impl Optimizer {
         first..program.len()
     }
 
-    /// Resets the state to the given number of steps; takes effect with the next submit.
+    /// Resets settings, corrections and count to the state after the given number of steps; takes effect with the next submit.
     pub fn reset_to(&self, adam: &Adam, steps: u64, memory: &Memory) {
         self.write(adam, memory);
         let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
@@ -141,14 +141,14 @@ impl Following {
         Ok(())
     }
 
-    /// Prepares the count for reading: without a step since the reset, counting has not begun.
+    /// Prepares the count for reading. If no step has followed the reset, the reset has not been written yet.
     pub fn begin_count(&self, memory: &Memory) {
         if self.sent.is_none() {
             self.optimizer.reset_to(&Adam::default(), self.steps_before, memory);
         }
     }
 
-    /// Total number of steps, given the counted ones.
+    /// Total number of steps, given the number since the reset.
     pub fn steps(&self, counted: u64) -> u64 {
         self.steps_before + counted
     }

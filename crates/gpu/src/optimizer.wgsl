@@ -1,7 +1,7 @@
 // Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm, in two dispatches. With
-// LENGTH, each workgroup sums squares. Without it, every workgroup adds those sums and updates its share of the parameters. An element is
-// four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm, weight decay of vectors); `corrections` holds (1 -
-// beta1^t, 1 - beta2^t) of the t steps so far. `whole_sum` adds up the threads of a workgroup.
+// LENGTH, each workgroup sums squares. Without it, every workgroup adds up all of these sums and updates its share of the parameters. An
+// element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm, weight decay of vectors); `corrections`
+// holds (1 - beta1^t, 1 - beta2^t) of the t steps so far. `whole_sum` is the sum over the threads of a workgroup.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
@@ -56,7 +56,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let knobs = mem[args.knobs];
     let rest = mem[args.knobs + 1u];
     let corrections = corrected();
-    // The small term keeps a norm of 0 harmless.
+    // The small term prevents a division by 0.
     let scale = select(1.0, rest.y / (norm + 1e-6), norm + 1e-6 > rest.y);
     for (var i = first; i < args.len; i += stride) {
         let grad = mem[args.grads + i] * scale;

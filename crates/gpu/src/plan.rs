@@ -28,14 +28,14 @@ const ALIGN: u64 = 64;
 pub struct Lowered {
     /// Dispatches of the plan.
     pub steps: Range<usize>,
-    /// The same, grouped by what they compute.
+    /// `steps` in groups of dispatches that belong together.
     pub parts: Vec<DispatchGroup>,
     inputs: Vec<(Arc<str>, Region)>,
     outputs: Vec<(Arc<str>, Region)>,
     constants: Vec<(Region, Vec<f32>)>,
 }
 
-/// Dispatches that belong together: one matrix product, two alike, or one group.
+/// Dispatches that belong together: one matrix product, two products of the same form, or one group of other nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchGroup {
     pub is_product: bool,
@@ -51,7 +51,7 @@ impl Lowered {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
-    /// The same. Unless `fuse`, each node has its own kernel, the reference for tests of the regrouped ones.
+    /// [`Lowered::new`] with a choice: unless `fuse`, each node has its own kernel, the reference for tests of the regrouped ones.
     pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoF16);
@@ -137,7 +137,7 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
     }
 }
 
-/// Emits products that go together, or one node with its own kernel.
+/// Appends products that share a dispatch, or one node with its own kernel.
 fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
     let adds = |v: usize| matches!(dataflow.values[v].location, Location::Grad { adds: true, .. });
@@ -174,7 +174,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// A group's sums may be written while some of its threads still read.
+/// Time from which a value needs its memory. A group's sums may be written while some of its threads still read, so their memory is needed
+/// from the group's start.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }
@@ -224,7 +225,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     lives
 }
 
-/// The same for values in the arena.
+/// [`lives`] of the values in the arena.
 fn in_arena(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> Vec<Life> {
     let life = |(value, life): (&Value, &Option<[usize; 2]>)| match (&value.location, life) {
         (Location::Param(_) | Location::Grad { .. }, _) | (_, None) => Life::default(),

@@ -74,7 +74,7 @@ impl Space {
         hand_out(&mut self.words, len)
     }
 
-    /// Reserves floats that are valid only between consecutive dispatches and shared by all.
+    /// Reserves floats that are valid only between consecutive dispatches. All callers share them.
     pub fn scratch(&mut self, len: usize) -> Region {
         if (self.scratch.len as usize) < len {
             self.scratch = self.floats(len);
@@ -347,13 +347,13 @@ impl<'a> Arrived<'a> {
         floats.extend(self.floats());
     }
 
-    /// Divides it into equal consecutive parts.
+    /// Divides the contents into equal consecutive parts.
     pub fn parts(self, count: usize) -> impl Iterator<Item = Arrived<'a>> {
         self.0.chunks_exact(self.0.len().checked_div(count).unwrap_or(0).max(1)).map(Arrived)
     }
 }
 
-/// Readback of some regions: encoded into a submit, it arrives some time after it.
+/// Readback of some regions. Its copies are part of a submit, and its contents arrive some time later.
 pub struct Readback {
     gpu: Gpu,
     memory: Memory,

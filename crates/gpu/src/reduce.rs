@@ -1,11 +1,13 @@
-//! Sums and maxima over the threads of a workgroup, in one order and with the same bits by either of two methods: halves of a tree in
-//! workgroup memory with a barrier each; or, if the adapter has subgroups, the near halves of the same tree by exchanges within a subgroup,
-//! without barriers.
+//! Sums and maxima over the threads of a workgroup, in one order and with the same bits by two methods. Without subgroups, the tree of sums
+//! is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are: the others are exchanges within a
+//! subgroup, without barriers.
 //!
-//! A tree adds thread i + half to thread i for each half, from the farthest to 1. Each thread adds numbers a subgroup or more apart from
-//! workgroup memory; `subgroupShuffleXor` adds the rest, after which every thread has the sum, because a + b equals b + a exactly. The
-//! mapping of threads to subgroups is unknown, so a thread's place is its WGSL index in its subgroup plus the places that its subgroup
-//! reserves from a counter. Which thread processes which row thus differs between runs, but the result does not. Full subgroups are
+//! A level of the tree adds thread i + half to thread i, with half from the largest to 1. With subgroups, each thread adds numbers that are
+//! a subgroup or more apart from workgroup memory. `subgroupShuffleXor` adds the rest, after which every thread has the sum, because a + b
+//! equals b + a exactly.
+//!
+//! The mapping of threads to subgroups is unknown. So a thread's place is its index in its subgroup plus the places that its subgroup
+//! reserves from a counter. The assignment of rows to threads thus differs between runs, but the result does not. Full subgroups are
 //! assumed, so an adapter is tested for them when it is opened (`open.rs`).
 
 use std::fmt::Write;
@@ -22,16 +24,16 @@ const WIDEST: u32 = 64;
 pub(crate) struct Reduce {
     width: Option<usize>,
     /// Whether WGSL requires the `enable` directive; wgpu's own WGSL parser supports subgroups but not the directive.
-    said: bool,
+    needs_directive: bool,
 }
 
 impl Reduce {
-    pub const PLAIN: Reduce = Reduce { width: None, said: false };
+    pub const PLAIN: Reduce = Reduce { width: None, needs_directive: false };
 
     /// Method for an adapter with this minimum and maximum subgroup size.
     pub fn by_subgroups(least: u32, most: u32, in_browser: bool) -> Reduce {
         let fits = least.is_power_of_two() && least >= NARROWEST && most <= WIDEST;
-        Reduce { width: fits.then_some(least as usize), said: in_browser }
+        Reduce { width: fits.then_some(least as usize), needs_directive: in_browser }
     }
 
     pub fn has_subgroups(self) -> bool {
@@ -40,7 +42,7 @@ impl Reduce {
 
     /// Directives of a kernel's text.
     pub fn directives(self) -> &'static str {
-        if self.width.is_some() && self.said { "enable subgroups;" } else { "" }
+        if self.width.is_some() && self.needs_directive { "enable subgroups;" } else { "" }
     }
 
     /// Built-in values that `main` needs for [`Reduce::place`].
@@ -84,13 +86,13 @@ impl Reduce {
                     text += "    return y;\n";
                 }
                 Some(width) => {
-                    let near = near(width, lanes, op, "reduce_lanes", "first");
+                    let upper = upper_levels(width, lanes, op, "reduce_lanes", "first");
                     let _ = write!(
                         text,
                         "    reduce_lanes[local] = x;
     workgroupBarrier();
     let first = local - local % {lanes}u + local % {width}u;
-    var y = {near};
+    var y = {upper};
     workgroupBarrier();
 {}    return y;
 ",
@@ -111,14 +113,14 @@ impl Reduce {
         match self.width {
             Some(width) if len > width => {
                 let blocks = threads / width;
-                let near = near(width, len, "+", "sums", "first");
+                let upper = upper_levels(width, len, "+", "sums", "first");
                 let _ = write!(
                     text,
                     "    for (var pass_index = 0u; pass_index < {passes}u; pass_index++) {{
         let segment = pass_index * {blocks}u + local / {width}u;
         let first = segment * {len}u + local % {width}u;
         var y = 0.0;
-        if (segment < {count}u) {{ y = {near}; }}
+        if (segment < {count}u) {{ y = {upper}; }}
 {exchanges}        if (segment < {count}u && local % {width}u == 0u) {{ sums[first] = y; }}
     }}
     workgroupBarrier();
@@ -191,8 +193,8 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// Far halves of the tree, for numbers `width` apart from `first` on.
-fn near(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
+/// Upper levels of the tree: adds the numbers at `first` that are multiples of `width` apart.
+fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
     /// Number `at` of the `count` that remain.
     fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {
         if count == all {
@@ -205,7 +207,7 @@ fn near(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> Strin
     left(0, 1, all, op, &|i| format!("{array}[{first} + {}u]", i * width))
 }
 
-/// Near halves of the tree.
+/// Lower levels of the tree, within a subgroup.
 fn exchanges(lanes: usize, op: &str) -> String {
     let mut text = String::new();
     let mut half = lanes / 2;

@@ -41,7 +41,7 @@ fn pcg4_stirred(x: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(a, b, c, x.w + b * c);
 }
 
-// 4 random words from 4, one to one, at a third of threefry's cost.
+// Maps 4 words to 4 random words, one to one, at a third of threefry's cost.
 fn pcg4(words_in: vec4<u32>) -> vec4<u32> {
     let x = pcg4_stirred(words_in * 1664525u + 1013904223u);
     return pcg4_stirred(x ^ (x >> vec4<u32>(16u)));

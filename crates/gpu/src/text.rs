@@ -43,7 +43,7 @@ impl Text {
         for line in text.lines() {
             match line.trim_start().strip_prefix('#').and_then(|line| line.split_once(' ')) {
                 Some((name, line)) => {
-                    let count = self.counts.iter().find(|count| count.0 == name).expect("a count of this text").1;
+                    let count = self.counts.iter().find(|count| count.0 == name).expect("the text has a count of this name").1;
                     (0..count).for_each(|i| self.text += &(line.replace('#', &i.to_string()) + "\n"));
                 }
                 None => self.text += &format!("{line}\n"),

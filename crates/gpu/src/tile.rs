@@ -36,7 +36,7 @@ const ROWS_16: Tile = tile((16, 64), 32, (4, 4), 2);
 const ROWS_4: Tile = tile((4, 64), 32, (4, 4), 8);
 const CORNER: Tile = tile((64, 4), 32, (4, 4), 8);
 
-/// All tiles.
+/// All tiles that a rule or a measurement can select.
 pub const TILES: [Tile; 12] =
     [LARGE, LARGE_WIDE, MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, SMALL, COLUMNS_16, COLUMNS_4, ROWS_16, ROWS_4, CORNER];
 
@@ -57,12 +57,12 @@ impl Tile {
     }
 }
 
-/// Products that want the same tile.
+/// Class of products that share candidate tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Many large tiles.
     Large,
-    /// Fewer: a batch through a layer.
+    /// Fewer tiles: a batch through a layer.
     Batch,
     /// Any number of rows, up to 32 columns.
     Narrow,
@@ -108,7 +108,7 @@ impl Class {
         }
     }
 
-    /// The rule's tile, which determines how products are split, whatever tile computes them.
+    /// The rule's tile. It determines how products are split, even if another tile computes them.
     pub(crate) fn rule(self) -> Tile {
         self.candidates()[0]
     }

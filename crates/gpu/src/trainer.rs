@@ -22,10 +22,10 @@ pub struct Trainer {
     optimizer: Following,
     /// Dispatches of Adam.
     moved: Range<usize>,
-    /// Dispatches that keep the gradients of earlier runs when several runs make a step.
+    /// Dispatches that store and add the gradients of earlier runs, if a step has several runs.
     keep: [Range<usize>; 2],
     join: Range<usize>,
-    /// Runs whose gradients the next update uses.
+    /// Number of runs whose gradients the next update uses.
     runs: usize,
     outputs: Vec<Arc<str>>,
     /// Readbacks of everything, and of the outputs only.
@@ -83,7 +83,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Dispatches before the next run, and the run.
+    /// Dispatches that must precede the next run, and those of the run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -94,7 +94,7 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// Dispatches of a step with the gradients so far.
+    /// Dispatches of an update with the gradients so far.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
         if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;
@@ -112,7 +112,7 @@ impl Trainer {
 
     fn ask_for(&mut self, what: Asked) -> Result<(), Fault> {
         if self.asked.is_some() {
-            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
+            return Err(Fault::Refused { why: "a result was requested while another is pending".into() });
         }
         self.optimizer.begin_count(&self.memory);
         let mut encoder = self.gpu.encoder();
@@ -129,7 +129,7 @@ impl Trainer {
     }
 }
 
-/// Appends one region to another, or replaces it.
+/// Appends the addition of region `x` to region `to`, or a copy unless `adds`.
 fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
     let first = program.len();
     let body = if adds { "mem[args.to + i] += mem[args.x + i];" } else { "mem[args.to + i] = mem[args.x + i];" };
@@ -150,7 +150,7 @@ impl PlanTrainer for Trainer {
     }
 
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
-        // In queue order: after the steps already begun, before later ones.
+        // Executed in queue order: after the steps already begun, before later ones.
         self.memory.write_floats(self.lowered.input(name), values);
         self.gpu.check()
     }

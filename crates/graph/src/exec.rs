@@ -227,7 +227,7 @@ struct Memory<'a> {
 
 /// Readable rest of the arena while its written parts are borrowed.
 struct Reads<'a> {
-    /// First float and contents of each stretch.
+    /// Offset and contents of each readable range.
     gaps: [(usize, &'a [f32]); 5],
     params: &'a [f32],
     slots: &'a [Range<usize>],
@@ -240,7 +240,7 @@ impl<'a> Memory<'a> {
         let mut gaps: [(usize, &[f32]); 5] = [(0, &[]); 5];
         let (mut arena, mut grads) = (self.arena, self.grads);
         let (mut arena_at, mut grads_at) = (0, 0);
-        // In the order of addresses: the next write is the first beyond those already returned.
+        // In ascending order of addresses, because each write is split off from the rest of the arena.
         for gap in 0..4 {
             let next = (0..4).filter_map(|i| match &writes[i] {
                 Place::Slot(slot) if open[i].is_empty() && !self.slots[*slot].is_empty() => Some((self.slots[*slot].start, i)),

@@ -3,7 +3,7 @@
 //! All tensors are two-dimensional, `[rows, cols]`. [`Graph`] appends nodes; [`Graph::gradients`] appends
 //! the backward nodes of a loss; [`Plan`] fuses, decides lifetimes and lays every tensor into one arena;
 //! [`Executor`] replays the plan and allocates nothing. Parameters, gradients and the optimiser's moments
-//! are one contiguous slice each. This crate knows no environment, no learner, no file and no clock.
+//! are one contiguous slice each. This crate contains no environments, learners, clocks or file access.
 //!
 //! ```
 //! use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Params, Plan};
@@ -56,7 +56,7 @@
 //! assert!((executor.output("y")[0] - 0.25).abs() < 0.1);
 //! # Ok::<(), graph::PlanError>(())
 //! ```
-#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
 mod buffer;

@@ -1,4 +1,4 @@
-//! The operations, each with its text and its plain definition in f64. Their gradients are in `gradients.rs`.
+//! The operations, each with its name and its plain definition in f64. Their gradients are in `gradients.rs`.
 //!
 //! `plan.rs` chooses the fast form of an operation, which must agree with the definition here.
 

@@ -116,7 +116,7 @@ impl Params {
     /// # Panics
     /// If this machine cannot address them.
     pub fn new(table: &Table, seed: u32) -> Params {
-        assert!(usize::try_from(table.bytes()).is_ok(), "parameters that this machine can address: ask Table::bytes first");
+        assert!(usize::try_from(table.bytes()).is_ok(), "this machine cannot address the parameters; check Table::bytes first");
         let mut values = Buffer::zeros(table.len());
         for spec in &table.specs {
             fill(&mut values[spec.range()], spec, seed);

@@ -202,7 +202,7 @@ impl Call {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
 
-    /// Whether it consists of products or of sums of table rows, and is divided among threads.
+    /// Whether the call multiplies or adds enough to be divided among threads.
     fn is_wide(&self) -> bool {
         match *self {
             Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
@@ -213,7 +213,7 @@ impl Call {
     }
 }
 
-/// Packing that a weight is needed in.
+/// Layout of a packed weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     Rows,
@@ -330,7 +330,7 @@ impl Plan {
     /// # Panics
     /// If this machine cannot address them.
     pub(crate) fn arena_len(&self) -> usize {
-        usize::try_from(self.arena_len).expect("an arena that this machine can address: ask Plan::arena_bytes first")
+        usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
     /// Text such as `64x144x128`: rows, inputs and outputs of a product, rows and columns of a row-wise call, else the number of values
     /// written.
@@ -427,9 +427,10 @@ struct Slot {
 struct Planner<'g> {
     graph: &'g Graph,
     layout: Layout,
-    /// Rows of a tensor in panels.
+    /// Number of rows of the tensors that are in panels.
     batch: usize,
-    /// Nodes that read each live node. The norm's input and statistics, which its gradient takes from the forward kernel, do not count.
+    /// Nodes that read each live node. A norm's gradient takes the norm's input and statistics from the forward kernel, so these reads do
+    /// not count.
     readers: Vec<Vec<usize>>,
     /// Number of readers, outputs and gradients.
     uses: Vec<usize>,
@@ -440,11 +441,11 @@ struct Planner<'g> {
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
-    /// Factor of each head's loss in the total loss, by its node. Its gradients are then computed with it.
+    /// Factor of each head's loss in the total loss, by node, for heads whose gradients are computed together with the loss.
     heads: BTreeMap<usize, f32>,
     /// Statistics that a norm or an attention saves, by its node.
     stats: BTreeMap<usize, Place>,
-    /// Parameters whose gradient a node is (a part of).
+    /// For each node that is a gradient or a term of a gradient: the parameters.
     gradient_of: BTreeMap<usize, Vec<usize>>,
     written: Vec<bool>,
     slots: Vec<Slot>,
@@ -645,7 +646,7 @@ impl<'g> Planner<'g> {
         })
     }
 
-    /// If the total loss weighs all rows of a head alike, their gradients are computed together with the loss.
+    /// If all rows of a head have the same weight in the total loss, the gradients are computed together with the loss.
     fn find_head(&mut self, head: usize, fuse: bool) {
         if !fuse || self.graph.nodes[head].op != Op::HeadLoss {
             return;
@@ -667,8 +668,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Extends a product with a parameter by bias, layer norm, residual and activation, or by the addition of another gradient; an
-    /// embedding bag by bias and relu.
+    /// Extends a product of a node and a parameter by bias, layer norm, residual and activation, or by the addition of another gradient.
+    /// Extends an embedding bag by bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

@@ -94,7 +94,7 @@ pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32])
 /// Packs W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= out * inp);
-    // A row count that is a multiple of every tile height.
+    // Number of rows, a multiple of every tile height.
     let rows = (par::CHUNK / inp.max(1)).max(1).next_multiple_of(M_LARGE);
     par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
         let (m, k, w) = (dst.len() / inp.max(1), inp, &w[i * rows * inp..]);
@@ -122,7 +122,8 @@ fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize
         return par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * pairs]], [cols * pairs], |i, [dst]| {
             let (n0, cols) = (i * cols, cols.min(n - i * cols));
             assert!(k == 0 || b.len() > (n0 + cols - 1) * cs + (k - 1) * ks);
-            // SAFETY: found on this machine; both lengths do.
+            // SAFETY: the instruction set is available, and both slices are long enough: `b` was just checked, `dst` is divided
+            // accordingly.
             unsafe { bf16::pack(b[n0 * cs..].as_ptr(), (ks, cs), k, cols, dst.as_mut_ptr().cast()) };
         });
     }
@@ -139,8 +140,8 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
-    // The epilogue of whole rows runs while they are in cache. A product in blocks of rows for that purpose is divided no further, unless
-    // it has few rows.
+    // The epilogue needs whole rows and runs while they are in cache, so the product is computed in blocks of rows. If there are more than
+    // four large blocks, none is divided further.
     let large = multiply_adds([rows, out, inp]) >= 2 * PIECE as u64;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
@@ -191,8 +192,8 @@ pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32],
     matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
 
-/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, y `[batch/PANEL][out][PANEL]`. What the norm
-/// saves has the layout of y; its statistics are `[batch, rounded up to whole panels][2]`.
+/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, y `[batch/PANEL][out][PANEL]`. The saved input of the norm has
+/// the layout of y; the saved statistics are `[batch, rounded up to whole panels][2]`.
 pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
@@ -213,7 +214,7 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     };
     let size = out * PANEL;
     let sizes = [size, if pre.is_empty() { 0 } else { size }, if stats.is_empty() { 0 } else { 2 * PANEL }];
-    // Enough panels for a piece.
+    // Number of panels with enough work for a piece.
     let group = (PIECE / (size * inp).max(1)).max(1);
     let slices = [y, pre, stats];
     if batch.div_ceil(PANEL) < 2 * group {
@@ -249,8 +250,8 @@ pub fn matmul(
         return;
     }
     assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
-    // The lanes lie along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains. The swap stores C transposed, so it must save a
-    // quarter.
+    // Swaps the operands if their sides fill the lanes better: Cᵀ = Bᵀ·Aᵀ has the same chains. C is then stored transposed, so the swap
+    // must save a fifth of the work.
     let swap = !isa.rounds_to_bf16() && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         let (a, b) = (Left::strided(b.as_ptr(), b_cs, b_ks), Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs });
@@ -262,8 +263,8 @@ pub fn matmul(
     run(isa, product);
 }
 
-/// `c[m][n]` (+)= Σ_k a·`b[k]`, on this thread: b is `[k][PANEL]`, n at most PANEL, and one stride of a, (to the next row, to the next
-/// column), is 1.
+/// `c[m][n]` (+)= Σ_k `a[m][k]`·`b[k][n]`, on this thread. b is `[k][PANEL]`, and n is at most PANEL. The strides of a are (to the next
+/// row, to the next column); one of them is 1.
 ///
 /// # Safety
 /// a and c must be valid for m, n and k at their strides, and b for k whole rows.
@@ -289,7 +290,7 @@ fn padded(n: usize) -> usize {
 const ROW_BLOCK: usize = 64;
 /// Steps of k for which a block of B stays in the first-level cache.
 const K_BLOCK: usize = 384;
-/// The same for a B that is packed on the stack during the product.
+/// [`K_BLOCK`] for a B that is packed on the stack during the product.
 const K_STACK: usize = 128;
 /// Columns of C for which a block of A stays in cache.
 const N_LARGE: usize = 2048;
@@ -310,14 +311,14 @@ fn run(isa: Isa, product: Product) {
         return run_piece(isa, product);
     }
     let height = tile_height(isa);
-    // Relative cost of a copy beside faster products.
-    let dear = match isa {
+    // Cost of reading a number again, in the multiply-adds of this instruction set; faster multiply-adds make it higher.
+    let cost = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
         _ => 1,
     };
     let (of_a, of_b) = if matches!(product.b, Right::Strided { .. }) { (48, 24) } else { (24, 8) };
-    let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * dear, of_b * dear]);
+    let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * cost, of_b * cost]);
     // Whole tiles, divided evenly: with equal pieces and a small last one, one thread would have only the small one.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
@@ -328,8 +329,8 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Number of pieces down and across, each of at least [`PIECE`] multiply-adds, that minimises the loss. Each piece reads its rows of A and
-/// its columns of B again, at `costs` multiply-adds per number. With fewer pieces, threads wait longer for the last one.
+/// Number of pieces down and across, each of at least [`PIECE`] multiply-adds, with the least lost time. Each piece reads its rows of A and
+/// its columns of B again, at `of_a` and `of_b` multiply-adds per number. With fewer pieces, threads wait longer for the last one.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -434,8 +435,8 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                                 Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width, None),
                                 Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride, None),
                                 Right::Pairs(_) => unreachable!("has tiles of its own"),
-                                // The first tile packs them as it reads them, behind its multiply-adds. Browsers do not, so that their
-                                // modules contain fewer tiles.
+                                // The first tile copies B as it reads it, in parallel with its multiply-adds. Browsers do not, so that
+                                // their modules contain fewer tiles.
                                 Right::Strided { p: b, ks, cs: 1 }
                                     if S::PREFETCHES && cols == S::TILE_VECTORS * S::LANES && m_end - m_first >= S::TILE_ROWS =>
                                 {
@@ -546,7 +547,7 @@ impl Ahead {
         Ahead { p: std::ptr::null(), stride: 0, lines: 0, rows: 0, line: 0, quota: 0 }
     }
 
-    /// `rows` stretches of `len` floats.
+    /// Prefetches `rows` rows of `len` floats in `times` calls of [`Ahead::ask`].
     #[inline(always)]
     fn new(p: *const f32, stride: usize, rows: usize, len: usize, times: usize) -> Ahead {
         let lines = len.div_ceil(16);
@@ -576,7 +577,7 @@ fn even_for(rows: usize, most: usize, height: usize) -> usize {
 /// Copies rows of A together: `[rows][ROW_LARGE]`. Returns the address and the strides.
 #[inline(always)]
 unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps: usize, to: *mut f32) -> (*const f32, usize, usize) {
-    // SAFETY: the caller's: rows <= M_LARGE, steps <= K_LARGE.
+    // SAFETY: the caller guarantees rows <= M_LARGE and steps <= K_LARGE.
     unsafe {
         for r in 0..rows {
             let (a, to) = (a.add(r * rs), to.add(r * ROW_LARGE));
@@ -592,7 +593,7 @@ unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps:
     (to.cast_const(), ROW_LARGE, 1)
 }
 
-/// Floats from one tile's rows to the next in such a copy. Not a power of two, because equal cache sets would conflict.
+/// Floats from one tile's rows to the next in a copy by [`copy_tiles`]. Not a power of two, because equal cache sets would conflict.
 #[inline(always)]
 fn tile_stride<S: Simd>(steps: usize) -> usize {
     S::TILE_ROWS * steps + 16
@@ -602,14 +603,14 @@ fn tile_stride<S: Simd>(steps: usize) -> usize {
 /// lower.
 #[inline(always)]
 unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut f32) {
-    // SAFETY: the caller's, as above; what the strides add is less than what rows of ROW_LARGE leave over.
+    // SAFETY: guaranteed by the caller, as above. The padding of [`tile_stride`] is smaller than that of rows of ROW_LARGE.
     unsafe {
         let stride = tile_stride::<S>(steps);
         for first in (0..steps).step_by(4) {
             for tile in 0..rows / S::TILE_ROWS {
                 for k in first..steps.min(first + 4) {
                     let (from, to) = (a.add(k * ks + tile * S::TILE_ROWS), to.add(tile * stride + k * S::TILE_ROWS));
-                    // With a constant length, this is one or two moves.
+                    // A copy of constant length compiles to one or two moves.
                     std::ptr::copy_nonoverlapping(from, to, S::TILE_ROWS);
                 }
             }
@@ -681,7 +682,7 @@ impl TileAhead {
 /// Calls the tile of a given shape. Shapes that the instruction set never needs are not compiled.
 #[inline(always)]
 unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if S::TILE_VECTORS == 4 && vectors == 4 {
             tile_high::<S, 4>(s, rows, t);
@@ -695,7 +696,7 @@ unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
 
 #[inline(always)]
 unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if S::TILE_ROWS == 8 && rows == 8 {
             tile::<S, 8, NV>(s, t);
@@ -716,7 +717,7 @@ unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
 /// `C[MR][NV vectors]` = start + Σ_k A·B, held in registers.
 #[inline(always)]
 unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let whole = t.cols == NV * S::LANES && t.c.cs == 1;
         let mut buffer = [MaybeUninit::<f32>::uninit(); 8 * PANEL];
@@ -810,7 +811,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     mut copy: *mut f32,
     acc: &mut [[S::F; NV]; MR],
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut rows = [t.a; MR];
         for m in 1..MR {
@@ -857,7 +858,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
 /// `dst[steps][width]` = `b[k·ks + c·cs]`; the columns from `cols` on are 0.
 #[inline(always)]
 unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, width: usize, dst: *mut f32) {
-    // SAFETY: the caller's: b holds [steps][cols] at these strides, dst [steps][width].
+    // SAFETY: the caller guarantees that b holds [steps][cols] at these strides, and dst [steps][width].
     unsafe {
         if cols < width {
             for k in 0..steps {

@@ -15,7 +15,7 @@ const MOST: f32 = 1.9;
 /// Construction of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grade {
-    /// Index of its trained step.
+    /// Index of the row's trained step.
     pub step: u32,
     /// Factor of the step.
     pub scale: f32,
@@ -91,8 +91,8 @@ impl Sums<'_> {
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
         let Sums { width, table, from, added, taken, .. } = *self;
-        // SAFETY: every row named lies in the table and the strip in the width, as `sums` sees to; `from`, `sum`
-        // and `y` are empty or as long as the width.
+        // SAFETY: `sums` has checked that every listed row is in the table and the strip within the width. `from`, `sum` and `y` are empty
+        // or as long as the width.
         unsafe {
             let mut x = [s.splat_u(0); N];
             if !from.is_empty() {
@@ -149,7 +149,7 @@ struct Scatter<'a> {
 impl Scatter<'_> {
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
-        // SAFETY: every row named lies in the table and the strip in the width, as `scatter` sees to.
+        // SAFETY: `scatter` has checked that every listed row is in the table and the strip within the width.
         unsafe {
             let mut d = [s.splat(0.0); N];
             for i in 0..N {

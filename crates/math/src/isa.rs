@@ -1,12 +1,12 @@
 //! Instruction sets, and the one trait through which every kernel of the project is written.
 //!
-//! A kernel is what [`kernel!`](crate::kernel) is given, or a struct that implements [`Kernel`]; [`dispatch`] runs it with the
-//! vectors of the instruction set asked for, compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]`
-//! trampoline, everything below it `#[inline(always)]`). No other crate names an instruction set or needs `unsafe`.
+//! A kernel is the body of [`kernel!`](crate::kernel), or a struct that implements [`Kernel`]. [`dispatch`] runs it with the vectors of the
+//! requested instruction set, compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline, everything below
+//! it `#[inline(always)]`). No other crate names an instruction set or needs `unsafe`.
 //!
-//! **Which bits agree.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of
-//! one class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums go through
-//! [`Simd::sum_lanes`], which has 16 virtual lanes and one tree everywhere. No approximate reciprocals.
+//! **Classes with equal bits.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of one class:
+//! *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which has 16 virtual
+//! lanes and one tree everywhere. There are no approximate reciprocals.
 
 /// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
 /// (see [`Kernel`]). The other parameters name variables in the scope of the macro, because a kernel captures nothing.
@@ -37,18 +37,18 @@ macro_rules! values {
         #[inline(always)]
         #[allow(unused_unsafe)] // some sets' intrinsics are safe
         fn $name(self, $($arg: $t),*) -> $r {
-            // SAFETY: a token exists only where the instruction set was found.
+            // SAFETY: a token exists only if the instruction set was detected.
             unsafe { $body }
         }
     )*};
 }
 
-/// The same for methods that read or write memory at the caller's pointer.
+/// `values!` for methods that read or write memory at the caller's pointer.
 macro_rules! pointers {
     ($(fn $name:ident($($arg:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => {$(
         #[inline(always)]
         unsafe fn $name(self, $($arg: $t),*) $(-> $r)? {
-            // SAFETY: the caller's, and the token's.
+            // SAFETY: guaranteed by the caller and by the token.
             unsafe { $body }
         }
     )*};
@@ -89,7 +89,7 @@ pub enum Isa {
     Avx512,
     /// AVX-512 with products of operands rounded to bf16 and sums in f32. The numbers differ, so it is used only on request.
     Bf16,
-    /// The same with AMX tiles, which have their own order of sums.
+    /// [`Isa::Bf16`] with AMX tiles, which add in another order.
     Amx,
     Neon,
     /// WebAssembly SIMD.
@@ -143,7 +143,7 @@ impl Isa {
             Isa::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             Isa::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128", not(target_feature = "relaxed-simd"))),
             Isa::Relaxed => cfg!(all(target_arch = "wasm32", target_feature = "relaxed-simd")),
-            #[allow(unreachable_patterns)] // every set is named above on some machine
+            #[allow(unreachable_patterns)] // on some targets, the arms above are all sets
             _ => false,
         }
     }
@@ -190,5 +190,5 @@ pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     }
 }
 
-/// Token of the set that needs no proof.
+/// Token of the portable set, which is always available.
 pub(crate) const PORTABLE: portable::Portable = portable::Portable;

@@ -8,7 +8,7 @@
 //! last panel is padded.
 #![allow(unsafe_code)]
 #![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
-#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 
 pub mod gemm;
 pub mod graded;

@@ -22,7 +22,7 @@ pub struct Layer {
     inputs: usize,
     walks: Vec<Walk>,
     gates: Vec<Gate>,
-    /// The same if outputs overwrite inputs, and the length of that memory: see [`Layer::move_in`].
+    /// Gates for outputs that overwrite inputs, and the length of that memory: see [`Layer::move_in`].
     moved: Vec<Gate>,
     moved_len: usize,
     /// Inputs that no gate reads.
@@ -399,8 +399,8 @@ impl Backward<'_> {
         }
     }
 
-    /// The width is the given multiple of 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes. Narrower sets walk once per
-    /// part of these, so that the sums stay in registers.
+    /// `WIDTH` is the width in units of 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes. Sets with narrower vectors repeat
+    /// the walk for each part of these lanes, so that the sums stay in registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,
@@ -408,9 +408,8 @@ impl Backward<'_> {
         walk: &Walk,
         sums: &mut [Sums<S::F>; LONGEST],
     ) {
-        // SAFETY: walks are of the layer's gates, [`LONGEST`] at most, of which there are as many coefficients and sums.
-        // `Layer::new` saw to it that wires end within the inputs, [`backward`] that x, dx and dy are as long as those
-        // and the gates take.
+        // SAFETY: walks index the layer's gates, at most [`LONGEST`] each, and every gate has its coefficients and sums. `Layer::new`
+        // ensures that wires end within the inputs. [`backward`] ensures that x, dx and dy have the lengths of the inputs and gates.
         unsafe {
             let gates = self.layer.gates.get_unchecked(walk.gates.clone());
             let coefficients = self.coefficients.get_unchecked(walk.gates.clone());
@@ -535,7 +534,7 @@ pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f
                     let from = run.at as usize + c * plane + (k / 3) * stride + k % 3 - stride - 1;
                     let to = to + run.lane as usize;
                     for i in (0..run.len as usize).step_by(S::LANES) {
-                        // SAFETY: `gather` saw to the lengths of x and y, each with a vector to spare.
+                        // SAFETY: `gather` has checked the lengths of x and y, each with room for an additional vector.
                         unsafe { s.store_ptr(s.load_ptr(x.as_ptr().add(from + i)), y.as_mut_ptr().add(to + i)) };
                     }
                 }
@@ -609,7 +608,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
     };
     for r in (0..TILE).step_by(4) {
         for c in (0..columns).step_by(4) {
-            // SAFETY: blocks of 4 by 4 in 16 rows of `columns`, of which there are 4 or 16.
+            // SAFETY: `columns` is 4 or 16, so a block of 4 by 4 lies within the 16 rows.
             unsafe {
                 s.transpose4(rows.as_ptr().add(r * columns + c), columns, turned.as_mut_ptr().add(c * TILE + r), TILE);
             }
@@ -623,7 +622,7 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
     let mut all = [0.0; TILE * 16];
     for r in (0..TILE).step_by(4) {
         for c in (0..columns).step_by(4) {
-            // SAFETY: blocks of 4 by 4 in 16 rows of `columns`, of which there are 4 or 16.
+            // SAFETY: `columns` is 4 or 16, so a block of 4 by 4 lies within the 16 rows.
             unsafe {
                 s.transpose4(turned.as_ptr().add(c * TILE + r), TILE, all.as_mut_ptr().add(r * columns + c), columns);
             }

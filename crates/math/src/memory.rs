@@ -14,8 +14,8 @@ pub fn ask_for_large_pages(memory: &mut [f32]) {
         unsafe extern "C" {
             fn madvise(start: *mut c_void, bytes: usize, advice: c_int) -> c_int;
         }
-        // SAFETY: this advice changes where memory lies, never what it holds, and an address that it cannot be given for is an
-        // error that is no matter.
+        // SAFETY: this advice may change the location of memory, never its contents. The system rejects an invalid address, without
+        // consequences here.
         unsafe { madvise(memory.as_mut_ptr().cast(), size_of_val(memory), MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]

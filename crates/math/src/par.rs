@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 thread_local! {
-    /// Whether this thread must do everything itself.
+    /// Whether parallel calls from this thread must run on it alone.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -70,7 +70,7 @@ fn is_inside() -> bool {
     false
 }
 
-/// Runs `f` on a thread of the pool. Enter once if many pieces follow one another.
+/// Runs `f` on a thread of the pool. Useful around many successive parallel calls, which then do not enter the pool one by one.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
     if threads() > 1 && rayon::current_thread_index().is_none() {
@@ -109,7 +109,7 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// [`each_mut`] for large items: if there are enough for all threads, one thread processes each item alone.
+/// [`each_mut`] for large items: if there are enough for all threads, each item is processed by one thread alone.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -136,7 +136,7 @@ pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 <<
 /// Multiply-adds after which a long computation yields: a few hundredths of a second on two threads.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
-/// Number of the `count` items, each of `size` numbers, per piece. Each piece justifies a thread, and all threads get equally many.
+/// Number of items per piece, for `count` items of `size` numbers each. Each piece justifies a thread, and all threads get equally many.
 pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)
 }
@@ -147,9 +147,9 @@ pub fn evenly(pieces: usize) -> usize {
     if pieces > threads { pieces / threads * threads } else { pieces.max(1) }
 }
 
-/// Divides several slices alike: the i-th piece of each is its `sizes` floats from i·size on. Calls `f(i, pieces)` in any order and on any
-/// thread. Outside the pool it runs on the calling thread, because the transfer may cost more than it saves. The first slice determines the
-/// number of pieces; an absent slice is empty and has size 0.
+/// Divides several slices into corresponding pieces: piece i of a slice is its `sizes` floats from i·size on. Calls `f(i, pieces)` in any
+/// order and on any thread. Outside the pool it runs on the calling thread, because the transfer may cost more than it saves. The first
+/// slice determines the number of pieces. An absent slice is empty and has size 0.
 pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);
@@ -239,7 +239,7 @@ impl<T: 'static> Pinned<T> {
     }
 }
 
-/// The same if the value itself has to stay: it is in thread-local storage, and this is its index.
+/// A value that is used only on the thread that created it. It remains in thread-local storage; this is its index, which may move.
 #[cfg(target_family = "wasm")]
 pub struct Pinned<T> {
     number: u32,

@@ -278,7 +278,7 @@ pub fn norm(rows: usize, cols: usize, x: &[f64], gamma: &[f64], beta: Option<&[f
     }
 }
 
-/// dx of [`norm`], and the sums over rows dgamma and dbeta (added to what they hold).
+/// dx of [`norm`], and the sums over rows dgamma and dbeta, which are added to the contents.
 pub fn norm_backward(
     rows: usize,
     cols: usize,

@@ -57,7 +57,7 @@ fn by_faer(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
 #[cfg(all(test, feature = "rivals"))]
 mod tests {
     #[test]
-    fn the_rivals_compute_what_is_compared() {
+    fn rivals_compute_the_compared_product() {
         let (m, n, k) = (5, 7, 3);
         let a: Vec<f32> = (0..m * k).map(|i| i as f32 - 6.0).collect();
         let b: Vec<f32> = (0..k * n).map(|i| 0.5 * i as f32 - 4.0).collect();

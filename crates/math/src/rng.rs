@@ -118,14 +118,14 @@ impl Rng {
         Rng { key: [seed, stream, 0, 0] }
     }
 
-    /// The four words of one counter.
+    /// Four random words for one counter.
     pub fn block(&self, counter: [u32; 4]) -> [u32; 4] {
         // One lane would suffice; four are as fast.
         let s = crate::isa::PORTABLE;
         threefry(s, self.key, counter.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
     }
 
-    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so each filling needs its own number.
+    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so each call needs another `fill`.
     pub fn fill_uniform(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, false);
     }

@@ -17,7 +17,7 @@ pub struct Quartiles {
 }
 
 impl Quartiles {
-    /// Quartiles by linear interpolation between the sorted values, as in NumPy. A sample without an end is infinite.
+    /// Quartiles by linear interpolation between the sorted values, as in NumPy. A sample that never finished is infinite.
     ///
     /// # Panics
     /// If there are no samples.
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_infinite() {
+    fn samples_without_an_end_are_infinite() {
         let never = f64::INFINITY;
         let found = Quartiles::of(&[never, 10.0, 30.0, never, 20.0]);
         assert_eq!([found.lower, found.median, found.upper], [20.0, 30.0, never]);
@@ -90,9 +90,9 @@ mod tests {
         Quartiles::of(&[]);
     }
 
-    /// A call that takes one millisecond, and every tenth time eleven.
+    /// Every tenth call takes 11 ms, the others 1 ms.
     #[test]
-    fn slow_calls_count() {
+    fn slow_calls_are_counted() {
         let (clock_s, calls) = (Cell::new(0.0), Cell::new(0));
         let call = || {
             calls.set(calls.get() + 1);
@@ -104,9 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_also_ends_the_round() {
+    fn a_coarse_clock_ends_the_round() {
         let calls = Cell::new(0u64);
-        // 100 µs a step of the clock, a call of 1 µs
+        // The clock advances in steps of 100 µs; a call takes 1 µs.
         let now = || (calls.get() / 100) as f64 * 1e-4;
         let call_s = sustained_s(0.04, &now, || calls.set(calls.get() + 1));
         assert!((call_s - 1e-6).abs() < 1e-8, "{call_s}");

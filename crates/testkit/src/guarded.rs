@@ -3,6 +3,7 @@
 //!
 //! ```
 //! // Miri detects such writes itself, and would treat the guards as part of the buffer.
+//! #[cfg(not(miri))]
 //! #[global_allocator]
 //! static GUARDED: testkit::Guarded = testkit::Guarded;
 //!
@@ -55,7 +56,7 @@ unsafe impl GlobalAlloc for Guarded {
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: it was allocated above.
+        // SAFETY: `alloc` allocated this memory with this layout.
         unsafe {
             if let Some(byte) = damage(at, layout) {
                 eprintln!("byte {byte} of a buffer of {} bytes was written", layout.size());

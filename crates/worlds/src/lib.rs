@@ -1,6 +1,6 @@
 //! Rules of environments, games, cubes, automata and texts. Each control environment has a scalar f64 reference and a
 //! vectorized f32 version. This crate contains no networks, learners, clocks or file access.
-#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
 pub mod backgammon;

@@ -1,6 +1,6 @@
-// The 344 inputs of backgammon's published network from a decision's nine words; `inputs.rs` in learn has the same as a table. Each side
-// has four words with four bits per position: the points in that side's numbering, then the bar. The ninth word has the roll's index, and
-// bit 8 marks the second half of a double; higher bits of a sample are ignored.
+// The 344 inputs of backgammon's published network, from the nine words of a decision; `inputs.rs` in learn lists them in a table. Each
+// side has four words with four bits per position: the points in that side's numbering, then the bar. The ninth word has the roll's index,
+// and bit 8 marks the second half of a double; higher bits of a sample are ignored.
 
 const BAR = 25u;
 const CHECKERS = 15u;
@@ -13,7 +13,7 @@ fn borne_off(at: u32, which: u32) -> u32 {
     var left = 0u;
     for (var word = 0u; word < 4u; word++) {
         let bits = words[at + which * 4u + word];
-        // Pairs first: their sums fit into bytes, as does the total.
+        // Adds pairs first, so that their sums and the total fit into bytes.
         left += (((bits & 0x0F0F0F0Fu) + ((bits >> 4u) & 0x0F0F0F0Fu)) * 0x01010101u) >> 24u;
     }
     return CHECKERS - left;

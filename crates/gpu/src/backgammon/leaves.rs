@@ -15,7 +15,8 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Shared by both lanes: writes and submits keep their order, so the GPU reads one lane's decisions before the other's are written.
+    /// Shared by both lanes: writes and submits are executed in order, so the GPU reads one lane's decisions before the other's are
+    /// written.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],
@@ -61,7 +62,7 @@ impl Leaves {
         let lane = &mut self.lanes[lane];
         gpu.check()?;
         if lane.asked.is_some() {
-            return Err(refused("a lane was asked again before it had answered"));
+            return Err(refused("leaves were requested while the lane has a pending request"));
         }
         memory.write_words(self.decisions, decisions.as_flattened());
         let mut encoder = gpu.encoder();
@@ -73,7 +74,7 @@ impl Leaves {
     }
 
     pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        // Waits for this lane alone; the other's leaves may be queued behind it.
+        // Waits for this lane only; the other lane's leaves may be queued behind it.
         let (Lane { readback, asked, rows }, wide) = (&mut self.lanes[lane], self.width);
         let mut floats = |region: usize, arrived: Arrived| {
             let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };

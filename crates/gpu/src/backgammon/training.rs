@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Maximum number of steps per submit; each has its own region for drawn indices.
 const TOGETHER: usize = 4;
-/// Maximum number of pending submits. Beyond it a step waits if the platform can wait; otherwise a round has no more than these.
+/// Maximum number of pending submits. Beyond it a step waits if the platform can wait. If it cannot, a round has at most this many.
 const IN_FLIGHT: usize = 64;
 
 pub struct Training {
@@ -23,14 +23,14 @@ pub struct Training {
     program: Program,
     params: Region,
     packed_samples: Region,
-    /// Regions of TOGETHER steps.
+    /// Drawn indices, one region for each of TOGETHER steps.
     drawn: Region,
     value_coef: Region,
     optimizer: Following,
     /// Policy loss, value loss, gradient norm.
     sums: Region,
     minibatch: usize,
-    /// Dispatches at the start of each step of a submit, and the shared dispatches that follow.
+    /// Dispatches at the start of each step of a submit, then the dispatches that all steps share.
     gathers: Range<usize>,
     step: [Range<usize>; 3],
     readback: Readback,
@@ -103,7 +103,7 @@ impl Training {
         if self.asked.is_some() {
             return Err(refused("the trainer was reset before its last result was read"));
         }
-        // Steps that were not submitted would be overwritten at once.
+        // Waiting steps would be overwritten by the new state, so they are discarded.
         self.waiting.clear();
         self.memory.write_floats(self.params, state.weights);
         self.optimizer.reset([state.m, state.v], state.steps, &self.memory);
@@ -112,7 +112,7 @@ impl Training {
     }
 
     pub fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        // Earlier steps train on the old samples.
+        // Steps that wait must train on the old samples.
         self.send(false)?;
         let region = self.packed_samples.part(first * PACKED_SAMPLE_WORDS, packed_samples.len() * PACKED_SAMPLE_WORDS);
         self.memory.write_words(region, packed_samples.as_flattened());
@@ -120,7 +120,7 @@ impl Training {
     }
 
     pub fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
-        assert_eq!(drawn.len(), self.minibatch, "places of one minibatch");
+        assert_eq!(drawn.len(), self.minibatch, "expected the indices of one minibatch");
         if !self.optimizer.has_settings(adam) || self.sent_coef != value_coef {
             self.send(false)?;
             self.optimizer.follow(adam, &self.memory)?;
@@ -138,7 +138,7 @@ impl Training {
         self.optimizer.begin_count(&self.memory);
         self.send(true)?;
         self.readback.ask();
-        // In queue order: after the copy, before later steps.
+        // Executed in queue order: after the copy, before later steps.
         self.memory.write_floats(self.sums, &[0.0; 3]);
         self.gpu.check()
     }

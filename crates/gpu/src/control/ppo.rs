@@ -1,9 +1,9 @@
 //! Complete PPO on a GPU: rollout, advantages, shuffled minibatches and Adam as one list of dispatches over one memory, built once per
 //! learner and replayed. An iteration takes at most three submits and one readback.
 //!
-//! It computes the same as `learn::control::ppo`, in the same order and with the same random words, so a run can move between CPU and GPU.
-//! Numbers differ by rounding only, and the same adapter repeats them exactly. Every iteration returns the whole state to the learner, and
-//! each [`IterationInput`] contains the settings.
+//! It performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between CPU
+//! and GPU. Numbers differ by rounding only, and an adapter gives the same numbers at every run. Every iteration returns the whole state to
+//! the learner, and each [`IterationInput`] contains the settings.
 
 mod layout;
 
@@ -31,7 +31,7 @@ pub struct GpuPpo {
 }
 
 impl GpuPpo {
-    /// Uploads a learner at a boundary.
+    /// Uploads the state of a learner that is between two iterations.
     pub fn new(gpu: &Gpu, snapshot: &Snapshot) -> Result<GpuPpo, Fault> {
         gpu.check()?;
         let spec = snapshot.spec.clone();

@@ -23,7 +23,7 @@ const EPISODE: &str = include_str!("worlds/episode.wgsl");
 #[derive(Clone)]
 pub struct World {
     pub spec: &'static Spec,
-    /// Functions without bindings, to precede a kernel's source. The text includes [`POLY`] and [`RNG`], and defines
+    /// WGSL functions without bindings, which precede a kernel's own text. They include [`POLY`] and [`RNG`] and define the world:
     /// ```wgsl
     /// const STATE: u32; const OBSERVATION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
     /// const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;
@@ -34,7 +34,7 @@ pub struct World {
     /// fn world_shown(state: State) -> Shown
     /// fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped
     /// ```
-    /// and on top of these, with limits, lengths and new episodes,
+    /// They also define its episodes, with step limits, lengths and restarts:
     /// ```wgsl
     /// struct EnvState { state: State, shown: Shown, steps: u32, episodes: u32 }
     /// struct StepResult { now: EnvState, reached: Shown, reward: f32, ended: u32 }
@@ -101,8 +101,8 @@ struct Args {
     anew: u32,
 }
 
-/// Many environments of one kind on the GPU, each of which restarts when its episode ends; as `worlds::control::Vector`, but with
-/// observations as rows.
+/// Many environments of one kind on the GPU. Each restarts when its episode ends, as in `worlds::control::Vector`, but observations are
+/// rows.
 pub struct Worlds {
     world: World,
     count: usize,

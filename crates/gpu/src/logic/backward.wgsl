@@ -1,4 +1,4 @@
-// Slopes of the loss in all rows but the last, gathered from the gates that read them, in their order.
+// Slopes of the loss in all rows but the last. Each row adds the contributions of the gates that read it, in their order.
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let member = args.member + group.z;

@@ -115,7 +115,7 @@ impl GpuPopulation {
         };
         let padded = (state / spec.architecture.channels).next_multiple_of(BLOCK);
         let a_member = rows.count * padded;
-        // Rest of the buffer and of the memory for rows.
+        // Remaining room in the buffer and in the memory for rows.
         let room = gpu.largest_buffer().saturating_sub(space.float_bytes()).min(MOST_BYTES) / 8;
         let fit = ((room / a_member as u64) as usize).clamp(1, members);
         let together = members.div_ceil(members.div_ceil(fit));
@@ -193,7 +193,7 @@ impl Accelerator for GpuPopulation {
         }
         let [state, _] = self.spec.sizes();
         let begin = self.floats.states.part(0, self.spec.members * state);
-        // In queue order: after the pending updates.
+        // Executed in queue order: after the pending updates.
         self.memory.write_words(self.words.standing, &standing);
         self.memory.write_floats(self.floats.corrections, &corrections);
         self.memory.write_floats(self.floats.knobs, &[lr, beta1, beta2, eps, weight_decay, clip]);
@@ -206,7 +206,7 @@ impl Accelerator for GpuPopulation {
 
     fn ask(&mut self) -> Result<(), Fault> {
         if self.asked.is_some() {
-            return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
+            return Err(Fault::Refused { why: "a result was requested while another is pending".into() });
         }
         let mut encoder = self.gpu.encoder();
         self.readback.encode(&mut encoder);

@@ -7,7 +7,7 @@ fn see(member: u32, row: u32, lane: u32) {
     mem[row_at(args.x, member, row) + lane] = x;
 }
 
-// A cell that does not fire keeps its state.
+// Next state of a cell. A cell that does not fire keeps its state.
 fn go_on(member: u32, lane: u32) {
     let fire = fires(member, lane);
     for (var channel = 0u; channel < CHANNELS; channel++) {
@@ -17,7 +17,7 @@ fn go_on(member: u32, lane: u32) {
     }
 }
 
-// Slopes in the last rows from those in the next state.
+// Writes the slopes in the next state to the last rows.
 fn go_back(member: u32, lane: u32) {
     let fire = fires(member, lane);
     for (var channel = 0u; channel < CHANNELS; channel++) {
@@ -26,7 +26,7 @@ fn go_back(member: u32, lane: u32) {
     }
 }
 
-// Slopes in the previous state from those in the first rows of all cells that see it.
+// Slopes in the previous state, gathered from the first rows of all cells that see the cell.
 fn unsee(member: u32, channel: u32, lane: u32) {
     let cell = lane % PLANE;
     let at = args.d_state + cell_at(member, lane, channel, cell);

@@ -1,6 +1,7 @@
-//! Causal attention and its gradient. A workgroup has 32 rows of one head of one sequence: queries, which visit the keys up to their own,
-//! or, for the gradients of keys and values, keys, which visit the queries from their own on. So one workgroup writes each number and adds
-//! in a fixed order. Of the scores, only the logarithm of each row's sum is stored.
+//! Causal attention and its gradient. A workgroup processes 32 rows of one head of one sequence. Forward and for the gradients of queries,
+//! these are queries, which visit the keys up to their own. For the gradients of keys and values, they are keys, which visit the queries
+//! from their own on. So only one workgroup writes each number, and it adds in a fixed order. Of the scores, only the logarithm of each
+//! row's sum is stored.
 //!
 //! A head wider than 32 columns consists of several tiles. The text unrolls the tiles of sums, so that a thread keeps its part in
 //! registers.

@@ -89,7 +89,7 @@ fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// Makes each thread's values a first factor; k are its columns.
+// Stores each thread's values as the first factor of a product; their columns are its k.
 fn make(x: Tile, down: u32, across: u32) {
     let y = turned(x);
     made[across * 32u + down] = y.a;

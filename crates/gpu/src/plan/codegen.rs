@@ -25,7 +25,7 @@ const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
 
-/// The same for a kernel that reduces.
+/// [`MAIN`] for a kernel that reduces.
 fn main_of(reduce: Reduce) -> String {
     format!(
         "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
@@ -56,7 +56,7 @@ struct Kernel<'a> {
     body: String,
     /// Registers of each value in a thread.
     registers: BTreeMap<usize, Vec<String>>,
-    /// Single numbers.
+    /// Values that are single numbers.
     singles: BTreeMap<usize, String>,
     /// Values that are equal for all rows, by column.
     rows: BTreeMap<(usize, usize), String>,
@@ -158,7 +158,7 @@ impl Writer<'_> {
         self.total(index, &sums, region, parts, program);
     }
 
-    /// Adds up the sums of the workgroups, and continues with the totals.
+    /// Sums the partial sums of the workgroups, and computes the values that depend on the totals.
     fn total(&self, index: usize, sums: &[Sum], partial: Region, parts: usize, program: &mut Program) {
         let width = sums.len();
         let lanes = LARGE / width.next_power_of_two();
@@ -307,7 +307,7 @@ impl Kernel<'_> {
         format!("args.{name}")
     }
 
-    /// Offset of a value.
+    /// Text of a value's offset in memory.
     fn base(&mut self, value: usize) -> String {
         if let Some(base) = self.bases.get(&value) {
             return base.clone();
@@ -327,7 +327,7 @@ impl Kernel<'_> {
         format!("x{}", self.names)
     }
 
-    /// A single number.
+    /// Text of a value that is a single number.
     fn single(&mut self, value: usize) -> String {
         if let Some([name]) = self.registers.get(&value).map(Vec::as_slice) {
             return name.clone();
@@ -353,7 +353,7 @@ impl Kernel<'_> {
         name
     }
 
-    /// A thread's numbers of a value.
+    /// Registers with a thread's numbers of a value.
     fn own(&mut self, value: usize) -> Vec<String> {
         if let Some(names) = self.registers.get(&value) {
             return names.clone();
@@ -394,7 +394,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Row by row, the operand of a column; element by element, that of the element's row.
+    /// Text of the number of a row: of the thread's row if threads have rows, else of the element's row.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
@@ -418,7 +418,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the nodes of a group's threads; returns what they sum.
+    /// Appends the text of the nodes that a group's threads compute; returns the sums over threads.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {
@@ -574,7 +574,7 @@ impl Kernel<'_> {
                 let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
-                // The first of a pair loses what the second gains; the inverse rotation swaps the signs.
+                // The other number's term is subtracted from the first of a pair and added to the second; the inverse rotation swaps the signs.
                 let sides = if back { "-turned, turned" } else { "turned, -turned" };
                 let _ = write!(
                     self.body,
@@ -627,7 +627,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Final work of one thread on the sums, which are `stride` apart.
+    /// Work of one thread on the totals of the sums, which are `stride` apart.
     fn tail(&mut self, index: usize, sums: &[Sum], stride: usize) -> String {
         self.body.clear();
         self.head.clear();

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Location of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Location {
-    /// In the arena, if in memory at all.
+    /// In the arena, or in registers only.
     Arena,
     /// In the arena, filled before a run.
     Input,
@@ -29,7 +29,7 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// Factor before rounding to f16: a gradient and its consequences carry their head's `lift`.
+    /// Power of two that multiplies the value before rounding to f16. Gradients, and values computed from them, have their head's `lift`.
     pub lift: f32,
 }
 
@@ -128,7 +128,7 @@ impl Dataflow {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
             let product = matches!(node.op, Op::Product(_) | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
-            // Nothing waits for a gradient, and a single number joins a kernel of others.
+            // No node waits for a gradient. A gradient of one number goes last, where it joins a kernel of others.
             let to = &self.values[node.writes[0]];
             let waits = to.len == 1 && !product && matches!(to.location, Location::Grad { .. });
             keyed.push((if waits { usize::MAX } else { depth }, node));
@@ -312,7 +312,7 @@ impl Reader<'_> {
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// The gradient by a norm's input, and the sums over its rows for gamma and, if it is centred, beta.
+    /// The gradient of a norm's input, and the sums over its rows for gamma and, if it is centred, beta.
     fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
         let [x, stats, dy] = [reads[0], reads[2], reads[3]];
         let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };

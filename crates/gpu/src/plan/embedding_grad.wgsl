@@ -1,6 +1,7 @@
 // Gradient of a table whose rows were summed: for each entry, the sum of dy over all indices that select it, `k` per row, always in order.
 // A workgroup finds the indices of its entry 256 at a time and adds their rows of dy, one thread per column. Each workgroup has one entry
-// of the table, or with BY_INDEX one index, of which the first that selects an entry works for all. With ADDS, adds to the contents.
+// of the table. With BY_INDEX it has one index instead, and works only if this is the first index that selects its entry. With ADDS, adds
+// to the contents.
 
 struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 

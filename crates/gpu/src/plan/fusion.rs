@@ -22,7 +22,7 @@ pub(super) enum GroupKind {
     Threads(usize),
     /// One thread per column and some of the rows, one element at a time, for sums of columns.
     Walk { rows: usize, cols: usize },
-    /// One node with its own kernel, or two products that are alike.
+    /// One node with its own kernel, or two products of the same form.
     Own,
 }
 
@@ -58,12 +58,12 @@ impl Op {
         matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
-    /// Whether all reads and writes have one shape, whatever it is.
+    /// Whether all reads and writes have the same shape, and the shape itself does not matter.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
-    /// Rows and columns, if they matter.
+    /// Rows and columns; `None` if they do not matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
             Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,

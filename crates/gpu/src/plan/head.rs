@@ -16,7 +16,7 @@ pub(super) struct Head {
     pub rows: usize,
     pub vocab: usize,
     pub inp: usize,
-    /// Factor of the slopes, beside dy.
+    /// Factor of the slopes besides dy.
     pub scale: f32,
     /// Whether each row has a dy.
     pub upstream: bool,
@@ -35,9 +35,9 @@ impl Head {
     }
 
     /// Power of two that multiplies a gradient before rounding to f16, whose smallest number is 2^-24 and largest 65,504. A slope is at
-    /// most `scale`, one over the tokens of a mean. The power scales it to 128 to 256, so that derived values may be 255 times larger, and
-    /// all bits are kept down to a two-millionth of `scale`. It is a constant because the scale is known; dynamic loss scaling is not
-    /// needed.
+    /// most `scale`, which for a mean is 1 over the number of tokens. The power maps `scale` to the range 128 to 256, so derived values may
+    /// be 255 times larger, and all bits are kept down to a two-millionth of `scale`. The power is a constant because the scale is known;
+    /// dynamic loss scaling is not needed.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);

@@ -79,7 +79,7 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, twins: bool) -> Mad
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
-    // Without vectors, four floats cannot be read at once.
+    // Single reads if four floats cannot be read at once.
     let read = |reads| match reads {
         Reads::Along if !vectors => Reads::Single { along: true },
         Reads::Across if !vectors => Reads::Single { along: false },
@@ -120,7 +120,7 @@ struct Args {
     slope: u32, row_sums: u32, save: u32,
 ";
 
-/// Numbers beyond the range of f16 become its largest. NaN, for which every comparison is false, stays, because a step with it is skipped.
+/// Clamps numbers to the range of f16. NaN remains, because every comparison with it is false; a step with NaN is skipped.
 const HALF: &str = "\
 fn half_of(x: vec4<f32>) -> vec4<f16> {
     let most = vec4<f32>(65504.0);
@@ -139,7 +139,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Shadows the arguments with those of the thread's own product.
+/// Text that replaces the arguments by those of the thread's own product.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -266,7 +266,7 @@ k0 += {depth}u;
         }
     }
 
-    /// Location of a thread's partial sums for the others: the tile's memory if it is large enough.
+    /// Memory in which the threads exchange their partial row sums: that of the tile, if it is large enough.
     fn of_rows(&self, depth: &str, four: &str) -> String {
         match self.p.half {
             Some(_) => format!("kept[{depth}][{four}]"),
@@ -282,7 +282,7 @@ k0 += {depth}u;
         format!("{kept} = row_sum{slot};")
     }
 
-    /// The first workgroup along n has all of them.
+    /// Only the first workgroup along n writes the row sums; all workgroups of the row have them.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
@@ -294,7 +294,7 @@ k0 += {depth}u;
             _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
         };
         let write = if !split && self.writes != Writes::Single {
-            // Floats after the last row are written back unchanged.
+            // Floats after the last row are written with their old contents.
             format!(
                 "let to = (args.row_sums + row) >> 2u;
 let old = mem[to];
@@ -302,7 +302,7 @@ mem[to] = select(old, {}sum, row + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.m)
                 if adds { "old + " } else { "" }
             )
         } else {
-            // A split product has four columns for them after the others.
+            // In the partial sums of a split product, the row sums are in four additional columns at the end.
             let to =
                 if *split { "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u" } else { "args.row_sums + row + i" };
             format!("for (var i = 0u; i < 4u; i++) {{ if (row + i < args.m) {{ {} }} }}", single(to))
@@ -329,7 +329,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Blocks that a thread reads: one of either factor if there are as many threads as blocks, else some of each.
+    /// Blocks that a thread reads. If there are enough threads, each reads one block of one factor, else several blocks of both.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -389,7 +389,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         } else {
             (format!("{block} % {fours}u"), format!("{block} / {fours}u"))
         };
-        // Rows beyond the last repeat it; they are never written.
+        // Rows beyond the last read the last row again; their results are never written.
         let at = match reads {
             Reads::Across => format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))"),
             _ => format!(
@@ -591,7 +591,7 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
         )
     }
 
-    /// Writes the same one by one.
+    /// Writes the columns of [`Self::write_four`] one by one.
     fn write_single(&self, first: usize, j: usize, four: usize) -> String {
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {

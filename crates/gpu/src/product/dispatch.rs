@@ -6,7 +6,7 @@ use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use crate::tile::{Tile, class};
 
-/// Appends products that differ only in their offsets, two per dispatch. None reads what another writes.
+/// Appends products. Two successive ones that differ only in their offsets share a dispatch. No product may read a result of another.
 pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     let mut rest = all;
     while let [first, others @ ..] = rest {
@@ -30,7 +30,7 @@ fn places(p: &Product) -> [Option<u32>; 8] {
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
 }
 
-/// Whether one text serves both.
+/// Whether one kernel text fits both products.
 fn are_alike(one: &Product, other: &Product) -> bool {
     let shape = |p: &Product| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
@@ -41,11 +41,11 @@ fn are_alike(one: &Product, other: &Product) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// Appends one dispatch, or two, for one product or two alike, split as for the second tile.
+/// Appends one product, or two with the same text. They take one dispatch, or two if they are split over k, which the second tile decides.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
-    assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
-    // Few k need not be padded to many.
+    assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
+    // A small k is not padded to the depth of a tile.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
     let (splits, chunk) = split(p, &splitting, all.len());

@@ -1,6 +1,6 @@
 //! Measures the fastest tile on this adapter: a few products of each class with each candidate. The result applies to programs that are
-//! built later; without it a rule decides. Candidates give the same bits, so a digest does not depend on a clock. A candidate whose product
-//! differs on this adapter, because its compiler joins operations, is not used however fast it is.
+//! built later; without it a rule decides. Candidates give the same bits, so a digest does not depend on a clock. If a candidate's bits
+//! differ on this adapter, because its compiler fuses operations, the candidate is not used.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};
@@ -27,7 +27,7 @@ pub struct Timing {
     pub chosen: bool,
 }
 
-/// A product of each class with a choice; a smaller one for software.
+/// Products (m, n, k) that represent each class with several candidates, for hardware and for software adapters.
 const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([4096, 256, 256], [512, 64, 64]),
     ([64, 64, 65_536], [64, 64, 2048]),
@@ -35,7 +35,7 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// Length and number of the stretches: without time pressure, and while a run waits.
+/// Length and number of timed stretches: without time pressure, and while a run waits.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
@@ -119,7 +119,7 @@ pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize,
     rounds_s(&timed.program, &timed.memory, timed.begin..timed.program.len(), rounds, now)
 }
 
-/// A product of noise, to be timed.
+/// A product of random numbers to time.
 struct Timed {
     program: Program,
     memory: Memory,
@@ -208,7 +208,7 @@ async fn stretches_s(
     Ok(stretches_s)
 }
 
-/// Seconds from the submission of the replays to the notice of their end.
+/// Seconds from the submission of the replays until their end is reported.
 async fn replay_s(program: &Program, memory: &Memory, range: Range<usize>, repeats: usize, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let gpu = program.gpu();
     let end = Readback::new(memory, &[Region { at: 0, len: 1 }], &[]);

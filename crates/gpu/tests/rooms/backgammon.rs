@@ -148,8 +148,8 @@ async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     accelerator.ask(1, &words[300..350]).unwrap();
     assert!(accelerator.ask(1, &words).is_err(), "a second request was accepted in one lane");
     let later = answer(&gpu, &mut *accelerator, 1).await;
-    same("the lane asked last", &later, &of_new, 300..350);
-    same("the lane asked first", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
+    same("the lane of the last request", &later, &of_new, 300..350);
+    same("the lane of the first request", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
     // A smaller batch is unaffected by earlier rows, and gives the same bits as in another batch.
     accelerator.ask(0, &words[320..340]).unwrap();
     accelerator.ask(1, &words).unwrap();

@@ -173,7 +173,7 @@ fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     [from, to]
 }
 
-/// StepKind of a step.
+/// Kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum StepKind {
     Flight,

@@ -26,7 +26,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Lets a kernel overwrite an operand that it is the last to read. Returns for each slot the slot whose memory it uses.
+    /// If a kernel is the last reader of an operand, lets it write to the operand's memory. Returns for each slot the slot whose memory it
+    /// uses.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {

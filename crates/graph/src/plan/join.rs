@@ -4,8 +4,8 @@ use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// Columns of a matrix whose rows a GPU thread holds completely. The threads sum such columns while they compute them, so no product needs
-/// to.
+/// Maximum number of columns of a matrix for which a GPU thread holds whole rows. The threads sum such columns while they compute them, so
+/// no product needs to.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {

@@ -18,7 +18,7 @@ impl Planner<'_> {
         if self.is_panels(shape) { panels_len(shape[0], shape[1]) } else { shape[0] * shape[1] }
     }
 
-    /// The same in u64, because the product may exceed a usize.
+    /// [`Self::len`] in u64, because the product may exceed a usize.
     fn wide_len(&self, [rows, cols]: Shape) -> u64 {
         let rows = if self.is_panels([rows, cols]) { rows.next_multiple_of(PANEL) } else { rows };
         product(rows, cols)
@@ -36,7 +36,7 @@ impl Planner<'_> {
         place
     }
 
-    /// Location that node `id` is written to by a kernel that can add: in the gradients if possible.
+    /// Location for the value of node `id`, whose kernel can add to its output: a gradient if possible, else a new slot.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -52,7 +52,7 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Copies or adds a node to the gradients that it is part of, unless its kernel wrote there.
+    /// Copies or adds a node to the gradients that it is part of, unless its kernel has written there.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));
@@ -298,7 +298,7 @@ impl Planner<'_> {
         let call = if flat {
             Call::Binary { op, blocks: 1, rows: 1, cols: self.len(shape), a: (a, 0), b: (b, 0) }
         } else if self.is_panels(shape) {
-            // A panel is `[features][32]`: what is a row of the batch is a column of a panel.
+            // A panel is `[features][32]`, so a row of the batch is a column of a panel.
             let turned = |span| match span {
                 Span::Full => (Span::Full, shape[1] * PANEL),
                 Span::Row => (Span::Column, 0),
@@ -343,7 +343,7 @@ impl Planner<'_> {
                     self.absorbed[part] = true;
                     if wrt == Wrt::X { self.slot_for(part) } else { self.target(part) }
                 }
-                // The kernel writes all of them.
+                // The kernel writes all gradients, including those that no node reads.
                 None => self.slot(product(if wrt == Wrt::X { rows } else { 1 }, cols)),
             };
         }

@@ -26,7 +26,7 @@ fn values(record: &Value) -> Vec<f32> {
 /// Sets every parameter to the record's value of the same name, and checks the shapes.
 fn set(params: &mut Params, record: &Value) {
     let specs = params.table().specs().to_vec();
-    assert_eq!(specs.len(), record.as_object().unwrap().len(), "as many parameters");
+    assert_eq!(specs.len(), record.as_object().unwrap().len(), "number of parameters");
     for spec in specs {
         let tensor = &record[&*spec.name];
         let shape: Vec<u64> = tensor["shape"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();

@@ -47,7 +47,7 @@ fn inference_allocates_nothing() {
 }
 
 #[test]
-fn tensors_share_their_places() {
+fn tensors_share_memory() {
     let mut g = Graph::new();
     let loss = ppo_loss(&mut g, 256).0;
     let gradients = g.gradients(loss);
@@ -57,7 +57,7 @@ fn tensors_share_their_places() {
 
 /// Also for 32-bit lengths, which a tensor of 2^32 floats exceeds.
 #[test]
-fn what_cannot_be_addressed_is_counted_in_full() {
+fn unaddressable_sizes_are_counted_in_full() {
     const WIDTH: usize = 1 << 16;
     let square = (WIDTH as u64).pow(2);
     let mut g = Graph::new();

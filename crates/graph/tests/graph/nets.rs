@@ -36,7 +36,7 @@ impl Case {
         reference::evaluate(g, &inputs, &self.params)
     }
 
-    /// Gradient among the interpreter's values, in the layout of the parameters.
+    /// Collects the gradient from the interpreter's values, in the layout of the parameters.
     pub fn gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<f64> {
         let mut exact = vec![0.0; g.table().len()];
         for (param, node) in gradients.iter() {

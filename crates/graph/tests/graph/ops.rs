@@ -176,7 +176,7 @@ fn indices_and_columns() {
         let a = g.param("a", [4, 3], INIT);
         let square = g.square(a);
         let stopped = g.stop_gradient(square);
-        // The slope depends on a constant only through the interpreter's own rule, so its weight is 0.
+        // The central differences include the stopped node. A factor of 0 keeps them equal to the gradient.
         let nothing = g.affine(stopped, 0.0, 0.0);
         let y = g.add(a, nothing);
         weigh(g, y)
@@ -266,7 +266,7 @@ fn panels_agree_with_rows() {
 }
 
 #[test]
-fn what_panels_lack_is_said() {
+fn unsupported_panels_are_reported() {
     let mut g = Graph::new();
     let x = g.input("x", [64, 4]);
     let loss = g.mean_all(x);

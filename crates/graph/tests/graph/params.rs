@@ -28,7 +28,7 @@ fn orthogonal_rows_or_columns() {
 }
 
 #[test]
-fn first_values_depend_on_seed_and_name_alone() {
+fn initial_values_depend_on_seed_and_name_alone() {
     let build = |extra: bool| {
         let mut g = Graph::new();
         if extra {
@@ -45,7 +45,7 @@ fn first_values_depend_on_seed_and_name_alone() {
 }
 
 #[test]
-fn even_values_keep_their_bound() {
+fn uniform_values_stay_within_their_bound() {
     for (init, bound) in [(Init::Uniform(0.3), 0.3f32), (Init::FanIn, 0.1), (Init::Kaiming, 0.06f32.sqrt())] {
         let params = table(init, [40, 100]);
         let w = params.get("w").unwrap();
@@ -55,7 +55,7 @@ fn even_values_keep_their_bound() {
 }
 
 #[test]
-fn what_lies_between_tensors_stays_zero() {
+fn padding_between_tensors_stays_zero() {
     let mut g = Graph::new();
     g.param("a", [3, 3], Init::Kaiming);
     g.param("b", [5, 1], Init::Kaiming);
@@ -74,7 +74,7 @@ fn what_lies_between_tensors_stays_zero() {
 
 /// Without gradients, a step is weight decay only.
 #[test]
-fn weight_decay_can_leave_vectors_alone() {
+fn weight_decay_can_skip_vectors() {
     let mut g = Graph::new();
     for i in 0..3 {
         g.vector(&format!("{i}.bias"), 5, Init::Ones);
@@ -94,7 +94,7 @@ fn weight_decay_can_leave_vectors_alone() {
 }
 
 #[test]
-fn a_gradient_that_is_not_finite_changes_nothing() {
+fn non_finite_gradient_changes_nothing() {
     let mut params = table(Init::Kaiming, [3, 3]);
     let before = params.values().to_vec();
     let mut optimizer = Optimizer::new(&params);
@@ -104,7 +104,7 @@ fn a_gradient_that_is_not_finite_changes_nothing() {
 }
 
 #[test]
-fn normal_values_have_their_spread() {
+fn normal_values_have_their_standard_deviation() {
     let params = table(Init::Normal(0.02), [100, 333]);
     let w = params.get("w").unwrap();
     let moment = |power: i32| w.iter().map(|&x| (f64::from(x) / 0.02).powi(power)).sum::<f64>() / w.len() as f64;

@@ -82,7 +82,7 @@ pub const ROWS: [OfOne; 11] = [
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
 /// Heads by rows, vocabulary and inputs: one with a mean loss, whose gradients are computed in the same pass; one with weighted rows, whose
-/// gradients wait; one with a part of the gradients only.
+/// gradients are computed later; one without a gradient of its input.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
         let x = g.param("x", [shape[0], shape[2]], INIT);
@@ -118,7 +118,7 @@ pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     g.sum_all(weighed)
 }
 
-/// Loss of a function of a parameter.
+/// Loss of a function of one parameter.
 pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> NodeId) -> NodeId {
     let x = g.param("x", shape, INIT);
     let y = f(g, x);

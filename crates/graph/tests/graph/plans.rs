@@ -91,7 +91,7 @@ fn training_fuses_gelu_and_a_head() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_planned() {
+fn only_requested_nodes_are_planned() {
     let mut g = Graph::new();
     let loss = nets::ppo_loss(&mut g, 32).0;
     let entropy_only = Plan::new(&g, &[("loss", loss)], Layout::Rows, Isa::best()).unwrap();

@@ -68,7 +68,7 @@ fn acted(isa: Isa, layout: Layout) -> Vec<f32> {
 #[track_caller]
 fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
     let on = |threads| Threads::of(threads).map(|threads| threads.run(&run));
-    let one = on(1).expect("one thread there always is");
+    let one = on(1).expect("a pool of one thread is always possible");
     assert!(one.iter().all(|x| x.is_finite()));
     for threads in [2, 3] {
         let Some(more) = on(threads) else { continue };

@@ -1,4 +1,4 @@
-//! The same products by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx): 16 x 16 sums and 16 pairs of k per instruction.
+//! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx): 16 x 16 sums and 16 pairs of k per instruction.
 //!
 //! Operands are rounded and packed as for `vdpbf16ps`. But `tdpbf16ps` sums the even and the odd products of its 16 pairs separately and
 //! adds both sums to C at the end, so its bits differ. A chain is divided every 16 pairs from its start, independently of blocks and
@@ -14,7 +14,7 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Pairs of k in a tile, and rows of a tile.
+/// Number of pairs of k in a tile, and number of its rows.
 const SIDE: usize = 16;
 /// Rows of C in two tiles.
 const ROWS: usize = 2 * SIDE;
@@ -44,7 +44,7 @@ static SHAPES: Shapes = {
 /// C (+)= A·B on this thread.
 ///
 /// # Safety
-/// [`Isa::Amx`](crate::Isa::Amx) is available, and the operands are as the product says.
+/// [`Isa::Amx`](crate::Isa::Amx) is available, and the operands are valid for the product's sizes and strides.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
 #[inline(never)]
 pub(super) unsafe fn run(p: Product) {
@@ -53,7 +53,7 @@ pub(super) unsafe fn run(p: Product) {
     // SAFETY: only addresses are taken.
     let (a_block, b_block) = unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
     debug_assert!(p.c.cs == 1 && !p.a.packed);
-    // SAFETY: the tiles are there, and the shapes such as they can have.
+    // SAFETY: tiles are available, and `SHAPES` is a valid configuration.
     unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const SHAPES, options(nostack, readonly)) };
     let (pairs, m_block) = (p.k.div_ceil(2), even(p.m, M_LARGE).next_multiple_of(ROWS));
     for m_first in (0..p.m).step_by(m_block) {
@@ -61,7 +61,7 @@ pub(super) unsafe fn run(p: Product) {
         for first in (0..pairs).step_by(PAIRS) {
             let count = PAIRS.min(pairs - first);
             let (steps, whole) = ((2 * count).min(p.k - 2 * first), count.next_multiple_of(SIDE));
-            // SAFETY: the caller's; blocks have room for M_LARGE rows, filled up to whole tiles, of PAIRS.
+            // SAFETY: guaranteed by the caller. Blocks have room for M_LARGE rows of PAIRS, padded to whole tiles.
             unsafe {
                 let from = p.a.p.add(m_first * p.a.rs + 2 * first * p.a.ks);
                 if p.a.rs == 1 && p.a.ks != 1 {
@@ -113,7 +113,7 @@ pub(super) unsafe fn run(p: Product) {
             }
         }
     }
-    // SAFETY: gives up what was set above.
+    // SAFETY: releases the tiles that were configured above.
     unsafe { asm!("tilerelease", options(nostack, nomem)) };
 }
 
@@ -134,7 +134,8 @@ struct TileBlock {
 impl TileBlock {
     #[inline(always)]
     unsafe fn multiply(self) {
-        // SAFETY: the caller's; what is beyond the last column is masked, and a part that is not whole is one on the stack.
+        // SAFETY: guaranteed by the caller. Columns beyond the last are masked, and an incomplete part of C is computed in a buffer on the
+        // stack.
         unsafe {
             let all = if self.cols >= PANEL { u32::MAX } else { (1 << self.cols) - 1 };
             let masks = [all as u16, (all >> 16) as u16];
@@ -180,7 +181,7 @@ impl TileBlock {
 /// `C[32][32]` (+)= A·B over the given number of tiles of k, at least one.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
-    // SAFETY: the caller's: A has 32 rows of ROW words, B 16 rows of PANEL words a tile, and C 32 rows.
+    // SAFETY: the caller guarantees 32 rows of ROW words in A, 16 rows of PANEL words per tile in B, and 32 rows in C.
     unsafe {
         asm!(
             "test {adds:e}, {adds:e}",
@@ -233,7 +234,7 @@ unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_ro
 /// Converts columns of a transposed A into rows of pairs: `[rows][ROW]`, padded with zeros to whole tiles.
 #[inline(always)]
 unsafe fn turn_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
-    // SAFETY: the caller's; rows beyond the last are masked, and k beyond the last not read.
+    // SAFETY: guaranteed by the caller. Rows beyond the last are masked, and k beyond the last is not read.
     unsafe {
         for k0 in (0..steps).step_by(2 * SIDE) {
             for m0 in (0..rows).step_by(SIDE) {
@@ -257,6 +258,6 @@ unsafe fn turn_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
 
 #[inline(always)]
 unsafe fn clear(words: *mut u32, range: std::ops::Range<usize>) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { words.add(range.start).write_bytes(0, range.len()) };
 }

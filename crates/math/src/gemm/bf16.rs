@@ -23,7 +23,7 @@ const TILE: usize = HEIGHT * PAIRS + 16;
 const AHEAD: usize = 8;
 /// Columns of an unpacked B that are packed together. They stay in the second-level cache while all rows of A pass.
 pub(super) const TOGETHER: usize = 16 * PANEL;
-/// Words from one of these panels to the next.
+/// Words from one packed panel to the next.
 pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
 
 #[repr(align(64))]
@@ -40,16 +40,16 @@ const _: () = assert!(M_LARGE.div_ceil(HEIGHT) * TILE <= (M_LARGE + 16) * ROW);
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
 pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, dst: *mut u32) {
     for n0 in (0..n).step_by(PANEL) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { pack_panels(b.add(n0 * cs), ks, cs, k, PANEL.min(n - n0), dst.add(n0 * k.div_ceil(2))) };
     }
 }
 
-/// C (+)= A·B on this thread. A B that is packed as it is met is packed once for all rows; of one that was packed beforehand, all
-/// of k is done for some rows while their part of C is still in cache.
+/// C (+)= A·B on this thread. A B that is not packed is packed here, once for all rows. With a packed B, some rows are multiplied over all
+/// of k while their part of C is in cache.
 ///
 /// # Safety
-/// The machine has AVX512-BF16, and the operands are as the product says.
+/// The machine has AVX512-BF16, and the operands are valid for the product's sizes and strides.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
 #[inline(never)]
 pub(super) unsafe fn run(p: Product) {
@@ -67,7 +67,7 @@ pub(super) unsafe fn run(p: Product) {
             while first < p.k || first == 0 {
                 let pairs = even((p.k - first).div_ceil(2), PAIRS);
                 let k = first..p.k.min(first + 2 * pairs);
-                // SAFETY: the caller's; there is room for TOGETHER columns and M_LARGE rows of PAIRS.
+                // SAFETY: guaranteed by the caller. The blocks have room for TOGETHER columns and M_LARGE rows of PAIRS.
                 unsafe {
                     if let Right::Strided { p: b, ks, cs } = p.b {
                         pack_panels(b.add(k.start * ks + n.start * cs), ks, cs, k.len(), n.len(), b_block);
@@ -91,7 +91,7 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
 /// whole pair.
 #[inline(always)]
 unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize>, (a_block, b_block): (*mut u32, *const u32)) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let from = p.a.p.add(m.start * p.a.rs + k.start * p.a.ks);
         let by_columns = p.a.rs == 1 && p.a.ks != 1;
@@ -157,7 +157,7 @@ struct Tile {
 /// `C[MR][PANEL]` = start + Σ A·B, held in registers.
 #[inline(always)]
 unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
-    // SAFETY: the caller's; what is beyond the last column is masked.
+    // SAFETY: guaranteed by the caller. Columns beyond the last are masked.
     unsafe {
         let all = if t.cols >= PANEL { u32::MAX } else { (1 << t.cols) - 1 };
         let masks = [all as u16, (all >> 16) as u16];
@@ -214,10 +214,10 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     }
 }
 
-/// Loads the masked lanes; the others are 0. Dedicated instructions are faster than the general one.
+/// Loads the masked lanes; the others are 0. An unmasked load is faster, so a full mask uses it.
 #[inline(always)]
 unsafe fn load_part(p: *const f32, mask: u16) -> __m512 {
-    // SAFETY: the caller's: as many numbers as the mask says.
+    // SAFETY: the caller guarantees a number for each bit of the mask.
     unsafe { if mask == u16::MAX { _mm512_loadu_ps(p) } else { _mm512_maskz_loadu_ps(mask, p) } }
 }
 
@@ -229,14 +229,14 @@ unsafe fn store(p: *mut f32, mask: u16, x: __m512) {
 
 #[inline(always)]
 unsafe fn load(p: *const u32) -> __m512bh {
-    // SAFETY: the caller's: sixteen words.
+    // SAFETY: the caller guarantees sixteen words.
     unsafe { std::mem::transmute(_mm512_loadu_si512(p.cast())) }
 }
 
 /// Copies rows of A, pair by pair: `[rows][ROW]`.
 #[inline(always)]
 pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize, steps: usize, to: *mut u32) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for r in 0..rows {
             let (a, to) = (a.add(r * rs), to.add(r * ROW));
@@ -260,7 +260,7 @@ pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize,
 /// Copies columns of a transposed A in the order in which the tiles read them: `[rows/HEIGHT][pairs][HEIGHT]`; rows beyond the last are 0.
 #[inline(always)]
 unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for k in (0..steps).step_by(2) {
             let (a, to) = (a.add(k * ks), to.add(k / 2 * HEIGHT));
@@ -283,7 +283,7 @@ unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
 /// Packs panels of B, each `[pairs][PANEL]`; columns beyond the last are 0.
 #[inline(always)]
 pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
-    // SAFETY: the caller's; there is more than one panel only in a block.
+    // SAFETY: guaranteed by the caller. There is more than one panel only in a block.
     unsafe {
         if cs != 1 {
             for n0 in (0..cols).step_by(PANEL) {
@@ -315,7 +315,7 @@ pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usi
 /// time.
 #[inline(always)]
 unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut k = 0;
         if ks == 1 && cols == PANEL {
@@ -349,7 +349,7 @@ unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: us
 /// Two rows as pairs; the second may be absent.
 #[inline(always)]
 unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to: *mut u32) {
-    // SAFETY: the caller's; what is beyond the last is masked.
+    // SAFETY: guaranteed by the caller. Columns beyond the last are masked.
     unsafe {
         for i in (0..count).step_by(16) {
             let left = count - i;
@@ -367,7 +367,7 @@ fn first(count: usize) -> u16 {
 /// Loads the first sixteen numbers; missing ones are zeros.
 #[inline(always)]
 pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: usize) -> __m512i {
-    // SAFETY: the caller's; what is beyond the last is masked.
+    // SAFETY: guaranteed by the caller. Numbers beyond the last are masked.
     unsafe {
         let order = _mm512_set_epi16(
             31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0,
@@ -382,7 +382,7 @@ pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: 
 /// Rounds two numbers to a pair as the instructions do.
 #[inline(always)]
 unsafe fn pair(even: f32, odd: f32) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let pairs = _mm512_cvtne2ps_pbh(_mm512_set1_ps(odd), _mm512_set1_ps(even));
         let words = std::mem::transmute::<__m512bh, __m512i>(pairs);
@@ -395,7 +395,7 @@ unsafe fn pair(even: f32, odd: f32) -> u32 {
 /// Transposes sixteen rows of sixteen words.
 #[inline(always)]
 pub(super) unsafe fn transpose(rows: &mut [__m512i; 16]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut t = *rows;
         for i in 0..8 {

@@ -80,7 +80,7 @@ impl Start {
     /// A bias must be valid there.
     #[inline(always)]
     pub unsafe fn at(self, m: usize, n: usize, k: usize) -> Start {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 _ if k > 0 => Start::Target,
@@ -105,7 +105,7 @@ pub struct Product {
     pub relu: bool,
 }
 
-// SAFETY: pieces of a product write different elements of C, and nothing writes what they read.
+// SAFETY: pieces of a product write different elements of C, and no piece writes to an operand.
 unsafe impl Sync for Product {}
 
 impl Product {
@@ -124,7 +124,7 @@ impl Product {
 
     /// Rows `m` and columns `n` of the output. The columns begin at a whole tile.
     pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
-        // SAFETY: what lies at these offsets belongs to the operands; a packed B has `k` whole rows in each block.
+        // SAFETY: these offsets are within the operands; a packed B has `k` whole rows in each block.
         unsafe {
             Product {
                 m: m.len(),
@@ -144,7 +144,7 @@ impl Product {
     }
 }
 
-/// Length of the first of the fewest equal parts of at most `most`.
+/// Length of the first part, if a length is divided into the fewest equal parts of at most `most`.
 #[inline(always)]
 pub fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))

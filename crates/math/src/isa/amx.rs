@@ -18,11 +18,11 @@ fn has_tiles() -> bool {
     const STATE: u64 = 0b11 << 17;
     #[target_feature(enable = "xsave")]
     fn saved() -> u64 {
-        // SAFETY: a processor with `xsave` that the system has enabled: AVX-512 was found to be usable.
+        // SAFETY: AVX-512 was detected, so the processor has `xsave` and the system has enabled it.
         unsafe { _xgetbv(0) }
     }
     let edx = __cpuid_count(7, 0).edx;
-    // SAFETY: AVX-512, which was found, is saved by `xsave`.
+    // SAFETY: AVX-512 was detected, and its state requires `xsave`.
     edx & AMX_BF16 != 0 && edx & AMX_TILE != 0 && unsafe { saved() } & STATE == STATE
 }
 
@@ -33,7 +33,7 @@ fn is_permitted() -> bool {
     const REQUEST: usize = 0x1023;
     const TILE_DATA: usize = 18;
     let refused: isize;
-    // SAFETY: a call that changes nothing but what this process may use.
+    // SAFETY: the call changes only the permissions of this process.
     unsafe {
         asm!("syscall", inlateout("rax") ARCH_PRCTL => refused, in("rdi") REQUEST, in("rsi") TILE_DATA,
              lateout("rcx") _, lateout("r11") _, options(nostack));

@@ -3,7 +3,7 @@
 use super::simd::{Kernel, Simd};
 use std::arch::aarch64::*;
 
-/// Only where NEON was found.
+/// Runs a kernel. Call it only if NEON was detected.
 #[inline]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     #[target_feature(enable = "neon")]
@@ -14,7 +14,7 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     unsafe { inner(kernel) }
 }
 
-/// Exists only inside [`run`].
+/// Token of NEON, created only in [`run`].
 #[derive(Clone, Copy)]
 pub struct Neon(());
 
@@ -85,7 +85,7 @@ impl Simd for Neon {
     }
     #[inline(always)]
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        // SAFETY: the caller's, and the token's.
+        // SAFETY: guaranteed by the caller and by the token.
         unsafe {
             let ab = vtrnq_f32(vld1q_f32(p), vld1q_f32(p.add(stride)));
             let cd = vtrnq_f32(vld1q_f32(p.add(2 * stride)), vld1q_f32(p.add(3 * stride)));

@@ -93,7 +93,7 @@ impl Simd for Portable {
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         for r in 0..4 {
             for c in 0..4 {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 unsafe { *q.add(c * q_stride + r) = *p.add(r * stride + c) }
             }
         }

@@ -116,8 +116,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// i+2, i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
-    /// Adds four sums of 16 virtual lanes, each in its first [`Simd::PARTS`] vectors, to `y`, four numbers a sum: of the i-th,
-    /// `y[4i + j]` gets (lane j + lane j+8) + (lane j+4 + lane j+12).
+    /// Adds four sums of 16 virtual lanes to `y`; each sum is in its first [`Simd::PARTS`] vectors and has four numbers in `y`. Sum i adds
+    /// (lane j + lane j+8) + (lane j+4 + lane j+12) to `y[4i + j]`.
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);
@@ -138,7 +138,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     #[inline(always)]
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         for r in (0..Self::LANES).step_by(4) {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.transpose4(p.add(r * stride), stride, q.add(r), q_stride) };
         }
     }

@@ -79,7 +79,7 @@ impl Simd for Wasm {
     }
     #[inline(always)]
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let load = |r: usize| v128_load(p.add(r * stride).cast());
             let (a, b, c, d) = (load(0), load(1), load(2), load(3));

@@ -4,7 +4,7 @@
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
 
-/// Whether this processor has all of these.
+/// Whether this processor has all given features.
 macro_rules! found {
     ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
 }
@@ -17,7 +17,7 @@ pub fn has_avx512() -> bool {
     found!("avx512f", "avx512vl", "avx512dq", "avx512bw") && has_avx2()
 }
 
-/// AVX-512 with products of bf16.
+/// Whether AVX-512 with bf16 products is available.
 pub fn has_bf16() -> bool {
     found!("avx512bf16") && has_avx512()
 }
@@ -32,7 +32,7 @@ macro_rules! run {
                 kernel.run($token(()))
             }
             debug_assert!($has());
-            // SAFETY: the only caller, `dispatch`, has checked that.
+            // SAFETY: the only caller, `dispatch`, has checked that the set is available.
             unsafe { inner(kernel) }
         }
     };
@@ -40,18 +40,18 @@ macro_rules! run {
 run!(run_avx2, Avx2, has_avx2, "avx2,fma,popcnt,lzcnt,bmi1,bmi2");
 run!(run_avx512, Avx512, has_avx512, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,popcnt,lzcnt,bmi1,bmi2");
 
-/// Exists only inside [`run_avx2`].
+/// Token of AVX2, created only in [`run_avx2`].
 #[derive(Clone, Copy)]
 pub struct Avx2(());
 
-/// Exists only inside [`run_avx512`].
+/// Token of AVX-512, created only in [`run_avx512`].
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
 /// Sum of eight lanes: i and i+4, i and i+2, i and i+1.
 #[inline(always)]
 unsafe fn sum8(x: __m256) -> f32 {
-    // SAFETY: the caller's token has AVX2.
+    // SAFETY: the caller's token proves AVX2.
     unsafe {
         let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
         let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
@@ -61,13 +61,13 @@ unsafe fn sum8(x: __m256) -> f32 {
 
 #[inline(always)]
 fn prefetch<const FIRST: bool>(p: *const f32) {
-    // SAFETY: a hint, which no address can make fault.
+    // SAFETY: a prefetch is a hint and faults at no address.
     unsafe { if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) } }
 }
 
 #[inline(always)]
 unsafe fn transpose4(p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-    // SAFETY: the caller's; SSE is part of x86-64.
+    // SAFETY: guaranteed by the caller; SSE is part of x86-64.
     unsafe {
         let mut rows = [_mm_loadu_ps(p), _mm_loadu_ps(p.add(stride)), _mm_loadu_ps(p.add(2 * stride)), _mm_loadu_ps(p.add(3 * stride))];
         let [a, b, c, d] = &mut rows;
@@ -140,7 +140,7 @@ impl Simd for Avx2 {
         for i in [0, 2] {
             let a = self.add(sums[i][0], sums[i][1]);
             let b = self.add(sums[i + 1][0], sums[i + 1][1]);
-            // SAFETY: the token's.
+            // SAFETY: guaranteed by the token.
             let (low, high) = unsafe { (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)) };
             self.store(self.add(self.load(&y[4 * i..]), self.add(low, high)), &mut y[4 * i..]);
         }
@@ -154,7 +154,7 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        // SAFETY: the caller's, and the token's.
+        // SAFETY: guaranteed by the caller and by the token.
         unsafe {
             // Rows r and r+4 in the halves of one vector, so that four of these are transposed within halves.
             let mut rows = [_mm256_setzero_ps(); 4];
@@ -241,7 +241,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn add_sums(self, sums: [[__m512; 4]; 4], y: &mut [f32; 16]) {
         let [a, b, c, d] = [sums[0][0], sums[1][0], sums[2][0], sums[3][0]];
-        // SAFETY: the token's.
+        // SAFETY: guaranteed by the token.
         let sum = unsafe {
             let ab = _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xEE>(a, b));
             let cd = _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(c, d), _mm512_shuffle_f32x4::<0xEE>(c, d));
@@ -259,7 +259,7 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        // SAFETY: the caller's, and the token's.
+        // SAFETY: guaranteed by the caller and by the token.
         unsafe {
             // Rows r, r+4, r+8 and r+12 in the quarters of one vector, so that four of these are transposed within quarters.
             let mut rows = [_mm512_setzero_ps(); 4];
@@ -284,13 +284,13 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn load_part(self, x: &[f32], fill: f32) -> __m512 {
         let n = x.len().min(16);
-        // SAFETY: the mask covers the slice; the token's.
+        // SAFETY: the mask covers the slice; the token proves the instructions.
         unsafe { _mm512_mask_loadu_ps(_mm512_set1_ps(fill), ((1u32 << n) - 1) as u16, x.as_ptr()) }
     }
     #[inline(always)]
     fn store_part(self, x: __m512, y: &mut [f32]) {
         let n = y.len().min(16);
-        // SAFETY: the mask covers the slice; the token's.
+        // SAFETY: the mask covers the slice; the token proves the instructions.
         unsafe { _mm512_mask_storeu_ps(y.as_mut_ptr(), ((1u32 << n) - 1) as u16, x) }
     }
 }

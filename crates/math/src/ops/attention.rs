@@ -16,8 +16,9 @@ pub const HEAD: usize = 256;
 /// Keys whose scores are held at a time.
 const KEYS: usize = 128;
 
-/// y = softmax of q·kᵀ/√size over the keys up to each query's own, times v: qkv is `[rows][3·cols]`, y `[rows][cols]`, each `len` rows
-/// a sequence. `lse`, `[rows/len][heads][len]`, takes the logarithm (to base 2) of each softmax's sum, which the slopes need.
+/// Computes y = softmax(q·kᵀ/√size)·v of each head. A query sees the keys up to its own position. qkv is `[rows][3·cols]` and y is
+/// `[rows][cols]`, with `len` rows per sequence. If `lse` is given, writes the logarithm (to base 2) of each softmax's sum to it, as
+/// `[rows/len][heads][len]`, for the backward pass.
 pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[f32], y: &mut [f32], lse: Option<&mut [f32]>) {
     let rows = qkv.len() / (3 * cols);
     assert!(rows.is_multiple_of(len) && cols.is_multiple_of(heads) && cols / heads <= HEAD);
@@ -25,7 +26,7 @@ pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[
     let to = Shared([y.as_mut_ptr(), lse.map_or(std::ptr::null_mut(), |lse| lse.as_mut_ptr())]);
     pieces(heads, len, rows, 2 * cols, |i| {
         let [y, lse] = to.get();
-        // SAFETY: whole rows that were just measured; no two heads write the same columns of the same rows.
+        // SAFETY: the lengths were just checked in whole rows; no two heads write the same columns of the same rows.
         unsafe {
             let head = Head::of(qkv, heads, len, cols, i);
             let y = y.add(i / heads * len * cols + i % heads * head.size);
@@ -44,7 +45,7 @@ pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: 
     let (size, before) = (cols / heads, (keys - 1) * cols);
     for h in 0..heads {
         let at = h * size;
-        // SAFETY: as above; of q and y there is the last row alone, and no other is touched.
+        // SAFETY: as in [`causal_attention`]. q and y contain the last row alone, and no other row is accessed.
         unsafe {
             let (k, v) = (k.as_ptr().add(at), v.as_ptr().add(at));
             let (q, y) = (q.as_ptr().add(at).wrapping_sub(before), y.as_mut_ptr().add(at).wrapping_sub(before));
@@ -92,7 +93,7 @@ pub fn causal_attention_backward(
 /// Outputs of the pieces; each piece writes its own part.
 struct Shared<const N: usize>([*mut f32; N]);
 
-// SAFETY: a head is one piece's, and so are its columns of its rows.
+// SAFETY: a piece has whole heads, and is the only one that accesses their columns in their rows.
 unsafe impl<const N: usize> Sync for Shared<N> {}
 
 impl<const N: usize> Shared<N> {
@@ -101,7 +102,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Processes each head of each sequence, in pieces for all threads if there is enough work: half of `cols` multiply-adds per row and key.
+/// Processes each head of each sequence; divided among threads if there is enough work, which is `cols` / 2 multiply-adds per row and key.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -123,7 +124,7 @@ struct Head {
 impl Head {
     unsafe fn of(qkv: &[f32], heads: usize, len: usize, cols: usize, i: usize) -> Head {
         let (size, stride) = (cols / heads, 3 * cols);
-        // SAFETY: the caller's: there is a head i.
+        // SAFETY: the caller guarantees that head i exists.
         unsafe {
             let q = qkv.as_ptr().add(i / heads * len * stride + i % heads * size);
             Head { size, q, k: q.add(cols), v: q.add(2 * cols), stride }
@@ -134,7 +135,7 @@ impl Head {
         1.0 / (self.size as f32).sqrt()
     }
 
-    /// Scale of scores whose exponentials are powers of two.
+    /// Factor of the scores if their exponentials are to base 2.
     fn scale2(&self) -> f32 {
         std::f32::consts::LOG2_E * self.scale()
     }
@@ -156,7 +157,7 @@ impl Head {
         let mut scratch = MaybeUninit::<Scratch>::uninit();
         let s = scratch.as_mut_ptr();
         let Head { size, stride, .. } = *self;
-        // SAFETY: the caller's; every buffer is as large as its description says.
+        // SAFETY: guaranteed by the caller; every buffer is as large as its description says.
         unsafe {
             let (q, scores, v) = (&raw mut (*s).q, &raw mut (*s).scores, &raw mut (*s).v);
             let (q, scores, v) = (q.cast::<f32>(), scores.cast::<f32>(), v.cast::<f32>());
@@ -222,7 +223,7 @@ impl Head {
         let s = scratch.as_mut_ptr();
         let Head { size, stride, .. } = *self;
         let (cols, [dq, dk, dv]) = (slopes.cols, slopes.dqkv);
-        // SAFETY: the caller's; every buffer is as large as its description says.
+        // SAFETY: guaranteed by the caller; every buffer is as large as its description says.
         unsafe {
             let panels = [&raw mut (*s).q_turned, &raw mut (*s).dy_turned, &raw mut (*s).q, &raw mut (*s).dy];
             let [q_turned, dy_turned, q, dy] = panels.map(|p| p.cast::<f32>());
@@ -280,7 +281,7 @@ impl Head {
 struct Slopes {
     y: *const f32,
     dy: *const f32,
-    /// Stride of the rows of y and dy; that of dqkv is the head's stride.
+    /// Stride of the rows of y and dy; rows of dqkv have the head's stride.
     cols: usize,
     lse: *const f32,
     dqkv: [*mut f32; 3],
@@ -337,7 +338,7 @@ unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;
         let (whole, fours) = (count / S::LANES * S::LANES, size / 4 * 4);
-        // SAFETY: the caller's: `to` has `size` panels.
+        // SAFETY: the caller guarantees `size` panels at `to`.
         unsafe {
             for r in (0..whole).step_by(S::LANES) {
                 for c in (0..fours).step_by(4) {
@@ -357,7 +358,7 @@ unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
 unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, height: usize, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;
-        // SAFETY: the caller's: `to` has `height` rows of as many panels as cover the columns.
+        // SAFETY: the caller guarantees `height` rows at `to`, of as many panels as cover the columns.
         unsafe {
             for c in (0..size).step_by(PANEL) {
                 let (p, to) = (p.add(c), to.add(c * height));
@@ -383,7 +384,7 @@ unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Row
         *held = wanted.start..wanted.start;
     }
     let from = held.end.min(wanted.end);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let rows = Rows { p: all.p.add(from * all.stride), count: wanted.end - from, ..all };
         copy(isa, rows, all.count, to.add((from - wanted.start) * PANEL));
@@ -419,7 +420,7 @@ fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, su
         let (scale, nothing) = (s.splat(scale), s.splat(f32::NEG_INFINITY));
         for lane in (0..block.count).step_by(S::LANES) {
             let keys = if lane < HALF { block.middle() } else { block.keys };
-            // SAFETY: the caller's: as many rows of a panel.
+            // SAFETY: the caller guarantees a row of a panel per key.
             unsafe {
                 let own = s.load(&LANE[lane..]);
                 let before = if again { s.load(&tops[lane..]) } else { nothing };
@@ -470,7 +471,7 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     kernel!(isa, |s: S, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool| {
         for r in 0..count {
             let by = if divide { 1.0 / by[r] } else { by[r] };
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let y = std::slice::from_raw_parts_mut(y.add(r * stride), size);
                 let mut parts = y.chunks_exact_mut(S::LANES);
@@ -489,7 +490,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;
         let (mut lanes, mut turned) = ([0.0f32; 16 * PANEL], [0.0f32; 16 * PANEL]);
-        // SAFETY: the caller's; both buffers hold sixteen numbers a row.
+        // SAFETY: guaranteed by the caller; both buffers hold sixteen numbers per row.
         unsafe {
             for r in 0..count {
                 let (dy, y) = (p.add(r * stride), y.add(r * stride));
@@ -537,7 +538,7 @@ fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, s
             let shift = s.neg(s.load(&lse[lane..]));
             let delta = s.neg(s.mul(s.load(&delta[lane..]), scale));
             for k in 0..if lane < HALF { block.middle() } else { block.keys } {
-                // SAFETY: the caller's: as many rows of a panel.
+                // SAFETY: the caller guarantees a row of a panel per key.
                 unsafe {
                     let (p, ds) = (p.add(k * PANEL + lane), ds.add(k * PANEL + lane));
                     let mut e = poly::exp2_below(s, s.mul_add(s.load_ptr(p), scale2, shift));
@@ -593,7 +594,7 @@ pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: 
         let (half, len) = (size / 2, table.len() / size);
         for (r, y) in y.chunks_exact_mut(cols).enumerate() {
             let table = &table[(first + r) % len * size..][..size];
-            // SAFETY: x is as long as y, or y it
+            // SAFETY: x is as long as y, or is y itself.
             unsafe {
                 let (x, y) = (x.add(r * cols), y.as_mut_ptr());
                 for c in (0..turned).step_by(size) {

@@ -58,10 +58,10 @@ pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// `y[i]` = f(`inputs[..][i]`); an input's step is 1, or 0 for one vector that serves every i. y may be one of the inputs.
+/// `y[i]` = f(`inputs[..][i]`). An input has step 1, or step 0 if one vector serves every i. y may be one of the inputs.
 ///
 /// # Safety
-/// Every input of step 1, and y, must be valid for n floats, an input of step 0 for 16.
+/// Every input of step 1, and y, must be valid for n floats; an input of step 0 for 16.
 #[inline(always)]
 pub(super) unsafe fn map<S: Simd, const N: usize>(
     s: S,
@@ -70,7 +70,7 @@ pub(super) unsafe fn map<S: Simd, const N: usize>(
     y: *mut f32,
     f: impl Fn([S::F; N]) -> S::F,
 ) {
-    // SAFETY: the caller's; the tail goes through buffers.
+    // SAFETY: guaranteed by the caller; the tail uses buffers.
     unsafe {
         let mut x = [s.splat(0.0); N];
         let mut i = 0;
@@ -136,7 +136,7 @@ fn map_unary(isa: Isa, op: Unary, n: usize, x: *const f32, y: *mut f32) {
     kernel!(isa, |s: S, op: Unary, n: usize, x: *const f32, y: *mut f32| {
         let x = (x, 1);
         let zero = s.splat(0.0);
-        // SAFETY: both pointers came from slices of n floats, or from the same one.
+        // SAFETY: both pointers come from slices of n floats, or from the same one.
         unsafe {
             match op {
                 Unary::Relu => each!(s, n, y, [x], s.max(zero, x)),
@@ -171,7 +171,7 @@ fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *c
     kernel!(isa, |s: S, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *const f32, dx: *mut f32| {
         let (x, y, dy) = ((x, 1), (y, 1), (dy, 1));
         let (zero, one, two, half) = (s.splat(0.0), s.splat(1.0), s.splat(2.0), s.splat(0.5));
-        // SAFETY: the pointers came from slices of n floats, dy and dx perhaps from the same one.
+        // SAFETY: the pointers come from slices of n floats; dy and dx may be the same slice.
         unsafe {
             match op {
                 Unary::Relu => each!(s, n, dx, [y, dy], s.select(s.gt(y, zero), dy, zero)),

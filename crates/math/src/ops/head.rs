@@ -21,7 +21,7 @@ pub fn head_tile(rows: usize, vocab: usize) -> usize {
 pub struct HeadSlopes<'a> {
     /// W from `pack_rows_t`.
     pub packed_t: &'a [f32],
-    /// Gradient of the total by the loss of each row: `scale`, times one number per row if given.
+    /// Gradient of the total loss with respect to each row's loss: `scale`, times one number per row if given.
     pub upstream: Option<&'a [f32]>,
     pub scale: f32,
     /// `[rows][inp]`, or empty.
@@ -103,7 +103,7 @@ fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], los
     })
 }
 
-/// Maximum of a row: four chains of vectors. The last vectors may overlap, which does not change a maximum.
+/// Maximum of a row, in four independent chains. The last vectors may overlap, which does not change a maximum.
 #[inline(always)]
 fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     let (n, mut lanes) = (x.len(), [f32::NEG_INFINITY; 16]);
@@ -121,7 +121,7 @@ fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// x = f(x) of a row, and the sum of all, in two sets of 16 virtual lanes: even blocks of 16 and odd ones.
+/// Replaces each number x of a row by f(x) and returns the sum of the results, in two sets of 16 virtual lanes: even and odd blocks of 16.
 #[inline(always)]
 fn map_total<S: Simd>(s: S, x: &mut [f32], f: impl Fn(S::F) -> S::F) -> f32 {
     let mut sums = [[s.splat(0.0); 4]; 2];

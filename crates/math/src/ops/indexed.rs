@@ -51,7 +51,7 @@ pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy
 /// Output of which each thread writes its own part.
 struct Shared(*mut f32);
 
-// SAFETY: see there.
+// SAFETY: each thread writes only its own part.
 unsafe impl Sync for Shared {}
 
 fn each(additions: usize, pieces: usize, piece: impl Fn(usize) + Sync) {
@@ -92,7 +92,7 @@ fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u3
     s.mask_bits(known) == s.mask_bits(every)
 }
 
-/// The same without skipped indices; returns the number of offsets.
+/// Writes the offsets of the indexed rows without the skipped indices; returns the number of offsets.
 #[inline(always)]
 fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
     if places(s, rows, stride, index, at) {
@@ -118,7 +118,7 @@ struct Bag<'a> {
     bias: Option<&'a [f32]>,
     relu: bool,
     packed: bool,
-    /// From, to.
+    /// First row, and the end of the range.
     rows: [usize; 2],
     columns: [usize; 2],
     y: &'a Shared,
@@ -161,7 +161,7 @@ impl Bag<'_> {
         }
     }
 
-    /// Vectors of columns from `c` on. The table's columns begin at `from`, in rows of `stride`.
+    /// Computes the given number of vectors of columns from `c` on. `from` contains the table's columns, in rows of `stride`.
     #[inline(always)]
     fn strip<S: Simd>(&self, s: S, vectors: usize, rows: [usize; 2], c: usize, from: &[f32], stride: usize) {
         match vectors {
@@ -173,7 +173,7 @@ impl Bag<'_> {
         }
     }
 
-    /// N vectors; R rows side by side if all of their indices select a row.
+    /// Computes N vectors of columns, for R rows side by side if all of their indices select a row.
     #[inline(always)]
     fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);
@@ -194,7 +194,7 @@ impl Bag<'_> {
             if one_by_one == 0 && rows > 0 && places(s, n, stride, named, &mut at) {
                 for at in at[..rows * k].chunks_exact(R * k) {
                     let mut sums = [start; R];
-                    // SAFETY: places are those of rows, of which `from` has N vectors each.
+                    // SAFETY: the offsets are those of table rows, each with N vectors in `from`.
                     unsafe { add_rows(s, &mut sums, from, at, k) };
                     for i in 0..R {
                         self.store(s, &sums[i], (r + i) * self.cols + c);
@@ -224,7 +224,7 @@ impl Bag<'_> {
     fn store<S: Simd, const N: usize>(&self, s: S, sums: &[S::F; N], at: usize) {
         let floor = s.splat(self.floor());
         for v in 0..N {
-            // SAFETY: rows and columns of y that are this call's alone.
+            // SAFETY: only this call writes these rows and columns of y.
             unsafe { s.store_ptr(s.max(floor, sums[v]), self.y.0.add(at + v * S::LANES)) };
         }
     }
@@ -257,14 +257,14 @@ impl Bag<'_> {
     }
 }
 
-/// R chains a vector: each adds `k` rows, which begin at these places, of N vectors.
+/// R independent chains: each adds N vectors of `k` rows, which begin at the given offsets.
 ///
 /// # Safety
-/// There must be R·k places, and `from` be valid for N vectors at each.
+/// `at` must have R·k offsets, and `from` must be valid for N vectors at each.
 #[inline(always)]
 unsafe fn add_rows<S: Simd, const N: usize, const R: usize>(s: S, sums: &mut [[S::F; N]; R], from: *const f32, at: &[u32], k: usize) {
     let mut x = *sums;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for i in 0..k {
             for r in 0..R {
@@ -280,13 +280,13 @@ unsafe fn add_rows<S: Simd, const N: usize, const R: usize>(s: S, sums: &mut [[S
 
 struct BagBackward<'a> {
     cols: usize,
-    /// Rows of the table.
+    /// Number of rows of the table.
     n: usize,
     k: usize,
     index: &'a [f32],
     dy: &'a [f32],
     packed: bool,
-    /// From, to.
+    /// First column, and the end of the range.
     columns: [usize; 2],
     table: &'a Shared,
 }
@@ -312,10 +312,10 @@ impl BagBackward<'_> {
         }
     }
 
-    /// N vectors of columns.
+    /// Adds to N vectors of columns.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&self, s: S, c: usize) {
-        // SAFETY: these columns of the table are this thread's alone.
+        // SAFETY: only this thread accesses these columns of the table.
         unsafe {
             let to = self.table.0.add(c);
             if !self.packed {
@@ -346,7 +346,7 @@ impl BagBackward<'_> {
             for index in index.chunks(PLACES) {
                 let count = places_named(s, self.n, stride, index, &mut at);
                 for &at in &at[..count] {
-                    // SAFETY: the caller's.
+                    // SAFETY: guaranteed by the caller.
                     unsafe {
                         let row = to.add(at as usize);
                         for v in 0..N {
@@ -368,7 +368,7 @@ impl BagBackward<'_> {
                 let count = places_named(s, self.n, self.cols, index, &mut at);
                 for &at in &at[..count] {
                     for c in first..self.columns[1] {
-                        // SAFETY: a column of the table that is this thread's alone.
+                        // SAFETY: only this thread accesses this column of the table.
                         unsafe { *self.table.0.add(at as usize + c) += dy[c] };
                     }
                 }

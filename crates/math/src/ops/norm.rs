@@ -9,7 +9,7 @@ use crate::par;
 /// (0, 1/root of the mean square) of one row.
 #[inline(always)]
 fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
-    // SAFETY: the pointer is to x.len() floats.
+    // SAFETY: the pointer is valid for x.len() floats.
     let squares = unsafe { total!(s, x.len(), [x = x.as_ptr()], s.mul(x, x)) };
     (0.0, 1.0 / (squares / x.len() as f32 + eps).sqrt())
 }
@@ -18,7 +18,7 @@ fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
 #[inline(always)]
 pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     let n = x.len() as f32;
-    // SAFETY: the pointer is to x.len() floats.
+    // SAFETY: the pointer is valid for x.len() floats.
     unsafe {
         let mean = total!(s, x.len(), [x = x.as_ptr()], x) / n;
         let centre = s.splat(mean);
@@ -70,15 +70,15 @@ pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usiz
     (means, rstds)
 }
 
-/// Folds f(x, vector, sum) down `features` pairs of vectors that lie PANEL floats apart.
+/// Folds f(x, vector, sum) down `features` pairs of vectors that are PANEL floats apart.
 ///
 /// # Safety
-/// x must be valid for that.
+/// x must be valid for these reads.
 #[inline(always)]
 unsafe fn sum_down<S: Simd>(s: S, features: usize, x: *const f32, f: impl Fn(S::F, usize, S::F) -> S::F) -> Pair<S> {
     let mut sums = [[s.splat(0.0); 2]; 4];
     let whole = features / 4 * 4;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for first in (0..whole).step_by(4) {
             for i in 0..4 {
@@ -116,7 +116,7 @@ pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: 
     }
 }
 
-/// `y[features][PANEL]` = max(norm(x) + residual, floor) in the two vectors at `lane`; what is absent is left out. x may be y.
+/// `y[features][PANEL]` = max(norm(x) + residual, floor) in the two vectors at `lane`. Absent parts are skipped. x may be y.
 ///
 /// # Safety
 /// Every pointer must be valid for its shape: gamma and beta `[features]`, the others `[features][PANEL]`.
@@ -132,7 +132,7 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
     floor: f32,
 ) {
     let floor = s.splat(floor);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for f in 0..features {
             let at = f * PANEL + lane;
@@ -212,8 +212,8 @@ pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &
     }
 }
 
-/// [`row_stats`] and [`finish_row`] of four rows side by side, which hides the latency of the sums; the same bits. For 16
-/// lanes and whole blocks of 32 columns. Returns (mean, 1/std) of each row.
+/// [`row_stats`] and [`finish_row`] for four rows side by side, with the same bits; this hides the latency of the sums. For 16 lanes and
+/// whole blocks of 32 columns. Returns (mean, 1/std) of each row.
 ///
 /// # Safety
 /// y (and the residual) must be valid for `[4][cols]`, gamma and beta for `[cols]`.
@@ -232,7 +232,7 @@ pub(crate) unsafe fn finish_four_rows<S: Simd>(
     let n = cols as f32;
     let mut stats = [(0.0, 0.0); 4];
     let (mut means, mut rstds) = ([zero; 4], [zero; 4]);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for squares in [false, true] {
             let mut sums = [[zero; 2]; 4];

@@ -11,7 +11,7 @@ use crate::par::{self, CHUNK};
 pub(super) unsafe fn reduce<S: Simd, const N: usize>(s: S, n: usize, inputs: [*const f32; N], f: impl Fn([S::F; N]) -> S::F) -> f32 {
     let (mut even, mut odd) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
     let mut x = [s.splat(0.0); N];
-    // SAFETY: the caller's; the tail goes through buffers.
+    // SAFETY: guaranteed by the caller; the tail uses buffers.
     unsafe {
         let mut i = 0;
         while i + 32 <= n {
@@ -65,7 +65,7 @@ pub(super) use total;
 
 /// Σ x
 pub fn sum(isa: Isa, x: &[f32]) -> f32 {
-    // SAFETY: the pointer is to x.len() floats.
+    // SAFETY: the pointer is valid for x.len() floats.
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], x) } })
 }
 

@@ -50,13 +50,13 @@ pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log
     });
 }
 
-/// Softmax down `cols` vectors that lie `stride` floats apart; in place or not.
+/// Softmax down `cols` vectors that are `stride` floats apart; y may be x.
 ///
 /// # Safety
 /// x and y must be valid for `cols` vectors at that stride.
 #[inline(always)]
 unsafe fn softmax_down<S: Simd>(s: S, cols: usize, x: *const f32, y: *mut f32, stride: usize, log: bool) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut top = s.load_ptr(x);
         for c in 1..cols {
@@ -78,7 +78,7 @@ unsafe fn softmax_down<S: Simd>(s: S, cols: usize, x: *const f32, y: *mut f32, s
     }
 }
 
-/// Up to LANES rows of `cols` → `[cols][16]`, and back.
+/// Copies up to LANES rows of `cols` to `[cols][16]`, one lane per row.
 #[inline(always)]
 fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
     for r in 0..rows {
@@ -88,7 +88,7 @@ fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
     }
 }
 
-/// The largest of a row of 16 or more.
+/// Maximum of a row of 16 or more numbers.
 #[inline(always)]
 fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     let mut top = s.load(x);

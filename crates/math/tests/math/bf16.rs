@@ -1,18 +1,18 @@
-//! Products of bf16 operands, bit against bit with the chains that `vdpbf16ps` and `tdpbf16ps` are defined by. What the processor
-//! lacks cannot be tested, and is skipped by name.
+//! Products of bf16 operands, compared bit for bit with the defined chains of `vdpbf16ps` and `tdpbf16ps`. Tests of instructions that the
+//! processor lacks are reported as skipped.
 
 use crate::kernels::numbers;
 use math::par::Threads;
 use math::{Act, Epilogue, Isa, gemm};
 
-/// To the nearest bf16, ties to even.
+/// Rounds to the nearest bf16, ties to even.
 fn rounded(x: f32) -> f32 {
     let bits = x.to_bits();
     f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000)
 }
 
-/// c[i][j] continues with the products of each pair of k: the odd one, then the even one. Tiles add those of 16 pairs at once, the even
-/// ones and the odd ones each from nothing.
+/// Adds the products of each pair of k to c[i][j]: first the odd one, then the even one. AMX tiles sum the even and the odd products of 16
+/// pairs separately, from 0, and add both sums.
 fn twin(isa: Isa, [m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, c: &mut [f32]) {
     for i in 0..m {
         for j in 0..n {
@@ -50,7 +50,7 @@ macro_rules! by_set {
         }
     };
 }
-by_set!(a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads, any_strides_give_the_same_chains);
+by_set!(layer_and_gradients_equal_chains_of_pairs_on_any_threads, strides_do_not_change_the_chains);
 
 #[track_caller]
 fn same(got: &[f32], want: &[f32], what: &str) {
@@ -59,7 +59,7 @@ fn same(got: &[f32], want: &[f32], what: &str) {
     }
 }
 
-/// Shapes around tiles, panels, pairs and blocks, of which the last but one has several each way; the last ones are cut for threads.
+/// Shapes around tiles, panels, pairs and blocks. The largest have several blocks in each dimension and are divided for threads.
 const SHAPES: [[usize; 3]; 10] = [
     [1, 1, 1],
     [3, 5, 2],
@@ -73,7 +73,7 @@ const SHAPES: [[usize; 3]; 10] = [
     [512, 512, 521],
 ];
 
-fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads(isa: Isa) {
+fn layer_and_gradients_equal_chains_of_pairs_on_any_threads(isa: Isa) {
     for (seed, [rows, out, inp]) in (1..).zip(SHAPES) {
         let (x, w) = (numbers(seed, rows * inp), numbers(!seed, out * inp));
         let (bias, dy) = (numbers(seed ^ 64, out), numbers(seed ^ 128, rows * out));
@@ -108,7 +108,7 @@ fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads(isa: Isa) {
     }
 }
 
-fn any_strides_give_the_same_chains(isa: Isa) {
+fn strides_do_not_change_the_chains(isa: Isa) {
     for (seed, [m, n, k]) in (1..).zip(SHAPES) {
         let (a, b, old) = (numbers(seed, m * k), numbers(!seed, k * n), numbers(seed ^ 1, m * n));
         for (a_strides, b_strides) in [((k, 1), (n, 1)), ((1, m), (1, k)), ((k, 1), (1, k)), ((1, m), (n, 1))] {

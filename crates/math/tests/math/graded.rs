@@ -1,5 +1,5 @@
-//! A first layer of whole numbers: the sum of what changed is the sum of all, on every instruction set, and slopes are those of
-//! the definition in f64.
+//! Integer first layer: an incrementally corrected sum equals a new one on every instruction set, and slopes agree with their definition in
+//! f64.
 
 use math::graded::{self, Grade};
 use math::{Isa, Rng};
@@ -7,7 +7,7 @@ use testkit::test;
 
 const WIDTH: usize = 144;
 
-/// A row alone, a ladder of five with three steps, and two apart.
+/// A single row, a graded input of five values with three steps, and two single rows.
 fn grades() -> Vec<Grade> {
     let grade = |step, scale, onward| Grade { step, scale, onward };
     vec![
@@ -28,7 +28,7 @@ fn steps() -> Vec<f32> {
     steps
 }
 
-/// Row by row in f64.
+/// Rows of the table, one by one in f64.
 fn rows(steps: &[f32]) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for grade in grades() {
@@ -75,7 +75,7 @@ fn slopes_of_steps_sum_the_slopes_of_continuing_rows() {
         graded::gather_slopes(isa, WIDTH, &grades, &d_rows, &mut slopes);
         for c in 0..WIDTH {
             let (one, other) = (f64::from(d[c]), f64::from(d[WIDTH + c]));
-            // Row 4 is steps 1, 2 and twice 3; row 2 is steps 1 and 2.
+            // Row 4 is step 1, step 2 and twice step 3; row 2 is steps 1 and 2.
             let exact = [one + other, 0.5 * (one + other), 0.5 * (one + other), one, one, 0.0];
             for (step, exact) in exact.into_iter().enumerate() {
                 let slope = f64::from(slopes[step * WIDTH + c]);

@@ -1,5 +1,5 @@
-//! Every kernel on every instruction set against its plain twin in f64, and bit against bit within a class of sets. Shapes
-//! and numbers are drawn by proptest from a fixed seed.
+//! Every kernel on every instruction set: compared with its plain f64 reference, and bit for bit within a class of sets. Shapes and numbers
+//! are drawn by proptest from a fixed seed.
 
 use math::ops::{self, AdamStep};
 use math::par::Threads;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use testkit::test;
 
-/// Runs `check` on drawn cases, smallest failing case reported.
+/// Runs `check` on drawn cases; reports the smallest failing case.
 fn property<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
     let cases = if cfg!(miri) { 2 } else { cases };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -33,7 +33,8 @@ fn wide(x: &[f32]) -> Vec<f64> {
     x.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// `run` on every set: within `tolerance` of `want` (relative above 1, absolute below), and the same bits within a class.
+/// Runs `run` on every set. Results must be within `tolerance` of `want` (relative above 1, absolute below) and have the same bits within a
+/// class.
 #[track_caller]
 fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     let mut classes: [Option<(Isa, Vec<f32>)>; 2] = [None, None];
@@ -56,12 +57,12 @@ fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     }
 }
 
-/// `n` numbers, all of which `write` writes.
+/// A new slice of `n` numbers after `write`, which must overwrite all of them.
 fn written(n: usize, write: impl FnOnce(&mut [f32])) -> Vec<f32> {
     changed(&vec![9.0; n], write)
 }
 
-/// Numbers as `change` leaves them.
+/// A copy of `old` after `change`.
 fn changed(old: &[f32], change: impl FnOnce(&mut [f32])) -> Vec<f32> {
     let mut new = old.to_vec();
     change(&mut new);
@@ -82,7 +83,7 @@ fn from_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
     (0..rows * cols).map(|i| x[reference::panel_index(cols, i / cols, i % cols)]).collect()
 }
 
-/// A side of a matrix: small and odd, or around the tiles and blocks.
+/// Side of a matrix: small and odd, or close to the sizes of tiles and blocks.
 fn side() -> impl Strategy<Value = usize> {
     prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140].prop_map(small_under_miri)
 }
@@ -91,7 +92,7 @@ fn depth() -> impl Strategy<Value = usize> {
     prop_oneof![1usize..20, 60usize..140, 380usize..400].prop_map(small_under_miri)
 }
 
-/// Under Miri, where a step takes some thousand times as long, no side is long.
+/// Shortens sides under Miri, which is about a thousand times slower.
 fn small_under_miri(side: usize) -> usize {
     if cfg!(miri) { side % 19 + 1 } else { side }
 }
@@ -130,7 +131,7 @@ fn layers_in_both_layouts() {
         let (wide_gamma, wide_beta, wide_residual) = (wide(&gamma), wide(&beta), wide(&residual));
         let norm = has_norm.then_some((&wide_gamma[..], &wide_beta[..], f64::from(EPS)));
         let mut want = plain(norm, has_residual.then_some(&wide_residual[..]), act);
-        // The outputs, then what the norm saves: its input and each row's statistics.
+        // The outputs, then the saved values of the norm: its input and each row's statistics.
         if has_norm {
             want.extend(&pre);
             for r in 0..rows {
@@ -258,7 +259,7 @@ fn functions_of_two_arguments() {
 }
 
 #[test]
-fn affine_and_added() {
+fn affine_and_scaled_addition() {
     property(40, (0usize..70, any::<u32>()), |(n, seed)| {
         let (x, old) = (numbers(seed, n), numbers(seed ^ 1, n));
         let of = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
@@ -307,7 +308,7 @@ fn softmax_and_its_slope() {
 #[test]
 fn norms_and_their_slopes() {
     property(120, (1usize..50, 1usize..140, any::<bool>(), any::<u32>()), |(rows, cols, centred, seed)| {
-        // Of two numbers a layer norm is ±1, and what rounding leaves of its slope is divided by √eps.
+        // The layer norm of two numbers is ±1, and the rounding error of its slope is divided by √eps.
         let cols = if centred { cols + 2 } else { cols };
         let n = rows * cols;
         let (x, dy) = (numbers(seed, n), numbers(!seed, n));
@@ -346,7 +347,7 @@ fn norms_and_their_slopes() {
     });
 }
 
-/// Bit-exact for any number of vectors side by side.
+/// Equal bits for any number of vectors side by side.
 #[test]
 fn norm_parameter_slopes_are_chains_down_the_rows() {
     let check = |rows: usize, cols: usize, seed: u32| {
@@ -374,7 +375,7 @@ fn norm_parameter_slopes_are_chains_down_the_rows() {
     if cfg!(miri) {
         return;
     }
-    // In pieces of columns.
+    // Large enough to be divided by columns.
     check(2048, 200, 1);
 }
 
@@ -387,12 +388,12 @@ fn attention_and_its_slopes() {
     if cfg!(miri) {
         return;
     }
-    // Beyond the blocks of keys, and a softmax of which one key has it all.
+    // Longer than a block of keys, and a softmax in which one key has almost all weight.
     attention(1, 1, 5, 300, 1, 1.0);
     attention(1, 1, 40, 530, 2, 30.0);
 }
 
-/// With queries `loud` times as large as the keys.
+/// Compares attention and its gradient with the reference. Queries are `loud` times as large as the keys.
 fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32, loud: f32) {
     let (cols, rows) = (heads * size, sequences * len);
     let mut qkv = numbers(seed, rows * 3 * cols);
@@ -413,7 +414,7 @@ fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32,
         ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
         dqkv
     });
-    // One query at a time over keys and values that were kept has the bits of all.
+    // One query at a time with stored keys and values has the same bits as all queries at once.
     for isa in Isa::available() {
         let part = |i: usize| -> Vec<f32> {
             qkv[..len * 3 * cols].chunks(3 * cols).flat_map(|row| &row[i * cols..(i + 1) * cols]).copied().collect()
@@ -467,7 +468,7 @@ fn dropout_mask_follows_the_generator() {
         let want: Vec<f64> = (0..n).map(|i| f64::from(x[i]) * kept(i)).collect();
         check(&want, 1e-6, |isa| written(n, |y| ops::dropout(isa, p, rng, step, &x, y)));
     });
-    // Of many about as many as asked for, and others at the next step.
+    // For many numbers, the share of zeros is close to p, and the next step has other zeros.
     let x = vec![1.0; 3 * math::par::CHUNK + 7];
     let run = |step| written(x.len(), |y| ops::dropout(Isa::best(), 0.25, Rng::new(1, 1), step, &x, y));
     let (first, next) = (run(1), run(2));
@@ -503,7 +504,7 @@ fn head(
 }
 
 #[test]
-fn a_head_and_its_slopes() {
+fn head_loss_and_gradients() {
     let vocab = prop_oneof![1usize..20, 60usize..70, Just(300usize)];
     property(40, (1usize..40, vocab, 1usize..50, any::<u32>()), |(rows, vocab, inp, seed)| {
         let (x, w) = (numbers(seed, rows * inp), numbers(seed ^ 1, vocab * inp));
@@ -527,9 +528,9 @@ fn a_head_and_its_slopes() {
     });
 }
 
-/// Several tiles, cut for threads.
+/// Several tiles, divided for threads.
 #[test]
-fn a_large_head_has_the_same_bits_on_any_threads() {
+fn large_head_has_the_same_bits_on_any_threads() {
     let shape @ [rows, vocab, inp] = [301, 36_001, 12];
     assert!(rows > 2 * ops::head_tile(rows, vocab));
     let (x, w) = (numbers(1, rows * inp), numbers(2, vocab * inp));
@@ -539,7 +540,7 @@ fn a_large_head_has_the_same_bits_on_any_threads() {
     reference::head_loss(shape, &wide(&x), &wide(&w), &target, &vec![0.5; rows], loss, dx, dw);
     check(&want.concat(), 2e-5, |isa| {
         let run = || head(isa, shape, &x, &w, &target, None, None);
-        let one = Threads::of(1).expect("one thread there always is").run(run);
+        let one = Threads::of(1).expect("a pool of one thread is always possible").run(run);
         for threads in [2, 3] {
             let Some(more) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
             assert!(one.iter().zip(&more).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads} threads");
@@ -563,7 +564,7 @@ fn gathers_and_layouts() {
         let want = wide(&to_panels(rows, cols, &x));
         check(&want, 0.0, |isa| written(panels_len(rows, cols), |y| ops::rows_to_panels(isa, rows, cols, &x, y)));
         check(&wide(&x), 0.0, |isa| written(rows * cols, |y| ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), y)));
-        // Indices beyond either end mean the nearest column, and NaN the first.
+        // Indices beyond either end select the nearest column; NaN selects the first.
         let place = |i: f32, n: usize| if i >= 0.0 { (i as usize).min(n - 1) } else { 0 };
         let mut column: Vec<f32> = numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
         column.splice(..rows.min(3), [-3.0, 1e9, f32::NAN].into_iter().take(rows.min(3)));
@@ -577,7 +578,7 @@ fn gathers_and_layouts() {
     });
 }
 
-/// Lists that name rows of a table: now and then nothing, and what is beyond it.
+/// Lists of row indices. With `short`, some are negative (skipped), beyond the table, or NaN.
 fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
     let mut index: Vec<f32> = numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
     if short {
@@ -597,7 +598,7 @@ fn bags_of_rows() {
     property(60, case, |(entries, cols, rows, k, (short, bias, seed))| {
         let (table, bias) = (numbers(seed, entries * cols), bias.then(|| numbers(seed ^ 1, cols)));
         let index = lists(!seed, entries, rows, k, short);
-        // Nothing but sums in a fixed order: the twin has the bits.
+        // Sums in a fixed order, so the reference has the same bits.
         let mut want = vec![0.0; rows * cols];
         reference::embedding_bag(cols, &table, k, &index, bias.as_deref(), &mut want);
         for relu in [false, true] {
@@ -614,7 +615,7 @@ fn bags_of_rows() {
     });
 }
 
-/// Bags divided among threads, with and without copies, have the bits of plain sums.
+/// Bags divided among threads, with and without copies of the table, have the bits of plain sums.
 #[test]
 fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
     for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
@@ -668,14 +669,14 @@ fn arithmetic_classes_match_their_rounding() {
         match isa {
             Isa::Avx2 | Isa::Avx512 | Isa::Bf16 | Isa::Amx | Isa::Neon => assert!(isa.fused()),
             Isa::Portable | Isa::Simd128 => assert!(!isa.fused()),
-            Isa::Relaxed => {} // the engine's choice
+            Isa::Relaxed => {} // depends on the browser engine
         }
     }
     assert_eq!(Isa::from_name("mmx"), None);
     assert_eq!(PANEL, 32);
 }
 
-/// Tests run on all sets that the machine has; those that it lacks are named here, once for all of them.
+/// Reports the sets that this machine lacks, once for all tests.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn every_test_runs_on_all_sets() {
@@ -695,7 +696,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
         for (a_strides, b_strides, accumulate) in
             [((k, 1), (n, 1), false), ((1, m), (n, 1), true), ((k, 1), (1, k), true), ((1, m), (1, k), false)]
         {
-            // Row by row there is nothing to block or to cut.
+            // A product of one row has one block and one piece.
             let mut want = old.clone();
             for (row, want) in want.chunks_exact_mut(n).enumerate() {
                 let a = &a[row * a_strides.0..];
@@ -711,7 +712,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
     }
 }
 
-/// More rows than a thread's share has numbers: a share is then some columns whole, and never none.
+/// A column has more numbers than a thread's share, so a share is one whole column and never none.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn columns_longer_than_a_share_are_summed_on_any_threads() {
@@ -739,7 +740,7 @@ fn pieces_are_divided_evenly_among_threads() {
                 let each = share(items, size);
                 let pieces = items.div_ceil(each);
                 assert!(each > 0 && (pieces <= 1 || each * size >= CHUNK), "{items} of {size}");
-                // Of few items the pieces are as even as those are.
+                // If there are few items, pieces are only as even as the items allow.
                 assert!(pieces <= count || pieces.is_multiple_of(count) || items < 8, "{items} of {size}");
             }
         });

@@ -1,4 +1,4 @@
-//! Layers of soft gates, held to what they say they compute, on every instruction set.
+//! Layers of soft gates, compared with their definitions on every instruction set.
 
 use math::logic::{
     CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, clip, coefficients, forward, forward_moved, gather, scatter, slopes,
@@ -13,7 +13,7 @@ fn uniform(seed: u32, len: usize) -> Vec<f32> {
     values
 }
 
-/// Bits agree within a class of instruction sets.
+/// Asserts equal bits within each class of instruction sets.
 fn same_bits<T: PartialEq + Clone>(f: impl Fn(Isa) -> T) {
     for fused in [true, false] {
         let mut sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
@@ -23,8 +23,9 @@ fn same_bits<T: PartialEq + Clone>(f: impl Fn(Isa) -> T) {
 }
 
 #[test]
-fn layers_are_their_polynomials() {
-    // Pairs that share inputs, one input twice, equal pairs, one input that is never read; paths and fans longer than a walk.
+fn layers_evaluate_their_polynomials() {
+    // Pairs that share inputs, an input used twice by one gate, equal pairs, an input that no gate reads, and paths and fans longer than a
+    // walk.
     let long = 40;
     let mut pairs = vec![(0, 1), (2, 3), (1, 2), (4, 4), (4, 0), (3, 1), (0, 5), (3, 1), (4, 4), (1, 0), (3, 5)];
     pairs.extend((7..long - 1).map(|i| (i, i + 1)));
@@ -55,7 +56,7 @@ fn layers_are_their_polynomials() {
             for (twice, once) in twice.iter().zip(&dx) {
                 assert!((twice - 2.0 * once).abs() <= 1e-5 * once.abs());
             }
-            // In one memory: the same, and the first input is kept.
+            // In shared memory, results are the same and the first input is kept.
             let mut memory = vec![f32::NAN; rows.count() * width];
             for (x, &row) in x.chunks(width).zip(&inputs_at) {
                 memory[row as usize * width..][..width].copy_from_slice(x);
@@ -125,13 +126,13 @@ fn scatter_inverts_gather() {
     }
     assert!(dx.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-5));
     for isa in Isa::available() {
-        assert!(of(isa).1 == dx, "{isa:?}"); // sums alone: the same in both classes
+        assert!(of(isa).1 == dx, "{isa:?}"); // sums only, so both classes agree
     }
 }
 
 #[test]
 fn forms_agree_on_all_instruction_sets() {
-    let gates = 37; // no multiple of a tile
+    let gates = 37; // not a multiple of a tile
     let places: Vec<u32> = (0..gates as u32).map(|g| (g * 5) % gates as u32).collect();
     let sums = uniform(2, SUMS * gates);
     let noise = uniform(3, 16 * gates);
@@ -146,7 +147,8 @@ fn forms_agree_on_all_instruction_sets() {
             (c, grads)
         };
         same_bits(of);
-        // A gate's values at the corners are chances, whatever the form; what all logits rise by is no matter.
+        // In every form, a gate's values at the corners are probabilities. A constant added to all logits has no effect, so their slopes
+        // sum to 0.
         let (c, grads) = of(Isa::best());
         for [c0, c1, c2, c3] in c {
             for corner in [c0, c0 + c1, c0 + c2, c0 + c1 + c2 + c3] {

@@ -1,4 +1,4 @@
-//! The tests of the math crate, one binary. Kernels write within their buffers: the allocator looks.
+//! Tests of the math crate in one binary. The guarded allocator detects writes beyond a kernel's buffers.
 
 #[cfg(target_arch = "x86_64")]
 mod bf16;

@@ -1,10 +1,10 @@
-//! The functions of `poly` against std's in f64, over their whole range; and the generator against the known answers of
+//! Functions of `poly`, compared with those of std in f64 over their whole range. The generator is compared with the known answers of
 //! Random123 1.14 (its `tests/kat_vectors`).
 
 use math::{Isa, Rng, kernel, poly, rng};
 use testkit::test;
 
-/// The largest error of `f` on [from, to], relative or, where `absolute` is larger, against that; on every set.
+/// Largest error of `f` on [from, to] on every set, relative to the expected value or to `absolute`, whichever is larger.
 fn worst(from: f32, to: f32, absolute: f64, f: impl Fn(Isa, f32) -> f32, want: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 40_000;
     let error = |isa, i| {
@@ -21,7 +21,7 @@ fn functions_are_within_two_units() {
     let figures = [
         ("exp", worst(-87.0, 88.7, 0.0, poly::exp_1, f64::exp)),
         ("exp near 0", worst(-0.5, 0.5, 0.0, poly::exp_1, f64::exp)),
-        ("2 to what is below 1", worst(-125.0, 1.0, 0.0, poly::exp2_below_1, f64::exp2)),
+        ("2^x, x below 1", worst(-125.0, 1.0, 0.0, poly::exp2_below_1, f64::exp2)),
         ("exp within", worst(-87.0, 88.0, 0.0, poly::exp_within_1, f64::exp)),
         ("ln", worst(1e-30, 1e30, 0.0, poly::ln_1, f64::ln)),
         ("ln near 1", worst(0.5, 2.0, 1e-30, poly::ln_1, f64::ln)),
@@ -122,7 +122,7 @@ fn every_vector_operation() {
             for u in [0, 1, 0x8000_0001, 0xDEAD_BEEF] {
                 let isas = Isa::available();
                 let first = all(isas[0], a, b, u);
-                // f32_from_i32 and i32_from_f32 of NaN are left to the machine.
+                // f32_from_i32 and i32_from_f32 of NaN depend on the machine.
                 let whole = if a.is_finite() { a as i32 as u32 } else { first[29] };
                 let sum = if (a + b).is_nan() { first[0] } else { (a + b).to_bits() };
                 assert_eq!((first[0], first[29]), (sum, whole), "{a} {b}");
@@ -227,7 +227,7 @@ fn numbers_have_their_moments() {
 
 #[test]
 fn pcg_matches_its_definition() {
-    // words, answer: worked out from the paper's listing in Python's whole numbers
+    // Words and answer, computed from the paper's listing with Python integers.
     let cases: [([u32; 4], [u32; 4]); 4] = [
         ([0x0000_0000, 0x0000_0000, 0x0000_0000, 0x0000_0000], [0x0F02_F829, 0x2D56_8769, 0x32B0_C43B, 0xD325_48EA]),
         ([0x0000_0001, 0x0000_0002, 0x0000_0003, 0x0000_0004], [0x3622_CD16, 0xF114_71D8, 0xE110_9B3F, 0x02B9_4C2F]),
@@ -248,10 +248,10 @@ fn pcg_matches_its_definition() {
     }
 }
 
-/// Small first and second words under a key, as an inner loop uses it: pairs of neighbours of every kind fall
-/// evenly on a board of 32 by 32, and every bit of the two changes each of the upper 24 bits half of the time.
+/// Hashes of small first and second words under a key, as in an inner loop. Pairs of adjacent inputs are uniform on a board of 32 by 32.
+/// Flipping any input bit flips each of the upper 24 output bits half of the time.
 #[test]
-fn hash_is_even_and_its_neighbours_are_independent() {
+fn hash_is_uniform_and_flips_half_of_the_bits() {
     const SIDE: u32 = 256;
     for seed in [0, 1, 0xFFFF_FFFF] {
         let [c, d, ..] = Rng::new(seed, 5).block([0; 4]);
@@ -264,7 +264,7 @@ fn hash_is_even_and_its_neighbours_are_independent() {
             }
             let want = f64::from(SIDE * SIDE) / 1024.0;
             let chi: f64 = counts.iter().map(|n| (n - want) * (n - want) / want).sum();
-            // 1023 degrees of freedom: a spread of 45, so these are five of them either way.
+            // With 1023 degrees of freedom the standard deviation is 45, so the limit is five of them.
             assert!((chi - 1023.0).abs() < 226.0, "seed {seed}, {name}: {chi}");
         };
         for i in 0..4 {
@@ -287,7 +287,7 @@ fn hash_is_even_and_its_neighbours_are_independent() {
             }
             for (word, flips) in flips.iter().enumerate() {
                 for (i, &n) in flips.iter().enumerate() {
-                    // a spread of 32 around 2048
+                    // Standard deviation 32 around 2048.
                     assert!(n.abs_diff(2048) < 200, "seed {seed}, bit {bit}: {n} of 4096 at {word}.{i}");
                 }
             }

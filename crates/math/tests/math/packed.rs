@@ -1,4 +1,4 @@
-//! Gates over bits of a grid, held to the same gates cell by cell.
+//! Gates over a grid of packed bits, compared with the same gates cell by cell.
 
 use math::packed::{Packed, Program};
 use math::rng::Sequence;
@@ -22,7 +22,7 @@ impl Gates {
             (random.below(16) as u8, a, b)
         });
         let gates: Vec<_> = gates.collect();
-        // Inputs and gates, some of them twice.
+        // Outputs may be inputs or gates, some of them used twice.
         let outputs = (0..channels as u32)
             .map(|channel| if channel % 3 == 2 { random.below(9) } else { (first + gates.len()) as u32 - 1 - channel / 2 })
             .collect();

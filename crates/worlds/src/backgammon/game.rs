@@ -187,12 +187,12 @@ impl Game {
         Ok(Game { board, on_roll, state: GameState::ToRoll, cube, stakes }.ended())
     }
 
-    /// The same game before a roll, with another board, seen by `on_roll`.
+    /// This game before a roll, with another board, seen by `on_roll`.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
         Game { board, on_roll, state: GameState::ToRoll, ..*self }.ended()
     }
 
-    /// The game before the present roll or the present double.
+    /// This game before the present roll or the present double.
     pub fn before_roll(&self) -> Game {
         self.with(self.board, self.on_roll)
     }

@@ -108,7 +108,7 @@ pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8;
     best
 }
 
-/// Rotations of a 2x2x2 that put the corner at a place at home.
+/// Rotations of a 2x2x2 that move the corner at a given place to its home.
 struct Holds {
     rotations: Vec<Symmetry>,
     /// Index of the rotation, by place and code.

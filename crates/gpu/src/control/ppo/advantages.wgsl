@@ -1,6 +1,6 @@
-// Backwards through the rollout, one thread per environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al. 2016). At the end of an
-// episode, A' is 0 and V' is the critic's value of the state in which it was truncated, or 0. Each block also computes the moments of R = A
-// + V, of A, and of the observations minus the normaliser's mean.
+// Computes advantages backwards through the rollout, one thread per environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al. 2016). At
+// the end of an episode, A' is 0 and V' is the critic's value of the state in which it was truncated, or 0. Each block also computes the
+// moments of R = A + V, of A, and of the observations minus the normaliser's mean.
 
 struct Args {
     envs: u32, blocks: u32,

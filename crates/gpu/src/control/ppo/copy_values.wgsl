@@ -1,6 +1,6 @@
 // After a run of the policy: stores its values and prepares the input of the next run.
 
-// No next input.
+// There is no next input.
 const NOTHING: u32 = 0xffffffffu;
 struct Args { envs: u32, value: u32, kept: u32, reached: u32, shown: u32 }
 

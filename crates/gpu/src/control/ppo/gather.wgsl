@@ -1,5 +1,5 @@
-// Gathers the samples of a minibatch in shuffled order into the inputs of the loss, one thread per sample. A sample's number counts actors
-// of 128 environments, then steps, then the actor's environments, as in the learner.
+// Gathers the samples of a minibatch in shuffled order into the inputs of the loss, one thread per sample. A sample's index consists of the
+// actor (128 environments), the step, and the environment within the actor, in this order, as in the learner.
 
 struct Args {
     rows: u32, envs: u32, minibatches: u32, minibatch_places: u32,

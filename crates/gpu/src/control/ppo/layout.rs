@@ -1,7 +1,7 @@
 //! Memory layout of a learner on the GPU, and its dispatch lists.
 //!
-//! Samples are `[T][envs][features + 4]` (raw observation, action, its log-probability, advantage, value), so a minibatch reads each from
-//! one place. The rest of a rollout is `[T][envs]`; states are `[state][envs]`.
+//! Samples are `[T][envs][features + 4]` (raw observation, action, its log-probability, advantage, value), so a minibatch reads each sample
+//! from one place. Other arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
@@ -17,10 +17,10 @@ use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
 use std::ops::Range;
 
-/// Threads of a workgroup with one environment or sample per thread, and of a workgroup that reduces.
+/// Threads of a workgroup that has one environment or sample per thread, and of a workgroup that computes sums.
 const THREADS: usize = 64;
 const MANY_THREADS: usize = 256;
-/// Elements of a rollout whose ended episodes one workgroup counts.
+/// Number of elements of a rollout in which one workgroup counts the ended episodes.
 const SPAN: usize = 16 * MANY_THREADS;
 /// Number of recent episodes that are read back.
 pub const RECENT: usize = 100;
@@ -39,7 +39,7 @@ pub mod input {
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Share of the earlier rewards among all, and of this iteration's; mean and variance of the earlier ones.
+    /// Weight of the earlier rewards and of this iteration's rewards in the statistics; mean and variance of the earlier rewards.
     pub const RETURN_SHARE: usize = 4;
     pub const NEW_SHARE: usize = 5;
     pub const RETURN_MEAN: usize = 6;
@@ -106,7 +106,7 @@ struct Rollout {
 /// Ranges of the program.
 pub struct Lists {
     pub observe: Range<usize>,
-    /// One dispatch each: a step, and the storage of each policy run after the last step.
+    /// One dispatch per step of the rollout, and one per policy run after it, which stores the values.
     pub steps: Range<usize>,
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
@@ -195,7 +195,7 @@ impl Layout {
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
-    /// Regions of floats and of whole numbers that an iteration gives back, in the order in which they are taken in.
+    /// Regions of floats and of integers that are read back after an iteration, in the order in which the learner reads them.
     pub fn outputs(&self, recorded: bool) -> [Vec<Region>; 2] {
         let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } = self.places;
         let sums = input.part(input::SUMS, input::SUMMED);
@@ -211,7 +211,7 @@ impl Layout {
     }
 }
 
-/// For a kernel with this number of threads a workgroup.
+/// Text with the number of threads per workgroup.
 fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
 }

@@ -1,4 +1,4 @@
-// Moments of all blocks from those of each: one workgroup a quantity, `[quantities][blocks][3]` to `[quantities][3]`.
+// Merges the moments of all blocks, one workgroup per quantity: `[quantities][blocks][3]` to `[quantities][3]`.
 
 struct Args { blocks: u32, partial: u32, episode_returns: u32 }
 

@@ -1,4 +1,4 @@
-// Before a rollout: what every environment shows, raw as the first samples and normalised for the policy.
+// Writes every environment's observation before a rollout: raw for the first samples, normalised for the policy.
 
 struct Args { envs: u32, state: u32, samples: u32, shown: u32, normalizer: u32, truncations: u32 }
 

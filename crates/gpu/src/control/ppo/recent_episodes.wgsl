@@ -1,4 +1,5 @@
-// How many episodes ended, and of the newest RECENT return and length, newest first, by step and then environment.
+// Number of episodes that ended, and return and length of the newest RECENT of them. The newest comes first; they are ordered by step, then
+// by environment.
 
 struct Args {
     places: u32, blocks: u32, ended: u32, counts: u32, returns: u32,
@@ -8,7 +9,7 @@ struct Args {
 var<workgroup> parts: array<u32, THREADS>;
 var<workgroup> idle: u32;
 
-// Of the threads from this one on.
+// Sum over this thread and the threads after it.
 fn sum_from_here(mine: u32, local: u32) -> u32 {
     workgroupBarrier();
     parts[local] = mine;
@@ -44,7 +45,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let beyond = min(first + EACH, args.places);
     var mine = 0u;
     for (var at = first; at < beyond; at++) { mine += select(0u, 1u, words[args.ended + at] != 0u); }
-    // Places before the last that ended in this thread's stretch have more after them.
+    // Number of episodes that ended in this thread's elements or after them.
     var after = newer + sum_from_here(mine, local);
     for (var at = first; at < beyond; at++) {
         let end = words[args.ended + at];

@@ -1,6 +1,6 @@
-// One step of every environment, a thread each: an action drawn, the rules, and a new episode where one ended.
-// States lie `[STATE][envs]`, what a step leaves behind `[T][envs]`. A line behind `#STATE` and the like is repeated so
-// many times, with # for the number of the time: see `Text`.
+// One step of every environment, one thread each: draws an action, applies the rules, and starts a new episode if one ended. States are
+// `[STATE][envs]`, results of steps `[T][envs]`. A line behind `#STATE` or `#FEATURES` is repeated for each index, which replaces `#`: see
+// `Text`.
 
 struct Args {
     step: u32, envs: u32,
@@ -13,10 +13,10 @@ struct Args {
     draw_0: u32, draw_1: u32, draw_2: u32, draw_3: u32,
 }
 
-// What was drawn, its log-probability, and what the environment is given.
+// Drawn number, its log-probability, and the action that the environment receives.
 struct Drawn { action: f32, log_prob: f32, given: f32 }
 
-// Four random words, of which this environment has one or two: see `LearnerSpec::draws`.
+// Four random words, of which this environment uses one or two: see `LearnerSpec::draws`.
 fn draw_words(env: u32) -> vec4<u32> {
     let low = words[args.clock];
     let step = low + args.step;

@@ -1,4 +1,4 @@
-// A number from a Gaussian whose mean the policy gives and whose spread is a parameter.
+// Draws from a Gaussian. The policy computes its mean; its standard deviation is a parameter.
 
 // ½·ln 2π
 const HALF_LN_TAU: f32 = 0.9189385;

@@ -1,4 +1,4 @@
-// What the first environments showed before each step, in panels `[steps][RECORDED/32, rounded up][FEATURES][32]`, and
+// Records the observations of the first environments before each step, in panels `[steps][RECORDED/32, rounded up][FEATURES][32]`, and
 // whether the step ended their episode, `[steps][RECORDED]`.
 
 struct Args { envs: u32, steps: u32, samples: u32, ended: u32, observations: u32, ends: u32 }
