@@ -35,7 +35,7 @@ pub struct Layer {
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// Whether an earlier gate wrote slopes of a, and of every b.
+    /// Whether earlier gates wrote the slope of a, and those of every b. The walk then adds to them.
     stale: [bool; 2],
     gates: Range<usize>,
 }

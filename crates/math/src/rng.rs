@@ -81,7 +81,8 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
 }
 
 /// [`pcg`] of two words under a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word is
-/// first folded into the lower. The words are multiplied by odd numbers that an even key produces.
+/// first folded into the lower. The key's words are even here, so the first step of [`pcg`] makes them odd. Products with odd numbers lose
+/// no bits.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));
