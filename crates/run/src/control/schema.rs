@@ -19,7 +19,7 @@ pub(super) static SCHEMA: Schema = Schema {
         policy_loss: "Policy loss", "The clipped surrogate objective that updates minimise.", chart("policy_loss");
         value_loss: "Value loss", "Squared error of the critic's estimates.", chart("value_loss");
         entropy: "Entropy", "Randomness of the policy; it falls as the policy commits to actions.", chart("entropy"), brief("entropy");
-        approx_kl: "Approx. KL", "Mean KL divergence of the updated policy from the policy of the rollout.", chart("approx_kl"), brief("kl");
+        approx_kl: "Approx. KL", "Mean KL divergence of the updated policy from the rollout's policy.", chart("approx_kl"), brief("kl");
         clip_fraction: "Clip fraction", "Share of samples at which clipping limited the update.", chart("clip_fraction"), share;
         explained_variance: "Explained variance",
             "Share of the returns' variance that the critic predicts.", chart("explained_variance"), brief("explained");

@@ -494,7 +494,7 @@ fn sharing_run_stays_on_the_processor() {
     let mut run = TestRun::with("backgammon", &twin, DeviceWish::Gpu);
     run.to(1);
     let error = run.run.share(true).unwrap_err();
-    assert!(matches!(error, run::RunError::Offloaded) && clear(&error).contains("processor"), "{error}");
+    assert!(matches!(error, run::RunError::Offloaded) && clear(&error).contains("Choose the CPU"), "{error}");
     run.wish(DeviceWish::Cpu);
     run.to(2).run.share(true).unwrap();
     run.wish(DeviceWish::Gpu);
