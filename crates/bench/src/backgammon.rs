@@ -14,7 +14,7 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Runs all benchmarks; names with `core` use one core, the others all cores.
+/// Runs all benchmarks: those with `core` in a figure's name on one core, the others on all cores.
 pub fn measure(bench: &mut Bench) {
     bench.give("backgammon.rules.decisions_per_s_core", &random_decisions(bench.now), "decisions/s");
     published_net(bench);
@@ -73,8 +73,9 @@ fn search_evaluations(bench: &mut Bench) {
 /// Complete games per minute on all threads with 100 evaluations per unforced roll, and the time per part. The network either has learned
 /// nothing, which makes games long, or learns from the games.
 fn self_play(learns: bool, bench: &mut Bench) {
-    /// Evaluations per actor before the starts and ends of games are balanced, and evaluations per actor and round.
+    /// Evaluations per actor until as many games start as end.
     const WARM_UP: u64 = 800_000;
+    /// Evaluations per actor in a round.
     const COUNTED: u64 = 200_000;
     let (actors, now) = (par::threads(), bench.now);
     let mut players = players(bench.isa, actors, learns);
@@ -133,8 +134,8 @@ fn strong_training(bench: &mut Bench) {
     bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
 }
 
-/// Decisions per second on one core: finds all results of each roll and plays a random one, game after game. Each call plays the same
-/// games, about forty.
+/// Decisions per second on one core. A decision finds all results of the roll and plays a random one of them. Each timed call plays the
+/// same games, about forty.
 fn random_decisions(now: Clock) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut results = Results::new();
@@ -157,7 +158,7 @@ impl RandomGame {
         RandomGame { board: Board::START, numbers }
     }
 
-    /// Makes a decision; returns its position and roll.
+    /// Plays a random move; returns the position before the move and the roll.
     fn decide(&mut self, results: &mut Results) -> (Board, Roll) {
         let board = self.board;
         let opening = board == Board::START;

@@ -28,13 +28,13 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Time per operation of a training step, for the small and the large model.
+/// Reports the time per operation of a training step, for the small and the large model.
 pub fn profile(bench: &mut Bench) {
     profile_training(&format!("core.{SMALL_STEP}"), &mut small_step(bench.isa), ROUNDS, bench);
     profile_training("core.train.mlp2048", &mut large_step(bench.isa), FEW, bench);
 }
 
-/// Measures products and those of rival libraries; returns the peaks of all rounds.
+/// Measures matrix products by this project and by rival libraries; returns the measured peak of every round.
 fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     const SHAPES: [(usize, usize, usize); 2] = [(128, 128, 64), (330, 128, 256)];
     let mut peaks = Vec::new();
@@ -53,7 +53,7 @@ fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     peaks
 }
 
-/// Measures one product; returns the speed ratio to each rival per round.
+/// Measures the product of one layer. Returns, by rival library and round, how many times as fast as the rival this project is.
 fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut Bench) -> Vec<Vec<f64>> {
     let (now, gflop, transposed) = (bench.now, layer.gflop(), layer.transposed());
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
@@ -78,8 +78,8 @@ fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut
     ratios
 }
 
-/// First layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0: once as sums of these 24 rows, once as a dense
-/// product.
+/// Measures a first layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0: once as the sum of 24 rows of weights,
+/// once as a dense product.
 fn bag(bench: &mut Bench) {
     const BATCH: usize = 2048;
     const INP: usize = 144;
@@ -162,7 +162,7 @@ pub fn small_step(isa: Isa) -> Training {
     Training::mlp(isa, 64, &[144, 128, 64, 6])
 }
 
-/// Size of the large layers and their batch.
+/// Batch size of the large layers; `INP` and `OUT` are their widths.
 const BATCH: usize = 1536;
 const INP: usize = 512;
 const OUT: usize = 2048;
@@ -171,8 +171,8 @@ fn large_step(isa: Isa) -> Training {
     Training::mlp(isa, BATCH, &[INP, OUT, OUT, INP])
 }
 
-/// Products and a training step far beyond the second-level cache, on one and two threads, each as a share of the peak of as many cores in
-/// the same rounds. The peak counts f32 multiply-adds; bf16 allows twice as many.
+/// Measures matrix products and a training step whose data are far larger than the second-level cache, on one and two threads. The results
+/// are shares of the peak of the same number of cores in the same rounds. The peak counts f32 multiply-adds; bf16 allows twice as many.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;
     let mut layer = Layer::new(isa, BATCH, OUT, INP);

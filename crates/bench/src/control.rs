@@ -38,11 +38,10 @@ const ENVS: usize = 4096;
 /// Warm-up steps: after them, episodes end at different times instead of all at once.
 const WARM_UP: usize = 512;
 
-/// Number of steps before the same actions repeat.
+/// Number of steps after which the precomputed actions repeat.
 const TURNS: usize = 8;
 
-/// Steps per second on one core through the public call, with precomputed random actions. Includes ends and resets of episodes in the
-/// steady state.
+/// Steps per second on one core through `Vector::step`, with precomputed random actions. Episodes end and restart during the measurement.
 fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     let actions = actions(spec, ENVS);
     let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
@@ -83,8 +82,8 @@ fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// As [`ppo`], with a shared trunk of 32-32 and one epoch, in a run that is evaluated until it has solved the task. Also returns the best
-/// evaluation.
+/// Environment steps per second as in [`ppo`], but with the configuration [`small`]. The policy is also evaluated until its mean return
+/// reaches the goal. Returns the rates and the best mean return.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let mut ppo = cart_pole(small(4096), 1, isa);
@@ -99,7 +98,7 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-/// Configuration of [`small_ppo`]: a shared trunk of 32-32, and one epoch.
+/// Configuration of [`small_ppo`]: policy and value share a trunk of 32-32 units, and each rollout is used for one epoch.
 fn small(envs: usize) -> PpoConfig {
     PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }
@@ -127,11 +126,11 @@ fn iterations_rate(ppo: &mut Ppo, now: Clock) -> f64 {
     ITERATIONS as f64 * samples(ppo) / all_s
 }
 
-/// Relative time overhead of a monitor in the default run. Each round has a stretch with and a stretch without one. Returns `None` if no
-/// monitor can be attached.
+/// Relative time overhead of a monitor in the default run. Each round times the same number of iterations with a monitor and without.
+/// Returns `None` if no monitor can be attached.
 fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
-    /// Every stretch has the same number of evaluations and digests once the task is solved.
+    /// Iterations per timing. With this number, all timings contain equally many evaluations and digests once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
     let now = bench.now;

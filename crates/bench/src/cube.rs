@@ -10,7 +10,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 
-/// Runs all benchmarks; names with `core` use one core, the others all cores.
+/// Runs all benchmarks: those with `core` in a figure's name on one core, the others on all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("cube.2x2x2.moves_per_s_core", &moved::<Two>(now), "moves/s");
@@ -26,7 +26,7 @@ pub fn measure(bench: &mut Bench) {
     bench.give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, now), "nodes/s");
 }
 
-/// Moves per second, over all moves of many states.
+/// Moves per second when every move is applied to each of many states.
 fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);
@@ -41,7 +41,7 @@ fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     rates(moves, &rounds_s(&now, all))
 }
 
-/// Milliseconds per step on a sampled batch; `whole` includes the sampling.
+/// Milliseconds per update of deep Q-learning. If `whole` is true, the time includes the sampling of the batch.
 fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
@@ -72,7 +72,7 @@ fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     })
 }
 
-/// The default learner with one change.
+/// A learner with the default configuration after `change`.
 fn learner<P: Cube>(isa: Isa, change: impl FnOnce(&mut SupervisedConfig)) -> Supervised<P> {
     let mut config = SupervisedConfig::preset::<P>(Signal::WalkLength);
     change(&mut config);

@@ -1,7 +1,7 @@
-//! Benchmarks of a GPU: its peak and bandwidth, then matrix products and environments. Each is compared with these limits or with the CPU,
-//! in the same run.
+//! Benchmarks of a GPU: its peak and bandwidth, then matrix products and environments. These are compared with the peak and the bandwidth,
+//! or with the CPU, in the same run.
 //!
-//! Software adapters get smaller work; names or units say so.
+//! Software adapters get smaller work; the names or units of the figures say so.
 
 use crate::measure::{Bench, Clock, rates};
 use gpu::{Gpu, Memory, Program, Space, groups, noise, product_rounds_s, rounds_s};
@@ -13,12 +13,12 @@ use std::ops::Range;
 /// A GPU with its measured bandwidth.
 pub struct Device<'a> {
     pub gpu: &'a Gpu,
-    /// Bytes read and written per second, by round.
+    /// Bytes read and written per second, in each round.
     pub bytes_per_s: Vec<f64>,
 }
 
 impl<'a> Device<'a> {
-    /// Measures the adapter itself.
+    /// Measures the bandwidth, the peak and matrix products of the GPU.
     pub fn measured(gpu: &'a Gpu, bench: &mut Bench) -> Result<Device<'a>, Fault> {
         let (about, now) = (gpu.about(), bench.now);
         let software = f64::from(u8::from(about.software));
@@ -50,7 +50,7 @@ pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Resul
     done.map(|()| rounds_s)
 }
 
-/// Runs iterations as rounds, for at least one second and three rounds, after a warm-up.
+/// Runs one iteration per round, for at least one second and three rounds, after a warm-up iteration. Returns the results of the rounds.
 pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>) -> Result<Vec<f64>, Fault> {
     const LEAST: usize = 3;
     const FILL_S: f64 = 1.0;
@@ -62,7 +62,7 @@ pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>)
     Ok(rounds)
 }
 
-/// Matrix products, each with the peak measured at the same time.
+/// Measures matrix products, each with the peak measured at the same time.
 fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
     let (software, now) = (gpu.about().software, bench.now);
     let rounds = if software { 1 } else { FEW };
@@ -148,9 +148,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 /// Bytes per second of a copy that exceeds all caches.
 fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
-    /// Vectors of four floats per thread.
+    /// Number of vectors of four floats that each thread copies.
     const A_THREAD: usize = 4;
-    /// Largest size whose workgroups fit one row.
+    /// Largest number of bytes that is copied. Its workgroups fit into one dimension of a dispatch.
     const MOST_BYTES: u64 = 512 << 20;
     const TEXT: &str = "\
 struct Args { x: u32, y: u32 }
@@ -189,7 +189,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     Ok(bytes_per_s)
 }
 
-/// Runs the setup before timed work.
+/// Runs a range of the program's dispatches once without timing, to prepare memory.
 pub fn run_once(program: &Program, range: Range<usize>) {
     let mut encoder = program.gpu().encoder();
     program.encode(&mut encoder, range);

@@ -32,7 +32,7 @@ use measure::Bench;
 pub struct Suite {
     pub id: &'static str,
     pub measure: fn(&mut Bench),
-    /// Reports the time per operation of its training step.
+    /// Reports the time per operation of the suite's training step; `None` for a suite that offers no such report.
     pub profile: Option<fn(&mut Bench)>,
 }
 
@@ -56,7 +56,7 @@ pub fn suite(id: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.id == id)
 }
 
-/// Measures a GPU by itself, and each room that has special kernels.
+/// Measures a GPU on its own, then each room that has GPU kernels.
 #[cfg(feature = "device")]
 pub fn measure_device(gpu: &gpu::Gpu, bench: &mut Bench) -> Result<(), learn::Fault> {
     let device = device::Device::measured(gpu, bench)?;

@@ -12,7 +12,7 @@ use learn::logic::{OPS, Wirings};
 use math::rounds::rounds_s;
 use math::{Isa, Rng};
 
-/// Runs all benchmarks; names with `core` use one core, the others all cores.
+/// Runs all benchmarks: those with `core` in a figure's name on one core, the others on all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, now)), "ms");
@@ -44,7 +44,7 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Gate-cells per second of a circuit with some thousand gates of all operations.
+/// Gates times cells that are computed per second. The circuit is hardened and has several thousand gates of all operations.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);

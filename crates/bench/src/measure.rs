@@ -14,30 +14,30 @@ use std::borrow::Cow;
 /// Seconds, with an arbitrary epoch.
 pub type Clock = fn() -> f64;
 
-/// Environment of a benchmark suite.
+/// Instruction set, clock and callbacks that a benchmark suite uses.
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
     /// Creates a monitor that is read ten times per second while it is written; returns `None` if that is impossible.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
-    /// Reports figures that this machine cannot measure, with the reason.
+    /// Reports the names of figures that this machine cannot measure, with the reason.
     pub report_missing: &'a mut dyn FnMut(String),
 }
 
 impl Bench<'_> {
-    /// Reports the median of rounds.
+    /// Reports the median of rounds as a figure.
     pub fn give(&mut self, name: impl Into<String>, rounds: &[f64], unit: impl Into<Cow<'static, str>>) {
         (self.sink)(Figure::measured(name, rounds, unit));
     }
 
-    /// Reports a count.
+    /// Reports a count as a figure.
     pub fn count(&mut self, name: impl Into<String>, value: f64, unit: impl Into<Cow<'static, str>>) {
         (self.sink)(Figure::counted(name, value, unit));
     }
 }
 
-/// Rate in each round, for `work` per round.
+/// Rate in each round: `work` divided by the seconds of the round.
 pub fn rates(work: f64, rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| work / round_s).collect()
 }
@@ -53,7 +53,7 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
     [rates, shares]
 }
 
-/// Milliseconds per call, after one second of warm-up, in which a browser optimises its code.
+/// Milliseconds per call in each round, after one second of warm-up during which a browser optimises its code.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))

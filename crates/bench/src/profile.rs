@@ -6,11 +6,12 @@ use crate::training::Training;
 use graph::Operation;
 use math::rounds::{ROUND_S, sustained_s};
 
-/// Operations that a step runs once, after all runs of its plan.
+/// Operations that a step runs once, after all executions of its plan.
 const ONCE: [&str; 2] = ["adam", "pack"];
 
 impl Training {
-    /// Runs a step and times its calls; the executor times its own. Adds the seconds of the [`ONCE`] operations to `once_s`.
+    /// Runs a step with timed calls. The executor adds up the seconds of the plan's calls, and this function adds the seconds of the
+    /// [`ONCE`] operations to `once_s`.
     fn train_timed(&mut self, now: Clock, once_s: &mut [f64; 2]) {
         self.gradients();
         let began_s = now();
@@ -21,7 +22,7 @@ impl Training {
         once_s[1] += now() - stepped_s;
     }
 
-    /// Runs a round of such steps; returns their number and their operations.
+    /// Runs timed steps for one round; returns the number of steps and the time of each operation.
     fn round(&mut self, now: Clock) -> (usize, Vec<Operation>) {
         self.executor.time_calls(Some(now));
         let (mut once_s, mut steps, began_s) = ([0.0; 2], 0, now());
@@ -39,8 +40,8 @@ impl Training {
     }
 }
 
-/// Reports milliseconds per step and the share of each operation, longest first; then the whole step with and without timed calls. Values
-/// are medians of sustained rounds.
+/// Reports the milliseconds per step and the share of each operation, longest first. Then reports the whole step with and without timed
+/// calls. Values are medians of sustained rounds.
 pub fn profile_training(prefix: &str, training: &mut Training, rounds: usize, bench: &mut Bench) {
     let now = bench.now;
     // Warm-up, for one-time work of the first step.

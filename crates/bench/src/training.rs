@@ -1,4 +1,4 @@
-//! Passes of a plan for timing: forward only, or whole training steps.
+//! Executions of a plan for timing: forward passes only, or whole training steps.
 
 use crate::measure::{Clock, noise, rates_and_shares};
 use graph::{Adam, Buffer, Executor, Graph, Optimizer, Packed, Params, Plan, models};
@@ -26,7 +26,7 @@ impl Inference {
         self.executor.run(&self.params, &self.packed);
     }
 
-    /// States per second in batches of noise, and the share of the peak.
+    /// States per second on batches of random inputs, and the share of the peak, in each round.
     pub fn rates_and_shares(&mut self, input: &str, batch: usize, peak: &Peak, now: Clock) -> [Vec<f64>; 2] {
         let input = self.executor.input_mut(input);
         input.copy_from_slice(&noise(input.len()));
@@ -34,7 +34,7 @@ impl Inference {
     }
 }
 
-/// Training steps of a plan: gradients of several runs, Adam and packing.
+/// Training steps of a plan. A step sums the gradients of several executions, runs Adam and packs the weights.
 pub struct Training {
     pub plan: Arc<Plan>,
     pub params: Params,
@@ -43,7 +43,7 @@ pub struct Training {
     pub grads: Buffer,
     pub optimizer: Optimizer,
     pub adam: Adam,
-    /// Runs whose gradients a step adds up.
+    /// Number of plan executions whose gradients a step sums.
     pub runs: usize,
 }
 
@@ -63,7 +63,7 @@ impl Training {
         }
     }
 
-    /// A ReLU network trained on the mean squared error.
+    /// Creates the training of a ReLU network on the mean squared error.
     pub fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
         let [inp, .., out] = *widths else { unreachable!("a net has layers") };
         let mut graph = Graph::new();

@@ -28,7 +28,8 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Instruction sets that this machine supports, each with a suffix for the names of figures.
+/// Instruction sets to measure, each with a suffix for the names of its figures: the chosen set, and sets for bf16. Reports sets for bf16
+/// that this machine lacks.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {
@@ -57,7 +58,7 @@ fn trained(id: &str, rounds: usize, isa: Isa, suffix: &str, bench: &mut Bench) {
     }
 }
 
-/// Time per operation of a step, for the smallest and the largest size.
+/// Reports the time per operation of a training step, for the smallest and the largest size.
 pub fn profile(bench: &mut Bench) {
     for id in ["char", "d512"] {
         let Config { shape, micro, batch, .. } = gpt2_config(id);
@@ -76,7 +77,7 @@ pub fn profile(bench: &mut Bench) {
 /// Number of tokens of the random text.
 const TEXT: usize = 1 << 16;
 
-/// Random text with one character per token of the vocabulary, uniformly distributed, as in the rival's benchmark.
+/// Random text with one character per token of the vocabulary, uniformly distributed, as in the PyTorch benchmark of `--versus`.
 fn random_corpus(vocab: usize, context: usize) -> Corpus {
     let characters: Vec<char> = ('\u{4e00}'..).take(vocab).collect();
     let text: String = noise(TEXT).into_iter().map(|x| characters[drawn(x, vocab)]).collect();
@@ -101,7 +102,7 @@ impl Steps {
         steps
     }
 
-    /// Rate of a round of at least `seconds` seconds and one step.
+    /// Tokens per second in a round of at least `seconds` seconds and one step.
     pub fn tokens_per_s(&mut self, seconds: f64, now: Clock) -> f64 {
         self.learner.config().step_tokens() as f64 / sustained_s(seconds, &now, || self.step())
     }

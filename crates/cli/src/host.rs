@@ -1,4 +1,4 @@
-//! The machine: instruction set and threads.
+//! The instruction set and the threads of a command.
 
 use crate::args::MachineArgs;
 use crate::error::Usage;
@@ -29,7 +29,7 @@ impl Machine {
         Ok(Machine { host: Host { isa, memory_bytes: files::memory_bytes() }, pool })
     }
 
-    /// Starts the threads, installs the Ctrl-C handler and runs `work` on them.
+    /// Starts the threads, installs the Ctrl-C handler and runs `work` on the threads.
     pub fn work<T: Send>(args: &MachineArgs, work: impl FnOnce(&Machine) -> Result<T> + Send) -> Result<T> {
         let machine = Machine::new(args)?;
         signals::listen()?;

@@ -1,10 +1,9 @@
-//! `hothouse`: the terminal shell. It owns everything that runs are independent of: the command line, files, the clock, threads
-//! and signals. [`main`] prints errors with the next step and returns status 1; a wrong command line returns status 2.
+//! `hothouse`: the terminal shell. Runs do not depend on its parts: the command line, files, the clock, threads and signals. [`main`]
+//! prints errors with the next step and returns status 1; a wrong command line returns status 2.
 //!
-//! The layers, each of which depends only on those before it: `args` (the command line), `session` (runs and their files),
-//! `outputs` (the screen, lines and records), `verbs`. Each folder of `rooms` contains the code of one room. The code outside
-//! serves every room and reads the rooms' declarations.
-//! A program that adds its own room calls `run::add_room` and then [`main`].
+//! The layers, each of which depends only on those before it: `args` (the command line), `session` (runs and their files), `outputs` (the
+//! screen, lines and records), `verbs`. Each folder of `rooms` contains the code of one room. All other code serves every room and reads
+//! the rooms' declarations. A program that adds its own room calls `run::add_room` and then [`main`].
 
 mod args;
 mod error;
@@ -48,7 +47,7 @@ pub fn main() -> ExitCode {
     done.map_or_else(exit_with, |()| ExitCode::SUCCESS)
 }
 
-/// Prints the error and returns its exit status. A closed pipe is a success: the reader has read enough.
+/// Prints the error and returns its exit status. A closed output pipe is a success, because the reading program needs no more output.
 fn exit_with(error: anyhow::Error) -> ExitCode {
     // Only a failed write to standard output has no context; all other I/O errors name their file.
     let output = error.chain().len() == 1 && error.is::<std::io::Error>();

@@ -7,10 +7,10 @@ pub fn stdout() -> Plain<StdoutLock<'static>> {
     Plain::new(std::io::stdout().lock())
 }
 
-/// A writer that removes control characters: those of ASCII, and U+0080 to U+009F, which some terminals interpret.
+/// A writer that removes the control characters of ASCII and of U+0080 to U+009F, which some terminals interpret.
 pub struct Plain<W: Write> {
     out: W,
-    /// The last byte was `LATIN`, so the next byte decides whether both are a control character.
+    /// True if the last byte was `LATIN`. The next byte then decides whether both bytes together are a control character.
     begun: bool,
 }
 

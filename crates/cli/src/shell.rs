@@ -26,8 +26,8 @@ pub trait RoomShell: Sync {
         None
     }
 
-    /// Runs the benchmarks that start whole processes, after the others, whose figures are `measured`. `_versus` adds the
-    /// comparison with other software.
+    /// Runs the benchmarks that start whole processes, after all other benchmarks; `_measured` contains the figures of those. If `_versus`
+    /// is true, also compares with other software.
     fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _emit: Emit) -> Result<()> {
         Ok(())
     }
@@ -42,7 +42,7 @@ pub trait RoomShell: Sync {
         None
     }
 
-    /// Picture beside the curve on the full screen.
+    /// Picture beside the curve on the full screen; None if the room has no picture.
     fn picture(&self, _variant: &Variant) -> Option<Box<dyn Picture>> {
         None
     }

@@ -9,7 +9,7 @@ pub struct Signals {
     /// Number of Ctrl-C and termination signals received.
     pub interrupts: AtomicU32,
     pub output_closed: AtomicBool,
-    /// The full screen controls the terminal.
+    /// True while the full screen controls the terminal.
     pub screen: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! A line protocol over standard input and output: reads lines and writes an answer to each at once. Callers define the content.
+//! A line protocol over standard input and output: reads lines and writes the answer to each line immediately. Callers define the content.
 
 use anyhow::{Context, Result};
 use std::io::{BufRead, Read, Write};

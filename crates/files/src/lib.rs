@@ -16,8 +16,9 @@ pub use memory::memory_bytes;
 
 /// Largest size of a circuit, drawing or table.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Length of the size field before a safetensors header; and the maximum header size of the format's readers.
+/// Length in bytes of the field before a safetensors header that contains the header's size.
 const HEAD: usize = 8;
+/// Maximum header size in bytes that readers of the format accept.
 const LONGEST_HEADER: u64 = 100_000_000;
 /// Maximum number of names tried for a temporary file.
 const TEMPORARY_NAMES: u32 = 100;

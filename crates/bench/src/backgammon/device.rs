@@ -17,7 +17,7 @@ use worlds::backgammon::Results;
 
 /// Maximum rows of a batch on the CPU; larger batches are not faster.
 const PROCESSOR_ROWS: usize = 128;
-/// Words of a packed sample before its legal actions.
+/// Number of 32-bit words in a packed sample before the bit set of its legal actions.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
@@ -70,8 +70,8 @@ fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }
 
-/// Seconds per batch of leaves on all threads. Small batches are split among threads; large ones are processed in blocks of
-/// `PROCESSOR_ROWS`.
+/// Seconds per batch of search leaves on all CPU threads, in each round. The batch is split among the threads; each thread evaluates its
+/// part in blocks of at most `PROCESSOR_ROWS` leaves.
 fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let size = decisions.len();
     let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
@@ -93,7 +93,7 @@ fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) ->
     })
 }
 
-/// Seconds per batch on the GPU, including transfers.
+/// Seconds per batch of search leaves on the GPU, including transfers, in each round.
 fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let work = Work { leaves: true, learning: false };
     let spec = OffloadSpec { work, isa, shape: Shape::PUBLISHED, lane_rows: decisions.len(), minibatch: 0, replay: 0 };
@@ -108,7 +108,7 @@ fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, 
     })
 }
 
-/// Learner steps per second, for the default minibatch and larger ones.
+/// Measures updates per second on the GPU and on the CPU, for the default minibatch and larger ones.
 fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let (sizes, steps): (&[usize], usize) = if device.is_software() { (&[256], 2) } else { (&[256, 1024, 4096], 64) };
@@ -128,7 +128,8 @@ fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Steps per second, each on all of these samples. On another machine, weights are returned after `back_after` steps.
+/// Updates per second in each round; each update uses all of `samples`. On a GPU, the weights are returned after `back_after` updates; on
+/// the CPU, `back_after` is `None`.
 fn updates_per_s(
     accelerator: &mut dyn Accelerator,
     samples: &[PackedSample],
@@ -155,8 +156,8 @@ fn updates_per_s(
     Ok(rates(steps as f64, &rounds_s))
 }
 
-/// Rounds on the CPU, with learning offloaded, and with leaves and learning offloaded. Measured for the default settings, whose batches are
-/// small, and for thousands of parallel games.
+/// Measures rounds of the published learner on the CPU, with learning offloaded, and with leaves and learning offloaded. Uses the default
+/// settings, whose batches are small, and settings with thousands of parallel games.
 fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let now = bench.now;
     // Duels occur after some rounds only, so they are disabled.
@@ -208,7 +209,7 @@ fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Training samples of these decisions, with random visits and outcomes.
+/// Packed training samples of `decisions`, with random visit counts and outcomes.
 fn packed_samples(decisions: &[Decision]) -> Vec<PackedSample> {
     let (mut numbers, mut scratch) = (Rng::new(2, 5).sequence(0), Results::new());
     let mut one = |decision: &Decision| {

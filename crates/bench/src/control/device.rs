@@ -16,7 +16,8 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     solve(device, bench)
 }
 
-/// CartPole without a learner: many steps per dispatch, and one step per dispatch with all values written.
+/// Measures CartPole without a learner: many steps per dispatch, and one step per dispatch, which writes all observations, rewards and
+/// flags to memory.
 fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const FUSED_STEPS: u32 = 1000;
     let (isa, now, gpu) = (bench.isa, bench.now, device.gpu);
@@ -98,8 +99,8 @@ fn steps_per_s(ppo: &mut Ppo, now: Clock) -> Result<Vec<f64>, Fault> {
     iterations(now, || Ok(samples / iteration_s(ppo, now)?))
 }
 
-/// Seconds from opening the device to a solved task: an evaluation reaches the goal, and a second one on other episodes confirms it. After
-/// a failed confirmation, training continues.
+/// Measures the seconds from opening the device until the task is solved: an evaluation reaches the goal, and a second evaluation on other
+/// episodes confirms it. After a failed confirmation, training continues.
 fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const SEEDS: u32 = 5;
     /// No preset was tuned on this seed or the following ones.
@@ -123,11 +124,11 @@ fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
 
 const GIVE_UP_S: f64 = 60.0;
 
-/// Returns infinity after the time limit.
+/// Trains until the task is solved; returns the seconds since `began_s`, or infinity after the time limit.
 fn solved_s(ppo: &mut Ppo, began_s: f64, now: Clock) -> Result<f64, Fault> {
     const EPISODES: u32 = 100;
     const ITERATIONS_BETWEEN: u32 = 2;
-    /// Seeds of confirmations differ from those of evaluations.
+    /// Seed offset of confirmations, so that their seeds differ from those of evaluations.
     const CONFIRMATIONS: u32 = 1 << 31;
     let goal = ppo.kind().spec.solved_at as f32;
     let mut evaluations = 0;

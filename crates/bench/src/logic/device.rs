@@ -36,7 +36,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Milliseconds per step. Rounds are iterations as in a run, each with a few steps and one result.
+/// Milliseconds per step, in each round. As in a run, a round is an iteration: a few steps, then one request for the result.
 fn steps_ms(
     machine: &dyn Machine,
     spec: &OffloadSpec,

@@ -14,7 +14,7 @@ const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 32;
 
 impl DataArgs {
-    /// Returns a data set without content whose length is known before it is read. A folder's length is an upper bound.
+    /// Describes the user data by its length, without content; `None` without `--data`. The length of a folder is an upper bound.
     pub fn measured(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
         if !path.is_dir() {
@@ -85,7 +85,8 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
     Ok(())
 }
 
-/// Concatenates the UTF-8 texts below a folder, up to `most` bytes; each ends with a line break. Other files are skipped.
+/// Concatenates the UTF-8 texts below a folder, up to `most` bytes in total, and ends each text with a line break. Skips files that are not
+/// text.
 fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
     for (path, length) in texts(folder)? {
@@ -107,8 +108,8 @@ fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     Ok(Dataset::new(folder_name(folder), content))
 }
 
-/// Reads a text of at most `left` bytes; returns None for a file that is not text. A file of length 0 is not opened: system files
-/// report length 0 and may be endless.
+/// Reads a text of at most `left` bytes; returns None for a file that is not text. Does not open a file of length 0: system files report
+/// length 0 and may be endless.
 fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Option<Vec<u8>>> {
     if length == 0 {
         return Ok(None);

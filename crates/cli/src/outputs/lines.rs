@@ -17,7 +17,7 @@ pub struct Printer<W: Write = Stdout> {
     json: bool,
     /// Schema of the current run.
     schema: &'static Schema,
-    /// Training time of the last plain line of metrics and of the last one of a test, in seconds.
+    /// Training time in seconds at the last plain line of metrics, and at the last plain line of a test.
     last_s: [f64; 2],
     /// Newest progress towards the limits.
     remaining: Option<Remaining>,

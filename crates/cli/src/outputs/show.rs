@@ -21,7 +21,7 @@ pub struct RunDisplay<'a> {
 }
 
 impl RunDisplay<'_> {
-    /// Runs `work` on its own thread and shows its updates until both have ended.
+    /// Runs `work` on its own thread and shows its updates until the work and the display have ended.
     pub fn show(self, work: impl FnOnce(SyncSender<Update>) -> Result<()> + Send, log: &mut dyn FnMut(&Record)) -> Result<()> {
         let (update, updates) = sync_channel(BACKLOG);
         std::thread::scope(|scope| {

@@ -19,7 +19,7 @@ pub struct View {
     pub running: bool,
     pub device: Option<Device>,
     pub notice: Option<(Level, String)>,
-    /// Progress towards the limits, if the run has any.
+    /// Progress towards the limits; None if it is unknown or the run has no limits.
     pub remaining: Option<Remaining>,
     pub summary: Option<Box<Summary>>,
 }
@@ -37,9 +37,9 @@ pub struct RunView {
     pub test: Option<Row>,
     /// Moving average of each part's share of time.
     pub shares: Vec<f64>,
-    /// Rows of metrics. The newest row may be absent.
+    /// Rows of metrics. The newest row may be in `metrics` only.
     pub history: History,
-    /// Rows of tests. The newest row may be absent.
+    /// Rows of tests. The newest row may be in `test` only.
     pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,
@@ -140,8 +140,8 @@ impl RunView {
         self.marks.push(mark);
     }
 
-    /// Names of the charts. The first chart contains the goal's column or, if printed lines omit that column, their first metric. Charts of
-    /// tests follow, then charts of metrics.
+    /// Names of the charts. The first chart contains the goal's column or, if printed lines omit that column, the first metric of these
+    /// lines. The other charts are charts of tests, then charts of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
         let is_printed = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));

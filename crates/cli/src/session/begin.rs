@@ -13,7 +13,7 @@ pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
     id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }
 
-/// Returns a config with the given variant and knobs. A run may still be unable to start from it, for lack of data or memory.
+/// Returns a config with the given variant and knobs. A run with this config may still fail to start, for lack of data or memory.
 pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, String)], host: run::Host) -> Result<Config> {
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);
@@ -23,7 +23,7 @@ pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, Str
     Ok(config)
 }
 
-/// Reads the user data into the config. Its length is validated before it is read.
+/// Reads the user data into the config. Validates the length of the data before reading the content.
 pub fn give_data(config: &mut Config, args: &DataArgs, host: run::Host) -> Result<()> {
     if let Some(data) = args.measured()? {
         config.data = Some(data);
@@ -53,8 +53,8 @@ fn foreign_data(file: &Path) -> Usage {
     Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Returns an error for a text that is longer than the run's training data, before it is read: the run's memory limit was computed
-/// for its own data.
+/// Returns an error for user data that is longer than the run's training data, before the content is read: the memory limit was checked for
+/// the training data only.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
     // The restore reports a damaged checkpoint.

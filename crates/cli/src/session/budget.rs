@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    /// Limit of the room's first counter.
+    /// Limit of the room's first counter; None for no limit.
     pub steps: Option<u64>,
     pub seconds: Option<f64>,
     pub cpu_seconds: Option<f64>,

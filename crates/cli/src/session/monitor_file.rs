@@ -31,7 +31,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// Writer of a monitor file, for the training process.
 pub struct MonitorFile {
-    /// The lock prevents the memory from being copied in the middle of a record.
+    /// Writer of the run's events. The lock prevents a copy of the memory in the middle of a record.
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -40,7 +40,7 @@ pub struct MonitorFile {
 }
 
 impl MonitorFile {
-    /// Creates the file. It appears under its name when it is readable.
+    /// Creates the file. It gets its name only when it is readable.
     pub fn create(path: &Path, schema: &Schema, about: &str) -> Result<MonitorFile> {
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, about)?;
@@ -256,7 +256,7 @@ fn read_word(file: &mut File, at: usize) -> std::io::Result<Option<u64>> {
 }
 
 impl Watched {
-    /// Reads changes from the file. If the file was truncated, the last state stays.
+    /// Reads changes from the file. If the file was truncated, the last state is kept.
     pub fn refresh(&mut self) -> std::io::Result<()> {
         let count = self.memory.len();
         match read_word(&mut self.file, count)? {

@@ -18,16 +18,16 @@ pub use summary::{Ended, EndedBy, Parts, Summary};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// The first line.
+    /// First record of a process: its machine and version.
     Opened(Backend),
     /// A checkpoint was written.
     FileSaved {
         file: String,
         bytes: u64,
     },
-    /// Progress towards the run's limits, once a second. Absent without a limit.
+    /// Progress towards the run's limits, once a second; not reported for a run without limits.
     Remaining(Remaining),
-    /// The last line.
+    /// Last record of a process.
     Summary(Box<Summary>),
     Event(Event),
 }
@@ -48,7 +48,7 @@ impl Record {
         }
     }
 
-    /// Parses a line. `schema` is that of the current run; a record with a config updates it.
+    /// Parses a line. `schema` is the schema of the current run; a record that contains a config replaces it.
     pub fn read(line: &[u8], schema: &mut Option<&'static Schema>) -> Option<Record> {
         let value: Value = serde_json::from_slice(line).ok()?;
         if let Some(room) = value.get("config").and_then(|config| config.get("room")) {

@@ -7,7 +7,7 @@ use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Number of files of each kind that the cache keeps, the newest.
+/// Largest number of files of each kind in the cache; older files are removed.
 pub const KEPT: usize = 20;
 const EXTENSION: &str = "safetensors";
 /// Number of runs that `resume` without a file lists.
@@ -64,7 +64,7 @@ fn games() -> PathBuf {
     cache().join("games")
 }
 
-/// Returns a new path for an unfinished game without a file; removes the oldest games.
+/// Returns a new path in the cache for an unfinished game; removes the oldest games.
 pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
     let folder = games();
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -96,7 +96,8 @@ fn written(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
-/// Removes the oldest checkpoints if `path`, which was just written, is in the cache. Running processes keep theirs new.
+/// Removes the oldest checkpoints if `path`, which was just written, is in the cache. Running processes save regularly, so their
+/// checkpoints are not among the oldest.
 pub fn prune(path: &Path) {
     if path.parent() == Some(&cache()) {
         for old in kept().unwrap_or_default().into_iter().skip(KEPT) {

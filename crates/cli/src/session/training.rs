@@ -52,7 +52,7 @@ pub struct SaveTarget {
     cached: Option<PathBuf>,
     /// Alternative files if the first cannot be written.
     fallbacks: Vec<PathBuf>,
-    /// The last warning that was shown.
+    /// Text of the last warning.
     warning: Option<String>,
     /// Training time at the newest save, in seconds.
     saved_s: f64,
@@ -103,7 +103,7 @@ pub struct Session<'a> {
     /// Reason why no test can reach the goal; None if a test can.
     pub out_of_reach: Option<&'static str>,
     pub target: SaveTarget,
-    /// A user can resume the run after a pause or a divergence.
+    /// True if a user can resume the run after a pause or a divergence.
     pub interactive: bool,
     /// Program name in the resume command.
     pub program: String,
@@ -125,9 +125,9 @@ struct Measured {
     first: Progress,
     metrics: Option<Row>,
     spent: TimeByPart,
-    /// GPU in use, if any.
+    /// GPU in use; None if the run uses the CPU.
     device: Option<String>,
-    /// Pace towards the limits.
+    /// Speed of progress towards the limits.
     pace: Pace,
     seconds: f64,
     cpu_seconds: f64,
@@ -422,7 +422,7 @@ impl Session<'_> {
         }
     }
 
-    /// Command that resumes the run. After a stop it includes the remaining limits.
+    /// Command that resumes the run. If the user or a closed output stopped the run, the command also contains the remaining limits.
     fn resume_command(&self, file: &Path, ended_by: EndedBy, measured: &Measured) -> String {
         let mut command = format!("{} resume {}", quoted(&self.program), quoted(&file.to_string_lossy()));
         if is_stop(ended_by) {

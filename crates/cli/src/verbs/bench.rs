@@ -64,7 +64,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
     Ok(())
 }
 
-/// `core.net284k.share   0.8905 (0.8871 to 0.8922) of peak`
+/// Prints a figure as JSON, or as a line such as `core.net284k.share   0.8905 (0.8871 to 0.8922) of peak`.
 fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     if json {

@@ -52,7 +52,7 @@ enum Flag<'a> {
     Switch(&'a mut bool),
 }
 
-/// All such flags with their keys.
+/// All flags that a config file can set, with their keys.
 fn flags(args: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
     [
         ("data", Flag::Path(&mut args.data.data)),
@@ -218,7 +218,7 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Keys of a file. Keys that stay unread at the end are unknown.
+/// Keys of a file. Keys that the program has not read at the end are unknown keys.
 struct Keys<'a> {
     /// Values that are not read yet.
     values: Map<String, Value>,

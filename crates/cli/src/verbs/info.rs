@@ -10,30 +10,30 @@ use std::io::Write;
 #[derive(Serialize)]
 struct Info {
     version: &'static str,
-    /// `linux x86_64`
+    /// Operating system and architecture, such as `linux x86_64`.
     system: String,
-    /// Name from the system, if known.
+    /// CPU name that the operating system reports; None if unknown.
     processor: Option<String>,
     /// Number of logical CPUs that this process may use.
     processors: usize,
     /// Number of threads of a run.
     threads: usize,
-    /// Available memory, if known.
+    /// Available memory in bytes; None if unknown.
     memory_bytes: Option<u64>,
     /// Instruction sets that the CPU has and kernels are compiled for.
     instruction_sets: Vec<Set>,
     gpu: GpuInfo,
     rooms: Vec<Room>,
-    /// Optional parts of the program, with and without which it can be built.
+    /// Optional parts of the program; a build can omit them.
     features: Vec<Feature>,
 }
 
 #[derive(Serialize)]
 struct Set {
     name: &'static str,
-    /// Digests are comparable between sets with the same arithmetic.
+    /// Name of the arithmetic. Instruction sets with the same arithmetic have comparable digests.
     arithmetic: &'static str,
-    /// The set that a run uses.
+    /// True for the instruction set that a run uses.
     chosen: bool,
 }
 

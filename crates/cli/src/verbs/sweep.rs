@@ -63,7 +63,7 @@ struct Limit {
 }
 
 impl Limit {
-    /// `solved or 1,000,000 steps`
+    /// Formats the limits, such as `solved or 1,000,000 steps`.
     fn words(&self, unit: &str) -> String {
         let ends = [
             self.until_solved.then(|| "solved".to_string()),
@@ -100,17 +100,17 @@ struct Finished {
     version: String,
     /// Progress, with the names of the room's counters.
     progress: serde_json::Value,
-    /// Wall-clock seconds, while other runs shared the machine.
+    /// Wall-clock seconds of the run. Other runs may have shared the machine.
     seconds: f64,
     /// Last metrics, by column name.
     metrics: serde_json::Value,
     /// Test at the end, by column name.
     test: serde_json::Value,
-    /// Value of the goal's column.
+    /// Value of the column that runs are compared by; see [`Sweep::result`].
     result: Option<f64>,
-    /// First counter when a test first reached the goal.
+    /// First counter at the test that solved the run; None if the run is unsolved.
     solved_at: Option<f64>,
-    /// The weights contain NaN or infinity.
+    /// True if the weights contain NaN or infinity.
     diverged: bool,
     digest: String,
 }
@@ -120,7 +120,7 @@ struct Totals {
     complete: bool,
     runs: usize,
     finished: usize,
-    /// Number of finished runs that were read from the file.
+    /// Number of finished runs that were read from the results file.
     from_file: usize,
     seconds: f64,
     file: String,
@@ -373,7 +373,7 @@ impl Sweep {
         &self.room.schema().counters[0]
     }
 
-    /// Column that runs are compared by: the goal's, or else the first of the tests, or of the metrics.
+    /// Column that runs are compared by: the goal's column, or else the first column of the tests, or else of the metrics.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
         let variants = self.room.variants();

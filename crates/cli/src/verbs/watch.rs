@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_millis(100);
 const READ_EVERY: Duration = Duration::from_millis(50);
 /// Time without news after which a run may have been killed.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Time for a new run to write the first line of its file.
+/// Time that a new run may need to write the first line of its file.
 const EMPTY: Duration = Duration::from_secs(1);
 /// Longest line of an events file in bytes. The longest line is `began` with a history.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -159,7 +159,7 @@ fn iteration_of(record: &Record) -> Option<u32> {
     }
 }
 
-/// Time without news from a run. A long silence is reported once.
+/// Time since the last news from a run. A long silence is reported once.
 struct Silence {
     since: Instant,
     reported: bool,

@@ -11,7 +11,7 @@ pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
 /// Iterations of 4,096 steps: small enough to be quick, large enough to cut into several shards.
 pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
-/// Backgammon with small networks and short rounds.
+/// Knobs of the strong backgammon learner for small networks and short rounds.
 pub const SMALL_GAMES: &str = "--set hidden=16 --set games=24 --set batch=128";
 pub const SMALL_PUBLISHED: &str = "--set tables=2 --set games=4 --set batch=16 --set evals=4 --set round_batches=12 \
     --set minibatch=32 --set replay=512";

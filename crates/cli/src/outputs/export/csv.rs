@@ -20,7 +20,7 @@ pub struct Csv {
     path: PathBuf,
     file: File,
     schema: &'static Schema,
-    /// Iteration of the last row; 0 before the first.
+    /// Iteration of the last row; 0 without rows.
     last: u32,
 }
 
@@ -66,7 +66,7 @@ impl Csv {
         self.line(&line)
     }
 
-    /// Writes a line in one call, so that other readers see whole rows.
+    /// Writes a line in one call, so that other programs never read a part of a row.
     fn line(&mut self, line: &str) -> Result<()> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("cannot write to {}", self.path.display()))
@@ -81,7 +81,7 @@ fn header(schema: &Schema) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// Formats a number as the shortest decimal that identifies it; an exact f32 is formatted as f32.
+/// Formats a number as the shortest decimal that identifies it. A value that f32 represents exactly gets the shorter decimal of f32.
 fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }

@@ -16,11 +16,11 @@ use std::io::Write;
 use std::path::Path;
 use tensorboard::TensorBoard;
 
-/// The requested exports.
+/// Files that the user requested for the metrics of a run.
 pub struct Exports {
     csv: Option<Csv>,
     tensorboard: Option<TensorBoard>,
-    /// Newest row, written when its test has arrived or the next row begins.
+    /// Newest row, not yet written. It is written when its test has arrived or the next row begins.
     waiting: Option<Row>,
 }
 

@@ -18,9 +18,9 @@ pub struct TensorBoard {
     path: PathBuf,
     file: File,
     schema: &'static Schema,
-    /// The folder already contains the run up to its newest save.
+    /// True if the folder already contains the run up to its newest save.
     continued: bool,
-    /// Last iteration that the folder contains.
+    /// Iteration of the last row in the folder.
     last: u32,
 }
 
@@ -46,7 +46,8 @@ impl TensorBoard {
         Ok(board)
     }
 
-    /// Starts a session, which makes TensorBoard discard events of later steps in the folder.
+    /// Starts a session at `progress`. TensorBoard then discards events of later steps in the folder. A folder without events first gets
+    /// the rows of `history`.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));

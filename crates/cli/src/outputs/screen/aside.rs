@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::Receiver;
 
-/// Longest line in bytes; longer lines are split.
+/// Largest length of a line in bytes; longer lines are split.
 #[cfg(unix)]
 const MOST: u64 = 4096;
 

@@ -1,4 +1,4 @@
-//! Draws the full screen of a run with text and thin rules. It has no state: equal screens give equal cells, as the tests require.
+//! Draws the full screen of a run with text and thin rules. The drawing has no state: equal screens give equal cells, as the tests require.
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
@@ -259,8 +259,8 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     }
 }
 
-/// Labels of the top, middle and bottom of an axis, with the fewest digits that show their distance to 1%. On a logarithmic axis the
-/// middle has a label only if it is a whole power of ten.
+/// Labels of the top, middle and bottom of an axis, with the fewest digits that show the differences between them to 1%. On a logarithmic
+/// axis the middle has a label only if it is a whole power of ten.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
         return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
@@ -292,7 +292,7 @@ fn in_full(label: &str) -> String {
     format!("{number}e{}", 3 * power)
 }
 
-/// Round ends of an axis that contains `low` and `high`. On a logarithmic axis they are whole powers of ten.
+/// Ends of an axis that contains `low` and `high`, as round numbers. On a logarithmic axis they are exponents of ten without a fraction.
 fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];
@@ -317,7 +317,7 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Draws the other metrics in two columns, and the digest.
+/// Draws the metrics that the headline does not show, in two columns, and the digest.
 fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     let Some(row) = &run.metrics else { return };
     // The headline already shows the rates and the first metric.
@@ -392,7 +392,7 @@ fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
 }
 
-/// Draws the live knobs; the chosen one is always visible.
+/// Draws the live knobs; the chosen knob is always visible.
 fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     let live: Vec<&Knob> = screen.live_knobs().collect();
     if area.height == 0 || live.is_empty() {

@@ -37,7 +37,7 @@ pub enum Mode {
 
 /// A picture beside the curve. It sends questions to the run and draws the answers.
 pub trait Picture {
-    /// Next question for the run, if any. It is sent once the previous question is answered.
+    /// Next question for the run; None if the picture needs no answer. It is sent after the answer to the previous question.
     fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
     fn answer(&mut self, json: &[u8], now: Instant);
     fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);
@@ -56,7 +56,7 @@ pub struct Screen {
     /// The room's picture beside the curve.
     pub picture: Option<Box<dyn Picture>>,
     pictures: PictureFactory,
-    /// Shows the list of keys instead of the curves.
+    /// True if the list of keys is shown instead of the curves.
     pub keys: bool,
     notice_since: Instant,
 }
@@ -69,7 +69,7 @@ pub enum Key {
 }
 
 impl Screen {
-    /// A screen for a run of another process, without pictures: they need answers from the run.
+    /// A screen for a run of another process. It has no pictures, because pictures need answers from the run.
     pub fn watching() -> Screen {
         Screen::new(Mode::Watching, |_, _| None)
     }
@@ -92,7 +92,7 @@ impl Screen {
         }
     }
 
-    /// Shows a line from standard error as a notice. This program or a driver may have written it.
+    /// Shows a line from standard error as a notice. The line may come from this program or from a driver.
     pub fn show_stderr_line(&mut self, line: String) {
         self.view.notice = Some((Level::Warning, line));
         self.notice_since = Instant::now();
@@ -183,7 +183,7 @@ impl Screen {
         Key::Request(Request::Command(command))
     }
 
-    /// The device that is not in use.
+    /// The device that the run does not use.
     fn other_device(&self) -> DeviceWish {
         if self.view.device.as_ref().is_some_and(|device| device.on_gpu) { DeviceWish::Cpu } else { DeviceWish::Gpu }
     }
@@ -249,7 +249,7 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Next value up or down: a round number within the knob's range, or the next option. None for a text.
+/// Next value of a knob in the direction `by`: a round number within the knob's range, or the next option. None for a text.
 fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
     match (knob.kind, value) {
         (KnobKind::Choice { options }, Value::Text(name)) => {

@@ -112,8 +112,8 @@ pub fn show(
     }
 }
 
-/// Starts a thread that reads keys. Reading from a closed terminal never returns, and the run must still be able to end. The thread
-/// ends with the program.
+/// Starts a thread that reads keys. A separate thread is needed because reading from a closed terminal never returns, and the run must
+/// still be able to end. The thread ends with the program.
 pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     let (sender, keys) = channel();
     std::thread::spawn(move || {
@@ -135,7 +135,7 @@ pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
 /// The terminal in full-screen mode; dropping it restores the terminal.
 pub struct FullScreen {
     terminal: ManuallyDrop<DefaultTerminal>,
-    /// Capture of standard error, if that is a terminal.
+    /// Capture of standard error; None if standard error is not a terminal or cannot be captured.
     stderr: Option<StderrCapture>,
     signals: &'static Signals,
     colourless: bool,
@@ -185,7 +185,7 @@ impl Drop for FullScreen {
     }
 }
 
-/// Removes colours but keeps bold, dim and reversed. (If the terminal backend omitted colours, these would be lost too.)
+/// Removes colours but keeps bold, dim and reversed, which would also be lost if the terminal backend omitted the colours.
 fn without_colours(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         (cell.fg, cell.bg) = (Color::Reset, Color::Reset);

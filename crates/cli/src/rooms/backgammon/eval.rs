@@ -84,7 +84,7 @@ impl VerbArgs for JudgeArgs {
 /// Number of simultaneous games, so that a network evaluates many boards in one batch.
 const PARALLEL_GAMES: usize = 64;
 
-/// A player; GNU Backgammon also reports errors of its programs.
+/// A player of a game; GNU Backgammon also reports errors of its processes.
 enum Contestant {
     Player(Box<dyn Player>),
     Gnubg(Gnubg),
@@ -151,7 +151,7 @@ enum Line<'a> {
         points_per_game: f64,
         standard_error: Option<f64>,
         win_share: f64,
-        /// Number of single games, gammons and backgammons.
+        /// Number of single games, gammons and backgammons that the evaluated player won.
         won: [u64; 3],
         lost: [u64; 3],
         endless: u64,
@@ -224,7 +224,7 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
     Ok(())
 }
 
-/// `+0.123 ± 0.020 points per game after 4,000 games`
+/// Formats a result, such as `+0.123 ± 0.020 points per game after 4,000 games`.
 fn summary(tally: &Tally) -> String {
     let error = tally.standard_error().map_or(String::new(), |error| format!(" ± {error:.3}"));
     format!("{:+.3}{error} points per game after {} games", tally.mean(), grouped(tally.games()))

@@ -174,7 +174,7 @@ impl Connection {
         Ok(Connection { lines: BufReader::new(stream), process: None, timeout })
     }
 
-    /// `1.07.001`
+    /// Version of the program, such as `1.07.001`.
     fn version(&mut self) -> Result<String> {
         let mut line = self.exchange("version")?;
         // Lines about the interface, boards and engine come first.
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!((games.tally().pairs, games.tally().points, games.tally().squares), (20, 0, 0));
     }
 
-    /// Answers correctly for `lines` lines, then with `wrong`.
+    /// GNU Backgammon with a mock server that answers `lines` lines correctly and later lines with `wrong`.
     fn after(lines: usize, wrong: impl Fn(&str) -> Option<String> + Send + 'static) -> Gnubg {
         let remaining = std::cell::Cell::new(lines);
         let answer = move |line: &str| match remaining.get() {

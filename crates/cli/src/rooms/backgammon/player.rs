@@ -1,4 +1,4 @@
-//! Players by name.
+//! Creates players from their names on the command line.
 
 use anyhow::{Context, Result, bail};
 use run::Host;

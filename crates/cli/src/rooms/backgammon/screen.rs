@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 
 /// Smallest terminal size, in columns and rows.
 const LEAST: (u16, u16) = (60, 22);
-/// Smallest width with hints beside the board.
+/// Smallest width in columns with hints beside the board.
 const BESIDE: u16 = 78;
-/// Smallest width with a wide board.
+/// Smallest width in columns with a wide board.
 const WIDE: u16 = 92;
 const BOARD_ROWS: u16 = 15;
 /// Number of message lines that are kept.
@@ -193,7 +193,7 @@ struct TableScreen {
     /// Index of the chosen legal step.
     step: usize,
     entry: String,
-    /// Time of the request that is not answered yet.
+    /// Time of the request that is not answered yet; None if all are answered.
     waiting_since: Option<Instant>,
 }
 
@@ -325,7 +325,7 @@ impl TableScreen {
         Key::Nothing
     }
 
-    /// Plays the selection, or sends an empty line for the next action.
+    /// Plays the chosen candidate or step. Without a choice, sends an empty line, which requests the next action.
     fn enter(&mut self) -> Key {
         match (self.candidates().get(self.candidate), self.chosen_step()) {
             (Some(candidate), _) if self.session.phase == Phase::ToPlay => line(&candidate.text),
@@ -509,7 +509,7 @@ fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Lines about both sides and the cube beside the board, with their rows; and the free area between them.
+/// Text lines about both players and the cube beside the board, each with its row; and the free area between these lines.
 fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
     let strong = Style::new().add_modifier(Modifier::BOLD);
     let facts = |k: usize| {
@@ -551,7 +551,7 @@ fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)
     (rows, between)
 }
 
-/// Draws the agent's candidates, grouped by search depth; the chosen one is always visible.
+/// Draws the agent's candidates, grouped by search depth; the chosen candidate is always visible.
 fn candidates(frame: &mut Frame, area: Rect, screen: &TableScreen) {
     let width = usize::from(area.width);
     let text_width = width.saturating_sub(4 + 7 + 7).min(28);

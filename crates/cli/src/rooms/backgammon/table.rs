@@ -48,19 +48,19 @@ const MATCH: FileKind = FileKind {
 };
 const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };
 
-/// Options of a game. Options that are None have the value of the resumed game, or the default.
+/// Options of a game. An option that is None has the value of the resumed game, or its default.
 pub struct GameOptions<'a> {
     pub player: &'a str,
     pub evals: Option<u32>,
     pub length: Option<u16>,
     pub cube: bool,
     pub seed: Option<u32>,
-    /// Start a new game even if the checkpoint contains an unfinished one.
+    /// True to start a new game even if the checkpoint contains an unfinished game.
     pub new: bool,
     pub save: Option<&'a Path>,
     /// Checkpoint file for the game. Without it, an interactive game is saved in the user's cache.
     pub keep: Option<&'a Path>,
-    /// The input is a terminal.
+    /// True if the input is a terminal.
     pub interactive: bool,
 }
 
@@ -71,16 +71,16 @@ pub struct Game {
     judge: Option<Engine>,
     save: Option<PathBuf>,
     keep: Option<PathBuf>,
-    /// The file contains the current state.
+    /// True if the file contains the current state.
     saved: bool,
 }
 
-/// Effect of a line.
+/// Effect of a command line on the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The game changed, or the user asked for the board.
+    /// The game changed, or the user requested the board.
     Changed,
-    /// Only a message.
+    /// The command has only a message.
     Message,
     Quit,
 }
@@ -371,7 +371,7 @@ impl Game {
     }
 }
 
-/// Returns true for a user's game against an engine that has begun and is not over.
+/// Returns true for a game of the user against an engine if the game has begun and the match is not over.
 fn can_resume(session: &Session) -> bool {
     let over = session.ending.as_ref().is_some_and(|ending| ending.match_over);
     let begun = session.game > 1 || !session.moves.is_empty() || session.dice.is_some();
@@ -413,12 +413,12 @@ pub fn hint_words(hint: &Analysis) -> String {
     message
 }
 
-/// Equity loss of a move against the best. Empty for the best move, and for an unsearched move beside searched ones.
+/// Equity loss of a move compared with the best move. Empty for the best move, and for an unsearched move in a list with searched moves.
 pub fn loss_text(candidate: &Candidate) -> String {
     candidate.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
 }
 
-/// Search depth of an evaluation; None for an exact one.
+/// Search depth of an evaluation; None for an exact evaluation.
 pub fn depth_words(depth: Depth) -> Option<&'static str> {
     match depth {
         Depth::Rolls { .. } => Some("1-ply, all 21 rolls"),

@@ -1,5 +1,5 @@
-//! `hothouse env`: serves an environment to another program, one JSON object per line and one answer to each. The answer to an
-//! invalid line is an error with the remedy; it changes nothing.
+//! `hothouse env`: serves an environment to another program, one JSON object per line and one answer to each line. An invalid line changes
+//! nothing; its answer is an error with the remedy.
 
 use crate::error::Usage;
 use crate::shell::VerbArgs;
@@ -51,7 +51,7 @@ impl VerbArgs for EnvArgs {
         help()
     }
 
-    /// Answers the calling program, or describes the environment.
+    /// Answers the lines of the calling program, or describes the environment if `--stdio` is absent.
     fn run(self) -> Result<()> {
         let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
         if self.stdio {

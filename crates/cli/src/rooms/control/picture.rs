@@ -151,7 +151,7 @@ impl Stretch {
     }
 }
 
-/// Plays a stretch in real time. Training is much faster, so the newest stretch replaces it at its end.
+/// Plays a stretch in real time. Training is much faster than real time, so at its end the newest stretch replaces it.
 #[derive(Default)]
 struct Clip {
     stretch: Stretch,
@@ -171,7 +171,7 @@ impl Clip {
         }
     }
 
-    /// Advances to the step of this moment. Returns true if a new stretch is needed.
+    /// Advances to the step that is due at time `at`. Returns true if a new stretch is needed.
     fn seek(&mut self, at: Instant) -> bool {
         let Some(since) = self.since else { return true };
         let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;

@@ -25,7 +25,7 @@ struct Row {
     variant: String,
     seed: u32,
     solved: bool,
-    /// Mean return of the confirming episodes, or of the last test.
+    /// Mean return of the last test or confirmation; None before the first test.
     mean_return: Option<f64>,
     /// Number of tests that reached the goal without confirmation.
     attempts: u32,

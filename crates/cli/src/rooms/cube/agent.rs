@@ -91,7 +91,7 @@ pub fn solve(run: &mut Run<Cube>, facelets: &str, method: SolveMethod) -> Result
     ask(run, json!({ "ask": "solve", "facelets": facelets, "method": method }))
 }
 
-/// Runs a search to its end, with a paused run; returns None if the user stops it.
+/// Runs a search to its end while the run is paused; returns None if the user stops the search.
 pub fn search_to_end(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
     let mut view = solve(run, facelets, method)?;
     while !view.done {

@@ -51,7 +51,7 @@ struct Statistics {
     /// Share of states solved in the fewest moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     optimal: Option<f64>,
-    /// Mean number of moves above the fewest, over solved states.
+    /// Mean number of moves beyond the fewest, over solved states.
     #[serde(skip_serializing_if = "Option::is_none")]
     excess: Option<f64>,
     /// Mean number of moves of a solution.
@@ -149,7 +149,7 @@ struct Trial {
     widened: bool,
 }
 
-/// Searches from `states` states; a stop signal ends the loop early.
+/// Searches from `states` random states; a stop signal ends the loop early.
 fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let mut progress = ProgressLine::new(false);
@@ -165,7 +165,7 @@ fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, sign
     Ok(trials)
 }
 
-/// Searches from one state; returns None if the user stops it.
+/// Searches from one state; returns None if the user stops the search.
 fn one(run: &mut Run<Cube>, state: &Scrambled, method: SolveMethod, signals: &Signals) -> Result<Option<Trial>> {
     let distance = state.distance.map(|distance| distance as usize);
     let began = Instant::now();

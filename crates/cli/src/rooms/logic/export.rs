@@ -50,11 +50,11 @@ impl Format {
 
 /// Beginning of a picture.
 const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
-/// Text before the title of a picture, which contains its name and number of gates.
+/// Text before the title of a picture. The title contains the circuit's name and its number of gates.
 const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">";
-/// Ends of the first line of a source file.
+/// Possible ends of the first line of a source file.
 const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
-/// Beginnings of the text after the first line, in Verilog and in Rust.
+/// Beginnings of the text after the first line of a source file, in Verilog and in Rust.
 const SECOND: [&str; 2] =
     ["// nw_0 is channel 0 of the cell to the north-west, ", "\n/// The next state of each channel of 64 cells, a bit a cell. "];
 
@@ -77,7 +77,7 @@ fn is_source(file: &mut dyn Read) -> bool {
     is_header(line) && SECOND.iter().any(|second| rest.starts_with(second))
 }
 
-/// `// life: 31 gates, 9 deep; opposite borders are joined`
+/// Returns true for a first line such as `// life: 31 gates, 9 deep; opposite borders are joined`.
 fn is_header(line: &str) -> bool {
     let read = || {
         let (_, counts) = line.strip_prefix("// ")?.rsplit_once(": ")?;

@@ -109,7 +109,7 @@ impl VerbArgs for RunArgs {
     }
 }
 
-/// Longest run, in days.
+/// Longest permitted computation, in days.
 const LONGEST_DAYS: f64 = 30.0;
 /// Upper bound of the speed in gates times cells per second and thread.
 const FASTEST: f64 = 1e12;
@@ -241,7 +241,7 @@ fn grid_error(error: GridError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }
 
-/// Draws into the middle of the grid.
+/// Copies a drawing into the middle of the grid.
 fn place(grid: &mut PackedGrid, drawing: &Grid) -> Result<()> {
     let (width, height) = (grid.cells().width(), grid.cells().height());
     if drawing.width > width || drawing.height > height {

@@ -24,8 +24,9 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// Comparisons: modes of the script, the rival's name in figures, and suffixes of our figures after the preset. The fastest mode is the
-/// rival. A comparison without figures of ours is skipped: PyTorch takes minutes per bf16 step without hardware support.
+/// Comparisons: modes of the PyTorch script, PyTorch's name in figures, and suffixes of Hothouse's figures after the preset. The fastest
+/// mode counts. A comparison for which Hothouse has no figure is skipped, because PyTorch takes minutes per bf16 step without hardware
+/// support.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
@@ -41,7 +42,7 @@ pub fn check() -> Result<()> {
     if found.status.success() { Ok(()) } else { bail!("{python} has no PyTorch. {GET_TORCH}") }
 }
 
-/// Measures PyTorch for each preset in `ours`, our own figures.
+/// Measures PyTorch for each preset that has figures of Hothouse in `ours`.
 pub fn bench(ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
     // `torch.compile` reads the source from a file.
     let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();

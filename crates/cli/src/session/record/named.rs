@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     schema: &'a Schema,
-    /// Selects the columns of tests instead of metrics. Only metrics have time shares.
+    /// True for the columns of tests, false for the columns of metrics. Only metrics have time shares.
     test: bool,
 }
 

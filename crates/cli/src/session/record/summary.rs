@@ -36,7 +36,7 @@ pub struct Summary {
     pub per_second: f64,
     /// Newest row of metrics.
     pub metrics: Option<Row>,
-    /// Test at the end; none after divergence.
+    /// Test at the end; None after divergence.
     pub test: Option<Row>,
     /// Progress at which the goal was first confirmed.
     pub solved: Option<Progress>,
@@ -53,7 +53,7 @@ pub struct Ended {
     /// Hash of the weights at the end.
     pub digest: String,
     pub arithmetic: String,
-    /// GPU in use at the end, if any.
+    /// GPU in use at the end; None if the run used the CPU.
     pub device: Option<String>,
     pub isa: String,
     pub threads: u32,
