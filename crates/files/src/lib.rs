@@ -22,19 +22,19 @@ const HEAD: usize = 8;
 const LONGEST_HEADER: u64 = 100_000_000;
 /// Maximum number of names tried for a temporary file.
 const TEMPORARY_NAMES: u32 = 100;
-/// Maximum data from a pipe if the size of the memory is unknown.
+/// Maximum size of training data in bytes if the size of the memory is unknown.
 const MOST_DATA: u64 = 16 << 30;
 
 /// A kind of file that this program writes, and its detection.
 #[derive(Clone, Copy)]
 pub struct FileKind {
-    /// `checkpoint`
+    /// Name of the kind in error messages, such as `checkpoint`.
     pub name: &'static str,
     /// Returns true if a nonempty file is of this kind.
     pub is_kind: fn(&mut dyn Read) -> bool,
-    /// `Name another file with --save`
+    /// Remedy in error messages, such as `Name another file with --save`.
     pub next: &'static str,
-    /// True if the file is written line by line; then it may be a pipe or device.
+    /// True if the file is written line by line; the path may then be a pipe or device.
     pub is_stream: bool,
 }
 
@@ -76,7 +76,7 @@ fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns true if the file starts with `with`, or is a prefix of it.
+/// Returns true if the file starts with `with`, or if the whole file is a prefix of `with`.
 pub fn begins(file: &mut dyn Read, with: &[u8]) -> bool {
     with.starts_with(&bytes(file, with.len() as u64))
 }
@@ -181,8 +181,8 @@ pub fn replace(path: &Path, kind: FileKind, write: impl FnOnce(&mut File) -> std
     Ok(file)
 }
 
-/// Opens a file that is written line by line, at its start and with its contents. Pipes and devices are opened for writing only. Regular
-/// files are locked.
+/// Opens a file that is written line by line. Its contents are kept, and the position is at the start. Pipes and devices are opened for
+/// writing only. Regular files are locked.
 pub fn open_lines(path: &Path, kind: FileKind) -> Result<File> {
     let (shown, next) = (path.display(), kind.next);
     let target = place(path, kind)?;
@@ -255,7 +255,7 @@ pub fn identity(path: &Path) -> Identity {
     Identity::Path(place.unwrap_or_else(|_: std::io::Error| target.clone()))
 }
 
-/// Follows links, also to a file that does not exist yet.
+/// Follows symbolic links; the last one may point to a file that does not exist yet.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
     // The usual limit of operating systems.
@@ -268,7 +268,8 @@ fn end_of_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Returns `path`, or the first of `…-2`, `…-3` that does not exist. A default name never overwrites a file.
+/// Returns `path` if it does not exist, else the first of `…-2`, `…-3` and so on that does not exist. So a default name never overwrites a
+/// file.
 pub fn free_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
@@ -336,7 +337,7 @@ pub fn read_any(path: &Path) -> Result<Vec<u8>> {
     read_at_most(open(path)?, MAX_FILE_BYTES, &path.display().to_string())
 }
 
-/// Reads a checkpoint of any size that fits into memory. Of a foreign file only the beginning is read.
+/// Reads a checkpoint of any size that fits into memory. If the file is not a checkpoint of Hothouse, only its beginning is read.
 pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
     if fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
@@ -382,14 +383,14 @@ fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
     ))
 }
 
-/// Size of the tensors of a checkpoint with this header; `None` for other programs' files.
+/// Size in bytes of the tensors of a checkpoint with this header; `None` for files of other programs.
 fn tensors_length(header: &Value) -> Option<u64> {
     header["__metadata__"]["hothouse"].as_str()?;
     let ends = header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64());
     Some(ends.max().unwrap_or(0))
 }
 
-/// Name of standard input.
+/// File name that means standard input.
 pub const STDIN: &str = "-";
 
 /// Describes the file of `--data` by its length, without reading it.
@@ -420,7 +421,7 @@ pub fn max_data_bytes() -> u64 {
     }
 }
 
-/// File name without its folders.
+/// Name of the data in messages: the file name without folders, or `standard input`.
 fn data_name(path: &Path) -> String {
     if path.as_os_str() == STDIN {
         return "standard input".into();
@@ -435,8 +436,8 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Creates a temporary file in the same folder, so that renaming stays within one file system. Existing links and files are not touched;
-/// the next name is tried.
+/// Creates a temporary file in the same folder, so that renaming stays within one file system. If a file or link has the name already, the
+/// next name is tried.
 fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let taken = |error: &std::io::Error| error.kind() == ErrorKind::AlreadyExists;
     let tries = (0..TEMPORARY_NAMES).map(|attempt| {
@@ -448,7 +449,7 @@ fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     tries.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
 }
 
-/// `.NAME.PID.part`, then `.NAME.PID-1.part`
+/// Name of a temporary file: `.NAME.PID.part` at the first attempt, then `.NAME.PID-1.part` and so on.
 fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let process = std::process::id();

@@ -20,7 +20,7 @@ fn available(meminfo: &str) -> Option<u64> {
     kilobytes.checked_mul(1 << 10)
 }
 
-/// Parses a limit; `max` means no limit.
+/// Parses a limit in bytes; None for `max`, which means no limit.
 fn group_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }

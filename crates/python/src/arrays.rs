@@ -8,12 +8,13 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Maximum wait for an array; all other calls release it sooner.
+/// Maximum wait for an array; no call of this module uses an array as long as this.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Polling interval.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Number of calls that wait for an array (low half), and their process (high half), which changes at a fork.
+/// Low half: number of calls that wait for an array. High half: id of the process of these calls, because a forked process inherits the
+/// number.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {
@@ -24,7 +25,7 @@ pub fn write<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -
     borrow(array.py(), || array.try_readwrite())
 }
 
-/// Lets waiting calls go first. The caller must not hold an array, because they may wait for it.
+/// Waits until no call waits for an array. The caller must not hold an array, because the waiting calls may need it.
 pub fn let_pass(py: Python) {
     let began = Instant::now();
     while waiting() > 0 && began.elapsed() < PATIENCE {
@@ -62,7 +63,7 @@ fn of_this_process(all: u64) -> u64 {
     if count > 0 && all - count == here() { count } else { 0 }
 }
 
-/// Counts a waiting call until it is dropped.
+/// Counts one waiting call until the value is dropped.
 struct Waits;
 
 impl Waits {

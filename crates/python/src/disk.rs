@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 const KIND: FileKind = FileKind { next: "Name another file", ..CHECKPOINT };
 
-/// Pipes would block the run, and devices keep no data.
+/// Event files must be regular files: a pipe would block the run, and a device keeps no data.
 const EVENTS: FileKind = FileKind { next: "Name another file with events=", is_stream: false, ..files::EVENTS };
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
@@ -33,7 +33,7 @@ fn check_checkpoint(path: PathBuf) -> PyResult<()> {
     files::check(&path, KIND).map_err(trouble)
 }
 
-/// Reads a checkpoint; of other files only the beginning is read.
+/// Reads a checkpoint. If the file is not a checkpoint, only its beginning is read.
 #[pyfunction]
 fn read_checkpoint(py: Python, path: PathBuf) -> PyResult<Bound<PyBytes>> {
     Ok(PyBytes::new(py, &py.detach(|| files::read_checkpoint(&path)).map_err(trouble)?))

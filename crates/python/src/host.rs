@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Upper limit of threads, to catch typing errors.
 const MOST_THREADS: usize = 1024;
 
-/// Thread pool of a process. A single thread is the caller's own.
+/// Threads of a process: a pool, or only the calling thread if `pool` is `None`.
 pub struct Threads {
     pool: Option<ThreadPool>,
     process: u32,
@@ -24,7 +24,7 @@ impl Threads {
         Ok(Threads { pool, process: std::process::id() })
     }
 
-    /// Creates a pool even for one thread, for work that queries rayon for the number of threads.
+    /// Creates a pool even for one thread, for work that reads the number of threads from rayon.
     pub fn apart(count: usize) -> PyResult<Threads> {
         check(count)?;
         Ok(Threads { pool: Some(pool(count)?), process: std::process::id() })
@@ -74,8 +74,8 @@ impl<T> Turns<T> {
         Turns { door: Mutex::new(()), inner: Mutex::new(inner) }
     }
 
-    /// Waits for other threads without holding Python's lock. In a forked process the owner may not exist, so `here` returns an error
-    /// instead.
+    /// Waits for other threads without holding Python's lock. In a forked process, the thread that holds the mutex may not exist; `here`
+    /// then returns an error.
     pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
         let _door = lock(&self.door, py, &here)?;
         lock(&self.inner, py, &here)

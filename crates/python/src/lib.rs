@@ -43,7 +43,7 @@ fn every_room(py: Python) -> PyResult<Bound<PyDict>> {
     Ok(rooms)
 }
 
-/// Knobs of a room's variant; the default is its first.
+/// Knobs of a variant of a room; without `variant`, of the room's first variant.
 #[pyfunction]
 #[pyo3(signature = (room, variant=None))]
 fn knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Arrays of shape `[n][policy_len]` and `[n]`.
+/// Policies and values of `n` states, with the shapes `[n][policy_len]` and `[n]`.
 type Predicted<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
 
 /// Copy of a run's policy at the time of the call.
@@ -45,7 +45,7 @@ impl Policy {
     }
 }
 
-/// Waits for environments that write the array in another thread.
+/// Borrows observations. Waits for environments that write the array in another thread.
 fn borrow<'py>(observations: &Bound<'py, PyArray2<f32>>) -> PyResult<PyReadonlyArray2<'py, f32>> {
     arrays::let_pass(observations.py());
     arrays::read(observations)

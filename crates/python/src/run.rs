@@ -1,4 +1,7 @@
 //! A run of any room. It advances for a limited time per call, so that callers can show progress or stop it.
+//!
+//! Pieces are parts of an iteration, such as games, that other workers can compute. They are due when the run has handed them out and needs
+//! their results.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -45,7 +48,7 @@ impl Table {
     }
 }
 
-/// A run with the events it has reported.
+/// A run with the rows, digests, notices and room events that it has reported.
 struct Session {
     run: Box<dyn AnyRun>,
     metrics: Table,
@@ -90,7 +93,8 @@ impl Session {
         }
     }
 
-    /// Advances until pieces of an iteration are due, and returns them. Returns `None` if the run ends or the time is up.
+    /// Advances until pieces of an iteration are due; returns their numbers and the data for computing them. Returns `None` if the run ends
+    /// or the time is up.
     fn work_until_due(&mut self, target: f64, for_s: f64) -> Option<(Range<u64>, Vec<u8>)> {
         let began = Instant::now();
         while !self.is_done(target) && began.elapsed().as_secs_f64() < for_s {
@@ -116,7 +120,7 @@ impl Session {
         true
     }
 
-    /// Saves the run at the end of the iteration in progress, if that is near.
+    /// Saves the run. If the end of the iteration in progress is near, the iteration is completed first.
     fn saved(&mut self) -> Result<Vec<u8>, RunError> {
         let bytes = self.run.save()?;
         self.take_events();
@@ -137,8 +141,9 @@ impl Session {
         self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
-    /// Advances until the first counter reaches `target` at a boundary (with `end`, until any boundary), or until the time is up. With
-    /// `late`, it may also stop within a long iteration. Returns true when done.
+    /// Advances until the first counter has reached `target` at a boundary. With `end`, any boundary suffices. With `late`, so does any
+    /// point within a long iteration at which the run can be saved. Returns false if the time is up first, and true otherwise, also after
+    /// divergence.
     fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
@@ -166,7 +171,7 @@ pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
     Ok(config)
 }
 
-/// First due piece, end of the range, and the data for computing the pieces.
+/// First due piece, end of the range of due pieces, and the data for computing the pieces.
 type Due<'py> = (u64, u64, Bound<'py, PyArray1<u8>>);
 
 /// A run. Calls from several Python threads are serialised.
@@ -177,7 +182,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Raises an error in a forked process.
+    /// Locks the session; raises an error in a forked process.
     fn here(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
         self.threads.here("this run")?;
         self.session(py)
@@ -242,7 +247,7 @@ impl Run {
         self.work_on(py, work)?.map_err(refusal)
     }
 
-    /// Enables or disables sharing: other workers compute pieces of the iterations, or the run does.
+    /// Enables or disables sharing. With sharing, other workers compute pieces of the iterations; without it, the run computes all pieces.
     fn share(&self, py: Python, shared: bool) -> PyResult<()> {
         let mut session = self.here(py)?;
         session.run.share(shared).map_err(refusal)?;
@@ -259,7 +264,7 @@ impl Run {
         Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))
     }
 
-    /// Trains for at most `for_s` seconds without the due pieces; returns true if more such work remains.
+    /// Trains for at most `for_s` seconds with work that does not need the results of the due pieces. Returns true if such work remains.
     fn meanwhile(&self, py: Python, for_s: f64) -> PyResult<bool> {
         self.work_on(py, |session| session.work_meanwhile(for_s))
     }
@@ -353,7 +358,7 @@ impl Run {
         to_python(py, &self.session(py)?.run.knobs())
     }
 
-    /// The run as a link and as a command.
+    /// A link and a command line that start the same run.
     fn shared<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.session(py)?.run.shared())
     }

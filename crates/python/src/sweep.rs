@@ -67,7 +67,7 @@ fn typed_knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>, given:
     to_python(py, &set.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
-/// `12.3 s`, `4:07`
+/// Formats a duration, such as `12.3 s` or `4:07`.
 #[pyfunction]
 fn clock(seconds: f64) -> String {
     format::clock(seconds)
@@ -79,16 +79,16 @@ fn figure(room: &str, test: bool, name: &str, value: Option<f64>) -> PyResult<St
     Ok(format::value(column(room, test, name)?, value))
 }
 
-/// `lr=0.001 hidden=64`
+/// Formats knobs, such as `lr=0.001 hidden=64`.
 #[pyfunction]
 fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
     Ok(outcomes::named(&from_python::<Knobs>(knobs)?))
 }
 
-/// Result, counter at which the run was solved, and divergence, for each run.
+/// For each run: its result, the first counter when it was solved, and whether it diverged.
 type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
 
-/// Table with a line per setting. Runs are compared by this column of the tests or, if the room has no tests, of the metrics.
+/// Table with a line per setting. Runs are compared by the column `name`: a column of the tests if `test` is true, else of the metrics.
 #[pyfunction]
 fn sweep_table(room: &str, test: bool, name: &str, settings: Vec<(Bound<PyAny>, Runs)>) -> PyResult<String> {
     let ended = |(result, solved_at, diverged)| Ended { result, solved_at, diverged };

@@ -11,7 +11,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system allocator with counts for threads that a [`Meter`] watches. Test files that count set it as `#[global_allocator]`.
+/// The system allocator, which also counts allocations of threads that a [`Meter`] watches. Test files that count allocations set it as
+/// `#[global_allocator]`.
 pub struct Counting;
 
 thread_local! {
@@ -102,7 +103,7 @@ impl Meter {
         meter
     }
 
-    /// Counts the calling thread's allocations from now on, instead of any other meter.
+    /// Counts the calling thread's allocations from now on. Any other meter stops counting them.
     pub fn watch(&self) {
         METER.set(Some(self.0));
     }

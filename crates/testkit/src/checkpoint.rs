@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub struct Apart {
     /// Metadata besides the tensors.
     pub header: serde_json::Value,
-    /// Name, type, shape and bytes, in the order of the checksum.
+    /// Name, type, shape and bytes of each tensor, in the order of the checksum.
     pub tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 

@@ -9,7 +9,7 @@ pub fn cases(usual: u32) -> u32 {
     std::env::var("FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Runs `one` with `count` mutators; if it panics, the case is printed.
+/// Runs `one` with `count` mutators. If `one` panics, the name and number of the case are printed.
 pub fn fuzz(what: &str, count: u32, mut one: impl FnMut(&mut Mutator)) {
     for case in 0..count {
         let _report = Case { what, case };
@@ -69,7 +69,7 @@ impl Mutator {
         Mutator(seed ^ u64::from(case).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// SplitMix64.
+    /// Random number, by SplitMix64.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -152,7 +152,7 @@ impl Mutator {
         document
     }
 
-    /// Selects a random part; each level is entered with a certain probability.
+    /// Selects a random part of a document. At each level, the search ends with probability 1/6 or enters a random child.
     fn part<'a>(&mut self, mut at: &'a mut Value) -> &'a mut Value {
         loop {
             let count = match at {

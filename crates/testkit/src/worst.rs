@@ -1,6 +1,6 @@
 //! Distances between numbers.
 
-/// Largest error, or 0 if there are none. NaN counts as infinity, because `f64::max` and comparisons would ignore it.
+/// Largest of the errors, or 0 without errors. NaN counts as infinity, because `f64::max` and comparisons would ignore it.
 pub fn worst<T: Into<f64>>(errors: impl IntoIterator<Item = T>) -> f64 {
     let errors = errors.into_iter().map(Into::into);
     errors.map(|error| if error.is_nan() { f64::INFINITY } else { error }).fold(0.0, f64::max)
@@ -13,7 +13,7 @@ pub fn distance<T: Copy + Into<f64>>(found: &[T], wanted: &[T]) -> f64 {
     worst(found.iter().zip(wanted).map(|(&found, &wanted)| (found.into() - wanted.into()).abs()))
 }
 
-/// Asserts that the error of each number is at most `tolerance`, relative to the largest expected number or `least`.
+/// Asserts that the error of each number is at most `tolerance`, relative to the largest expected number, or to `least` if that is larger.
 #[track_caller]
 pub fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], tolerance: f64, least: f64) {
     assert_eq!(found.len(), expected.len(), "{what}");

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// `["rooms", "cube"]`
+/// Path of a module, such as `["rooms", "cube"]`.
 type Module = Vec<String>;
 
 /// Definitions and imports in one file.
@@ -17,13 +17,13 @@ type Module = Vec<String>;
 struct Source {
     file: PathBuf,
     defines: BTreeSet<String>,
-    /// Path of each name imported by `use`, and whether it is re-exported.
+    /// Path of each name imported by `use`, with true if the name is re-exported.
     uses: BTreeMap<String, (Vec<String>, bool)>,
-    /// Glob imports, and whether they are re-exported.
+    /// Modules of glob imports, with true if the import is a re-export.
     globs: Vec<(Vec<String>, bool)>,
-    /// Paths in all other code.
+    /// Paths in all code outside `use`.
     paths: BTreeSet<Vec<String>>,
-    /// Single names in all other code.
+    /// Single names in all code outside `use`.
     names: BTreeSet<String>,
 }
 
@@ -175,7 +175,7 @@ fn is_parenthesis(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
-/// `[test]`, or `[cfg(test)]` with or without further conditions.
+/// Returns true for `[test]`, and for `[cfg(test)]` with or without further conditions.
 fn is_test(attribute: Option<&TokenTree>) -> bool {
     let text = attribute.map_or(String::new(), ToString::to_string).replace(' ', "");
     text == "[test]" || text.starts_with("[cfg(test") || text.starts_with("[cfg(all(test")

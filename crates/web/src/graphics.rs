@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
 thread_local! {
-    /// Callback for GPU results.
+    /// Callback that is called after each GPU result or failure.
     static WOKEN: RefCell<Option<js_sys::Function>> = const { RefCell::new(None) };
 }
 
@@ -25,7 +25,7 @@ pub struct Graphics {
 #[wasm_bindgen]
 impl Graphics {
     /// Opens the browser's fastest GPU, or returns the reason why there is none. `woken` is called after each result or failure. `name` is
-    /// used if the browser reports no better name. `largest_buffer` limits the bytes of a buffer.
+    /// used if the browser does not report a better name. `largest_buffer` is the largest permitted size of a buffer in bytes.
     pub async fn open(woken: js_sys::Function, name: String, largest_buffer: Option<f64>) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
         let largest_buffer = largest_buffer.map(|bytes| bytes as u64);

@@ -120,7 +120,7 @@ pub struct Run {
     run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
-    /// Position after the start of the newest run.
+    /// Monitor position after the start of the newest run.
     cursor: Cursor,
 }
 
@@ -152,7 +152,7 @@ impl Run {
         to_js(&monitor::layout(self.run.schema()))
     }
 
-    /// Monitor position of the run that was reported last.
+    /// Monitor position after the start of the run that [`Run::events`] reported last.
     pub fn cursor(&self) -> Result<JsValue, JsValue> {
         to_js(&self.cursor)
     }
@@ -174,7 +174,7 @@ impl Run {
         worked
     }
 
-    /// Returns true if the last slice could only wait for the GPU, which will call back.
+    /// Returns true if the last slice could only wait for the GPU. The GPU calls `woken` when it is ready.
     pub fn waiting(&self) -> bool {
         self.run.waiting()
     }
@@ -217,7 +217,7 @@ impl Run {
         to_js(&answer)
     }
 
-    /// Time per operation of the gradients since profiling started; null without a plan. `look` switches profiling on or off.
+    /// Time per operation of the gradients since profiling started; null if the learner has no plan. `look` switches profiling on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
         to_js(&self.run.operations(look))
     }
@@ -227,7 +227,7 @@ impl Run {
         to_js(&self.run.test().map_err(refusal)?)
     }
 
-    /// Returns an error if a run of this config would not fit into memory beside this one.
+    /// Returns an error if a run of `config` would not fit into memory in addition to this run.
     pub fn check_beside(&self, config: JsValue) -> Result<(), JsValue> {
         let host = host();
         let taken = run::bytes(self.run.config(), host).map_err(refusal)?;
@@ -261,7 +261,7 @@ impl Run {
         to_js(&self.run.backend())
     }
 
-    /// The run as a link and as a command.
+    /// A link and a command line that start the same run.
     pub fn shared(&self) -> Result<JsValue, JsValue> {
         to_js(&self.run.shared())
     }

@@ -7,7 +7,7 @@ use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
 use web_sys::BroadcastChannel;
 
-/// The page chooses the name, so that tabs do not receive each other's messages.
+/// Name of the broadcast channel. The page chooses it, so that tabs do not receive each other's messages.
 static CHANNEL: OnceLock<String> = OnceLock::new();
 
 pub fn forward_to(channel: String) {

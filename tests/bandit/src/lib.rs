@@ -57,7 +57,7 @@ fn table() -> Table<Settings> {
     Table::new(Settings { lr: 0.1, pulls: 256, baseline: Baseline::Mean, payouts })
 }
 
-/// Mean reward of each arm, from the user data or, without any, from the setting.
+/// Mean reward of each arm, from the user data or, without user data, from the setting.
 fn means(setup: Setup, settings: &Settings) -> Result<Vec<f32>, RunError> {
     let data = setup.content().map(|content| String::from_utf8_lossy(content));
     let payouts = data.as_deref().unwrap_or(&settings.payouts);

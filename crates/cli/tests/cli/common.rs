@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
-/// Iterations of 4,096 steps: small enough to be quick, large enough to cut into several shards.
+/// Knobs for iterations of 4,096 steps: few enough to be quick, enough to be divided into several shards.
 pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
 /// Knobs of the strong backgammon learner for small networks and short rounds.
@@ -50,7 +50,7 @@ impl Scratch {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The cache is beside the folder, so that the folder contains only requested files.
+    /// Cache folder of the program. It is beside the scratch folder, so that the scratch folder contains only requested files.
     pub fn cache(&self) -> PathBuf {
         self.0.with_extension("cache")
     }
@@ -102,19 +102,19 @@ impl Scratch {
         expect_success(args.as_ref(), &self.run_with_input(&args, input))
     }
 
-    /// Only line of a command with `--json`.
+    /// Runs a command with `--json`, which must succeed and print one JSON value; returns the value.
     #[track_caller]
     pub fn json(&self, args: impl AsRef<str>) -> Value {
         serde_json::from_str(&self.stdout(format!("{} --json", args.as_ref()))).unwrap()
     }
 
-    /// Lines of a command with `--json`, each a record.
+    /// Runs a command with `--json`; returns its lines, each of which must be a record.
     #[track_caller]
     pub fn records(&self, args: impl AsRef<str>) -> Vec<Value> {
         records(&self.stdout(format!("{} --json", args.as_ref())))
     }
 
-    /// Last record of a command, the summary.
+    /// Runs a command with `--json`; returns its last record, the summary.
     #[track_caller]
     pub fn summary(&self, args: impl AsRef<str>) -> Value {
         summary(&self.records(args)).clone()
@@ -183,7 +183,7 @@ pub fn values(text: &str) -> Vec<Value> {
     text.lines().map(read).collect()
 }
 
-/// Parses lines of JSON objects with a kind.
+/// Parses lines of JSON objects, each of which must have a `kind`.
 pub fn records(text: &str) -> Vec<Value> {
     let values = values(text);
     assert!(values.iter().all(|value| value["kind"].is_string()), "{text}");
@@ -194,7 +194,7 @@ pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().filter(|record| record["kind"] == kind).collect()
 }
 
-/// Last record, the summary.
+/// Last record, which must be the summary. The first record must be `opened`.
 #[track_caller]
 pub fn summary(records: &[Value]) -> &Value {
     let last = records.last().unwrap();
@@ -248,7 +248,7 @@ impl LineClient {
 /// A process that is killed at the end of its test.
 pub struct Running {
     pub process: Child,
-    /// One reader for the whole output, because it buffers.
+    /// Standard output, read through one buffer.
     lines: Option<BufReader<ChildStdout>>,
 }
 
@@ -259,12 +259,12 @@ impl Running {
         Running { process, lines }
     }
 
-    /// Reads JSON lines up to the first of this kind.
+    /// Reads JSON lines up to the first record of this kind.
     pub fn read_until(&mut self, kind: &str) -> Vec<Value> {
         self.read_times(kind, 1)
     }
 
-    /// Reads JSON lines up to number `count` of this kind.
+    /// Reads JSON lines up to record number `count` of this kind.
     pub fn read_times(&mut self, kind: &str, count: usize) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         while of_kind(&values, kind).len() < count {
@@ -309,7 +309,7 @@ impl Running {
     }
 
     #[cfg(unix)]
-    /// CPU seconds of all threads, also after the end of the process until `wait`. None without `/proc`.
+    /// CPU seconds of all threads; None without `/proc`. They can be read even after the process has ended, until `wait`.
     pub fn processor_s(&self) -> Option<f64> {
         const TICKS_PER_S: f64 = 100.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::process::Output;
 
 const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
-/// After R.
+/// Stickers of the 2x2x2 after the move R.
 const TURNED: &str = "UFUFRRRRFDFDDBDBLLLLUBUB";
 const SOLVED_3: &str = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
 

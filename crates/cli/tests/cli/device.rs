@@ -3,12 +3,12 @@
 use crate::common::*;
 use serde_json::Value;
 
-/// Control with small knobs.
+/// Command that trains control with the knobs of [`SMALL`].
 fn control() -> String {
     format!("train {SMALL}")
 }
 
-/// The backgammon learner that can use a GPU, with short rounds.
+/// Command that trains the backgammon learner that can use a GPU, with short rounds.
 fn published() -> String {
     format!("train backgammon --learner published --seed 3 {SMALL_PUBLISHED}")
 }

@@ -77,12 +77,12 @@ mod special {
     use std::path::Path;
     use std::process::{Command, Stdio};
 
-    /// Minor number of `/dev/null`.
+    /// Minor device number of `/dev/null`.
     const NULL: &str = "3";
-    /// Minor number of `/dev/zero`.
+    /// Minor device number of `/dev/zero`.
     const ZERO: &str = "5";
 
-    /// Creates a device; skips and returns false if this user may not.
+    /// Creates a character device. If this user is not permitted to, reports the test as skipped and returns false.
     fn device(path: &Path, minor: &str) -> bool {
         let made = Command::new("mknod").arg(path).args(["c", "1", minor]).stderr(Stdio::null()).status();
         let made = made.is_ok_and(|status| status.success())

@@ -3,7 +3,7 @@
 use crate::common::*;
 use testkit::{Mutator, cases};
 
-/// Sends mutated lines in one input; returns their number and the answers.
+/// Sends mutations of `good` and then the valid line `last` in one input. Returns the number of lines and the answers.
 fn answers(args: &str, good: &[&str], last: &str) -> (usize, Vec<String>) {
     let scratch = Scratch::new();
     let mut lines = Vec::new();

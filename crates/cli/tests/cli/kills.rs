@@ -14,8 +14,8 @@ const ROOMS: [(&str, &str); 5] =
     [("control", SMALL), ("backgammon", SMALL_GAMES), ("cube", SMALL_CUBES), ("logic", SMALL_CIRCUITS), ("words", SMALL_TEXTS)];
 const EVERY_S: f64 = 0.03;
 
-/// Iterations after which a save was due according to the log, after a save at training time `saved_s`. (The time of a save may include
-/// a test that no row includes.)
+/// Iterations after which the log shows that a save was due, if the previous save was at training time `saved_s`. The training time of a
+/// save may include a test that no row includes.
 fn due(log: &[Value], mut saved_s: f64) -> Vec<u64> {
     let mut all = Vec::new();
     for row in log.iter().filter(|record| record["kind"] == "metrics") {

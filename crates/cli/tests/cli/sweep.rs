@@ -5,11 +5,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Runs of two short iterations each.
+/// Knobs and limit for runs of two short iterations each.
 const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4 --steps 8e3";
 const LR: &str = "--knob lr=1e-3..1e-2:log --points 3";
 
-/// Runs the small grid with `more`; returns the last line.
+/// Runs a small grid with the arguments `more`; returns the summary.
 fn sweep(scratch: &Scratch, more: &str) -> Value {
     let log = scratch.records(format!("sweep control {SMALL} {LR} --seeds 3 {more}"));
     let summary = log.last().unwrap().clone();
@@ -17,7 +17,7 @@ fn sweep(scratch: &Scratch, more: &str) -> Value {
     summary
 }
 
-/// Runs of a file without measured times, sorted.
+/// Runs in a results file, sorted and without their measured times.
 fn runs(file: &Path) -> Vec<Value> {
     let mut runs = values(&fs::read_to_string(file).unwrap());
     for run in &mut runs {

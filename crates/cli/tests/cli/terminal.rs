@@ -17,7 +17,7 @@ fn script(scratch: &Scratch, options: &[&str], command: &str) -> Child {
     script.spawn().expect("util-linux has `script`")
 }
 
-/// Runs the program while these keys are typed; returns its output. `before` sets environment variables.
+/// Runs the program in a terminal, types the keys and returns the output. `before` sets environment variables.
 fn typed(scratch: &Scratch, before: &str, args: &str, keys: &str) -> String {
     // The terminal of `script` has no size by default.
     let inside = format!("stty rows 24 columns 80; {before} {HOTHOUSE} {args}");
@@ -26,7 +26,7 @@ fn typed(scratch: &Scratch, before: &str, args: &str, keys: &str) -> String {
     expect_success(&inside, &script.wait_with_output().unwrap())
 }
 
-/// The output names the file even without `--save`.
+/// The output names the checkpoint even without `--save`.
 #[test]
 fn a_run_on_the_screen_prints_its_resume_command() {
     let scratch = Scratch::new();
@@ -36,7 +36,7 @@ fn a_run_on_the_screen_prints_its_resume_command() {
     assert!(message.contains(&resume), "{message}");
 }
 
-/// The full screen restores the terminal at its end and prints the resume command, which works.
+/// The full screen restores the terminal at its end and prints a command that resumes the game.
 #[test]
 fn a_game_on_the_screen_can_be_resumed() {
     const GREEN: &str = "\u{1b}[38;5;2";

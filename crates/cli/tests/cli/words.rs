@@ -79,7 +79,7 @@ fn a_text_is_learned_and_continued() {
     assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
 }
 
-/// The memory limit was computed for the run's own text.
+/// The memory limit was checked for the run's own text, so a longer text might exceed it.
 #[test]
 fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     let scratch = Scratch::new();

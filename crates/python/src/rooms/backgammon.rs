@@ -20,7 +20,7 @@ fn board(id: &str) -> PyResult<Board> {
     Board::from_id(id).map_err(wrong)
 }
 
-/// Start position.
+/// Id of the start position.
 #[pyfunction]
 fn backgammon_start() -> String {
     Board::START.id().as_str().into()

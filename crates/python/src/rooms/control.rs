@@ -11,14 +11,14 @@ use std::sync::MutexGuard;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
 use worlds::control::{Actions, Kind, Vector};
 
-/// Number of environments per shard; its output fits the first-level cache.
+/// Number of environments per shard. The output of a shard fits into the first-level cache.
 const SHARD: usize = 16 * PANEL;
-/// State values per thread: with fewer, waking the thread would take longer than its work.
+/// Minimum number of state values per thread. With fewer values, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
 /// Upper limit of environments, to catch typing errors.
 const MOST: usize = 1 << 24;
 
-/// Start of the next episode after the end of one.
+/// Time at which the next episode of an environment starts after an episode has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Autoreset {
     /// At the next step, which ignores its action.
@@ -36,18 +36,19 @@ impl Autoreset {
     }
 }
 
-/// Neighbouring environments, with the output of a step.
+/// Environments with consecutive numbers, and the output of their last step.
 struct Shard {
     world: Box<dyn Vector>,
     actions: Vec<f32>,
     reached: Vec<f32>,
     rewards: Vec<f32>,
     ended: Vec<u32>,
-    /// Environments whose episode has ended and whose next first observation was not returned yet.
+    /// Environments whose episode has ended and for which the next episode's first observation was not returned yet.
     over: Vec<u32>,
     /// Environments whose episode ended in this step.
     found: Vec<u32>,
-    /// Saved states of the environments in `over`, while the others are stepped.
+    /// Step and episode numbers of the environments in `over`, saved while the other environments are stepped. `states` contains their
+    /// states.
     held: Vec<(u32, u32)>,
     states: Vec<f32>,
 }
@@ -58,7 +59,7 @@ struct Out<'a> {
     rewards: &'a mut [f32],
     terminated: &'a mut [bool],
     truncated: &'a mut [bool],
-    /// Last observations and end flags of ended episodes; empty unless the next episode starts at once.
+    /// Last observations and end flags of ended episodes; empty unless the autoreset is `SameStep`.
     last: &'a mut [f32],
     done: &'a mut [bool],
 }
@@ -102,7 +103,7 @@ impl Shard {
         !(self.over.is_empty() && self.found.is_empty())
     }
 
-    /// Saves the state of environments in `over`, because a step must not change them.
+    /// Saves the states of the environments in `over`, because a step must not change these environments.
     fn hold(&mut self) {
         let len = self.world.state_len();
         self.states.resize(self.over.len() * len, 0.0);
@@ -214,7 +215,7 @@ impl Batch<'_> {
     }
 }
 
-/// Copies a shard's actions; the result is true if all are valid choices or finite.
+/// Copies a shard's actions. Returns true if all actions are valid: existing choices, or finite numbers.
 struct Take<'a> {
     batch: Batch<'a>,
     first: usize,
@@ -270,13 +271,13 @@ pub struct Envs {
     mode: Autoreset,
     state: Turns<State>,
     threads: Threads,
-    /// All observations; with autoreset in the same step, also the last observations of ended episodes. Values of one type share an array,
-    /// because each attribute access in Python takes as long as some hundred steps.
+    /// All observations; with autoreset in the same step, also the last observations of ended episodes. Both are in one array, because each
+    /// attribute access in Python takes as long as some hundred steps.
     #[pyo3(get)]
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
-    /// Flags for termination and truncation; with autoreset in the same step, also for any end.
+    /// Flags for termination and truncation; with autoreset in the same step, also flags that are true for either of the two.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
 }
@@ -306,7 +307,7 @@ impl Envs {
         Err(PyRuntimeError::new_err("the environments were not reset. Call reset() first"))
     }
 
-    /// Copies the observations of some environments.
+    /// Copies the observations of the environments for which `which` is true.
     fn show(&self, py: Python, shards: &[Shard], which: impl Fn(usize) -> bool) -> PyResult<()> {
         let mut rows = arrays::write(self.observations.bind(py))?;
         let features = self.features();
@@ -362,7 +363,7 @@ fn contiguous<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyRes
     if actions.as_slice().is_ok() { Ok(actions) } else { Err(wrong()) }
 }
 
-/// Number of environments whose episode has ended and whose next observation was not returned yet.
+/// Number of environments whose episode has ended and for which the next episode's first observation was not returned yet.
 fn over(shards: &[Shard]) -> usize {
     shards.iter().map(|shard| shard.over.len()).sum()
 }
@@ -404,7 +405,7 @@ impl Envs {
         self.threads.count()
     }
 
-    /// Number of environments whose episode has ended and whose next observation was not returned yet.
+    /// Number of environments whose episode has ended and for which the next episode's first observation was not returned yet.
     #[getter]
     fn over(&self, py: Python) -> PyResult<usize> {
         Ok(over(&self.state_of(py)?.shards))
@@ -428,7 +429,7 @@ impl Envs {
         self.show(py, shards, |_| true)
     }
 
-    /// Starts the next episode of all environments, or of those in the mask.
+    /// Starts the next episode of all environments, or of the environments in the mask.
     fn begin(&self, py: Python, mask: Option<&Bound<PyArray1<bool>>>) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
         let mask = mask.map(arrays::read).transpose()?;
@@ -489,7 +490,7 @@ impl Envs {
         Ok(ended)
     }
 
-    /// State values of an environment, and the steps of its episode.
+    /// State values of an environment, and the number of steps of its episode.
     fn state(&self, py: Python, env: usize) -> PyResult<(Vec<f32>, u32)> {
         let (shard, lane) = self.check(env)?;
         let world = &self.state_of(py)?.shards[shard].world;
@@ -498,7 +499,7 @@ impl Envs {
         Ok((state, steps))
     }
 
-    /// Sets the state of an environment and the steps of its episode.
+    /// Sets the state of an environment and the number of steps of its episode.
     fn set_state(&self, py: Python, env: usize, state: Vec<f32>, steps: u32) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
         let (at, lane) = self.check(env)?;

@@ -1,4 +1,4 @@
-//! Functions of individual rooms besides runs: a line here and a file for each room.
+//! Functions of individual rooms, apart from runs. Each room has a file and a line here.
 
 mod backgammon;
 mod control;

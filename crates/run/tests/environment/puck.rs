@@ -4,7 +4,7 @@ use math::Simd;
 use worlds::control::many::{Rules, spread};
 use worlds::control::{Actions, Kind, Moment, Spec, Twin};
 
-/// Change of speed per step of a push.
+/// Change of speed by a push in one step.
 const PUSH: f64 = 0.02;
 /// Largest initial distance from the middle. An episode starts at rest and ends beyond distance 1.
 const BEGINNING: f64 = 0.5;

@@ -30,7 +30,7 @@ fn unfold(run: &mut dyn AnyRun, id: &str) -> Vec<Branch> {
     branches
 }
 
-/// Mean equity over the replies, one level down the tree.
+/// Mean equity over the branches one level down the analysis, weighted by their probabilities.
 fn mean_of_replies(run: &mut dyn AnyRun, id: &str) -> f64 {
     unfold(run, id).iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum()
 }

@@ -66,7 +66,7 @@ fn invalid_configs_are_rejected() {
     }
 }
 
-/// Values that a knob of this kind rejects, and whether their type is right.
+/// Values that a knob of this kind rejects, each with true if its type is right.
 fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
     let number = |x: f64| (Value::Number(x), true);
     let text = |text: &str| (Value::Text(text.into()), false);

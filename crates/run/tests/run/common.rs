@@ -67,7 +67,7 @@ pub fn small(room: &str, variant: &str, seed: u32) -> Config {
     Config { variant: variant.into(), seed, knobs, ..config_of(self::room(room)) }
 }
 
-/// A small run of each variant of each room.
+/// A small config of each variant of each room.
 pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     let of = |room: &'static dyn AnyRoom| {
         let id = room.schema().id;
@@ -76,7 +76,7 @@ pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     rooms().into_iter().flat_map(of).collect()
 }
 
-/// A small run of the first variant of each room.
+/// A small config of the first variant of each room.
 pub fn first(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     let of = |room: &'static dyn AnyRoom| (room, small(room.schema().id, room.variants()[0].id, seed));
     rooms().into_iter().map(of).collect()
@@ -148,7 +148,7 @@ pub fn train(run: &mut dyn AnyRun, iterations: u32) {
     work(run, |run| run.progress().iteration >= iterations);
 }
 
-/// Advances the run to the first boundary at which the room's first count is at least `budget`.
+/// Advances the run to the first boundary at which the room's first counter is at least `budget`.
 pub fn train_for(run: &mut dyn AnyRun, budget: f64) {
     work(run, |run| run.progress().counts[0] >= budget && run.at_boundary());
 }
@@ -164,7 +164,7 @@ pub fn room_events(run: &mut dyn AnyRun) -> Vec<Json> {
     run.events().into_iter().filter_map(event).collect()
 }
 
-/// Advances the run until `holds` is true of the events since the call began; returns these events.
+/// Advances the run until `holds` is true of the events since this call began; returns these events.
 pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Events) -> bool) -> Events {
     let (mut events, mut now_s) = (Events(Vec::new()), 0.0);
     while !holds(&events) {
@@ -213,7 +213,7 @@ pub fn ask_error(run: &mut dyn AnyRun, question: Json) -> String {
     clear(&ask::<Json>(run, question).unwrap_err())
 }
 
-/// Events of a run since the last call.
+/// Events that a run reported since the last call of [`Events::drain`].
 pub struct Events(pub Vec<Event>);
 
 impl Events {

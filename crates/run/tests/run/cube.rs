@@ -56,7 +56,7 @@ fn failure(view: &Value) -> String {
     format!("{text}. {next}")
 }
 
-/// State after the moves, turned one at a time.
+/// State after the moves, each sent as a separate question.
 fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
     moves.iter().fold(facelets.to_string(), |facelets, by| {
         let there = value(run, json!({ "ask": "turn", "facelets": facelets, "moves": by }));
@@ -358,8 +358,8 @@ fn tests_come_early_at_growing_intervals() {
     assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
 }
 
-/// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of these. The next one is due after at
-/// least as many further states, and at three times the states of the previous test.
+/// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of this number. The next test is due
+/// after at least the same number of further states, and not before four times the states at the previous test.
 #[test]
 fn test_is_due_by_states_since_the_previous_test() {
     let config = with(small("cube", "2x2x2", 1), "batch=16384");
@@ -381,7 +381,8 @@ fn test_is_due_by_states_since_the_previous_test() {
     }
 }
 
-/// A smaller default learner, trained for some seconds: it solves most near states greedily, and a beam search solves all drawn ones.
+/// A small version of the default learner, trained for some seconds. It solves most states near the solved cube greedily, and a beam search
+/// solves all random states.
 #[test]
 fn seeded_run_learns_to_solve_the_small_cube() {
     let config = Config { seed: 3, ..config_of(room("cube")) };

@@ -1,6 +1,6 @@
-//! Training on another machine, simulated on this CPU. The results must equal those of the CPU bit for bit. The conformance
-//! suite of `learn` tests how each learner offloads its steps. These tests cover the run: when it moves between devices, which events it
-//! reports, how it saves and restores meanwhile, and which way of offloading it chooses.
+//! Training on another machine, simulated on this CPU. The results must equal those of the CPU bit for bit. The conformance suite of
+//! `learn` tests how each learner offloads its steps. These tests cover the run: when it moves between devices, which events it reports,
+//! how it saves and restores while work is offloaded, and which kind of offload it chooses.
 
 mod twin;
 
@@ -36,7 +36,7 @@ fn config(room: &str) -> Config {
     }
 }
 
-/// The room's counts (for example games and optimizer steps), and the digest of the weights.
+/// The room's counters (for example games and optimizer steps), and the digest of the weights.
 type Outcome = (Vec<f64>, String);
 
 /// Outcome of a room's run after `iterations` iterations on the CPU.
@@ -160,7 +160,7 @@ impl TestRun {
         self.events.iter().filter_map(warning).collect()
     }
 
-    /// The only warning after a request for the GPU. Asserts that an automatic choice gives no warning.
+    /// Returns the only warning of a run that requests the GPU; asserts that an automatic choice gives no warning, and then returns `None`.
     #[track_caller]
     fn warned(&self, wish: DeviceWish) -> Option<(&str, &str)> {
         match (wish, &self.warnings()[..]) {
@@ -247,7 +247,7 @@ fn frames_and_metrics_of_offloaded_training_are_shown() {
     assert!(seen(DeviceWish::Gpu) == seen(DeviceWish::Cpu));
 }
 
-/// Includes a test that the other machine evaluates.
+/// Also covers a test that the other machine evaluates.
 #[test]
 fn tests_measure_the_weights_of_their_iteration() {
     // Enough for a test within a few iterations.
@@ -409,7 +409,7 @@ fn automatic_choice_takes_the_fastest_way_and_reports_both_rates() {
     assert!(logic.until_device().rates.is_some_and(|rates| rates.iter().all(|&rate| rate > 0.0)), "{:?}", logic.devices());
 }
 
-/// Machines without a rate: software GPUs, machines that never answer, and machines that are lost during a probe.
+/// Machines whose speed cannot be measured: software GPUs, machines that never answer, and machines that are lost during a probe.
 #[test]
 fn unmeasurable_machine_is_not_used_and_gives_no_warning() {
     for (room, twin, why) in [

@@ -29,7 +29,7 @@ const MORE: [(&str, &str, &str); 11] = [
     ("words", "d256", "mlp=swiglu&norm=rms&positions=rotary&tokenizer=chars"),
 ];
 
-/// Every run with its name, without the test room `bandit`.
+/// Name and config of every run in the golden file. The test room `bandit` is excluded.
 fn runs() -> Vec<(String, Config)> {
     let presets = every(SEED).into_iter().map(|(_, config)| (format!("{} {}", config.room, config.variant), config));
     let presets = presets.filter(|(_, config)| config.room != "bandit");

@@ -15,7 +15,7 @@ fn history_names(file: &[u8]) -> Vec<String> {
     serde_json::from_value(apart(file).header["names"]["history"].clone()).unwrap()
 }
 
-/// The file with these history columns, in this order. New columns contain -1.
+/// The checkpoint with its history changed to these columns, in this order. New columns contain -1.
 fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
     let (had, mut parts) = (history_names(file), apart(file));
     let cell = |row: &[u8], name: &str| match had.iter().position(|known| known == name) {
@@ -60,7 +60,7 @@ fn history_columns_are_read_by_name() {
     }
 }
 
-/// In files without `attempts`, `solved` was not confirmed.
+/// A checkpoint without `attempts` is from a version whose `solved` was not confirmed.
 #[test]
 fn file_without_confirmations_restores_an_unsolved_run() {
     let mut parts = apart(&file(&small("control", "CartPole-v1", 1)));

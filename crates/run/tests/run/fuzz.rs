@@ -134,7 +134,7 @@ of_checkpoints! {
     checkpoints_of_words_fuzz: "words",
 }
 
-/// A config with every knob set, text and number.
+/// The config with every knob set explicitly, including text knobs.
 fn full(config: &Config) -> Config {
     let knobs = room(&config.room).knobs(&config.variant).into_iter().map(|knob| (knob.name.into(), knob.default));
     Config { knobs: knobs.chain(config.knobs.clone()).collect(), ..config.clone() }

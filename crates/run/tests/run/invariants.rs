@@ -64,7 +64,7 @@ fn unsafe_code_is_forbidden_outside_math() {
     assert_absent("python", &["unsafe {", "unsafe fn", "unsafe impl"]);
 }
 
-/// Test environments in `learn` define `solved_at`, a required field. No line reads it.
+/// Test environments in `learn` must set the required field `solved_at`. No other line may contain its name.
 #[test]
 fn learners_never_read_the_goal() {
     for (place, line) in lines("learn") {

@@ -122,7 +122,7 @@ fn invalid_decision_lines_are_rejected_with_a_reason() {
     }
 }
 
-/// Records the number of decisions of each call.
+/// A player that records the number of decisions of each call.
 struct Counting {
     calls: std::sync::Arc<std::sync::Mutex<Vec<usize>>>,
 }

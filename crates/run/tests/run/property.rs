@@ -55,10 +55,10 @@ fn any_config(room: &dyn AnyRoom, small: &Config, dice: &mut Sequence) -> Config
     small.clone()
 }
 
-/// Events of one iteration, at slices since its start.
+/// Planned events of one iteration. Their times are slices since the iteration's start.
 struct IterationPlan {
     knob: Option<(u32, String, Value)>,
-    /// Slice after which the run is saved and replaced by a restored one, and the way of doing so.
+    /// Slice after which the run is saved and replaced by a restored run, and the way of saving and restoring.
     cut: Option<(u32, CutBy)>,
 }
 

@@ -269,7 +269,7 @@ fn sweep_cells_equal_single_runs() {
     }
 }
 
-/// Compares variants with one seed. Each uses its own defaults; a knob that only some variants have is dropped.
+/// Compares variants with one seed. Each variant uses its own defaults; a knob that only some variants have is dropped.
 #[test]
 fn sweep_compares_variants() {
     let config = small("cube", "2x2x2", 4);
@@ -697,7 +697,8 @@ fn save_at_any_slice_resumes_bit_for_bit() {
     }
 }
 
-/// A save limits only the slices that wait for another machine. Here all of some thousands work on this CPU.
+/// The limit of a save counts only slices that wait for another machine. Here thousands of slices all compute on this CPU, so the save
+/// completes the iteration.
 #[test]
 fn save_completes_an_iteration_of_thousands_of_slices() {
     let tiny = "width=16 layers=1 heads=1 context=8 batch=1 micro=1 steps=2200";

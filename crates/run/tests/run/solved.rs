@@ -18,7 +18,7 @@ use run::{AnyRun, Run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// Result of a test, or of a confirmation with this seed. The learner does not advance meanwhile.
+/// Result of a test, or of a confirmation with the given seed. The learner does not advance meanwhile.
 fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     match confirmation {
         None => room.begin_test(),
@@ -78,7 +78,7 @@ fn tests_and_confirmations_do_not_change_the_weights() {
     assert_eq!(untested.digest().weights, tested.digest().weights);
 }
 
-/// Each test uses new episodes, and a confirmation uses episodes of no test.
+/// Each test uses new episodes, and a confirmation uses episodes that no test has used.
 #[test]
 fn each_test_and_confirmation_uses_different_episodes() {
     // The learning rate is so low that returns differ only through the episodes.
@@ -99,7 +99,7 @@ fn each_test_and_confirmation_uses_different_episodes() {
     assert!(confirmed[0] != confirmed[1] && confirmed[0] != means[5], "{confirmed:?}, {means:?}");
 }
 
-/// Returns true if a test of this run is confirmed on other draws.
+/// Returns true if a test of this run is confirmed on other random draws.
 fn is_confirmed<R: Room>(config: &Config) -> bool {
     let mut run = Run::<R>::new(config.clone(), host()).unwrap();
     // The words room prepares its text before the first test.
@@ -243,7 +243,7 @@ fn backgammon_confirmation_uses_separate_dice() {
     assert_ne!(result(&one), result(&other));
 }
 
-/// A confirmation has many short slices. A file that is saved during a confirmation repeats it after restore.
+/// A confirmation has many short slices. A run that was saved during a confirmation repeats the confirmation after the restore.
 #[test]
 fn confirmation_in_slices_continues_after_restore() {
     let config = Config { variant: "checkerboard".into(), ..run::config_of(room("logic")) };
@@ -276,7 +276,7 @@ fn confirmation_in_slices_continues_after_restore() {
     assert_eq!((other.solved(), other.progress().iteration), (None, 0));
 }
 
-/// A circuit that passes the test of sixteen grids but fails on others is tried once and does not count as a solution.
+/// A circuit that passes the test of sixteen grids but fails on others counts as one attempt and not as a solution.
 #[test]
 fn confirmed_circuits_are_right_on_other_grids() {
     // For some of these seeds, the first circuit that passes 64 grids is wrong on some of 20,000.

@@ -322,15 +322,16 @@ fn digest_names_its_precision() {
     }
 }
 
-/// Relative distance from the floor after `steps` steps of the preset, with the learning-rate decay over these steps.
+/// Distance of the test's loss from the entropy floor, relative to the floor, after `steps` steps of the preset. The learning rate decays
+/// over these steps.
 fn excess_after(steps: f64) -> f64 {
     let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
     work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
     tested(&mut *run, "above").unwrap()
 }
 
-/// Compares the test's floor with the loss of the grammar's own predictor on the same windows, byte by byte. The first token of a window
-/// is given and does not count.
+/// Compares the test's entropy floor with the loss of the grammar's own predictor on the same windows, byte by byte. The first token of a
+/// window is given and does not count.
 #[test]
 fn floor_equals_the_loss_of_the_best_predictor() {
     let grammar = Grammar::new();
@@ -514,7 +515,7 @@ fn unusable_text_is_rejected_with_a_next_step() {
 /// Function that creates a device's trainer for a plan.
 type MakeTrainer = fn(&Arc<Plan>, &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault>;
 
-/// A device whose trainers this function creates.
+/// A device that creates its trainers with this function.
 struct Device(MakeTrainer);
 
 impl Machine for Device {
@@ -531,7 +532,7 @@ impl Machine for Device {
     }
 }
 
-/// A started run with this device.
+/// A started run to which this device was offered.
 fn offered(config: &Config, wish: DeviceWish, device: Device) -> Box<dyn AnyRun> {
     let mut run = start(config);
     run.command(Command::Device { wish }).unwrap();

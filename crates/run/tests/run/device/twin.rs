@@ -21,15 +21,15 @@ pub const CPU_SLICE_S: f64 = 0.01;
 pub struct Twin {
     /// Number of polls until an answer is ready.
     pub polls: u32,
-    /// Remaining calls (control: iterations) until the machine is lost; never if negative.
+    /// Remaining calls (control: iterations) until the machine is lost. With a negative number, the machine is never lost.
     pub calls_left: Arc<AtomicI64>,
     pub software: bool,
     pub refuses: Option<Fault>,
-    /// Seconds per slice with learning offloaded, and with everything offloaded.
+    /// Seconds per slice: with learning offloaded, and with everything offloaded.
     pub slice_s: [f64; 2],
-    /// Number of active offloads: learning only, and everything.
+    /// Number of active offloads: of learning only, and of everything.
     pub active: [Arc<AtomicU32>; 2],
-    /// Number of offloads started so far, in the same order.
+    /// Number of offloads started so far: of learning only, and of everything.
     pub started: [Arc<AtomicU32>; 2],
     /// Number of evaluators created.
     pub evaluators: Arc<AtomicU32>,
