@@ -1,5 +1,5 @@
-//! Benchmarks of a GPU: its peak and bandwidth, then matrix products and environments. These are compared with the peak and the bandwidth,
-//! or with the CPU, in the same run.
+//! Benchmarks of a GPU: its peak and bandwidth, then matrix products and environments. Products and environments are compared with the
+//! peak, the bandwidth or the CPU in the same run.
 //!
 //! Software adapters get smaller work; the names or units of the figures say so.
 

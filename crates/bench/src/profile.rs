@@ -1,5 +1,5 @@
-//! Time per operation of a training step. The clock is read between calls and nothing else is added. So the parts add up to the step, and
-//! the weights are bit-identical to those of an untimed step.
+//! Time per operation of a training step. Timing adds only readings of the clock between calls. So the parts add up to the step, and the
+//! weights are bit-identical to those of an untimed step.
 
 use crate::measure::{Bench, Clock};
 use crate::training::Training;

@@ -26,8 +26,8 @@ pub trait RoomShell: Sync {
         None
     }
 
-    /// Runs the benchmarks that start whole processes, after all other benchmarks; `_measured` contains the figures of those. If `_versus`
-    /// is true, also compares with other software.
+    /// Runs the benchmarks that start whole processes. All other benchmarks have run before, and `_measured` contains their figures. If
+    /// `_versus` is true, also compares with other software.
     fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _emit: Emit) -> Result<()> {
         Ok(())
     }

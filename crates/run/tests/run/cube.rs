@@ -358,8 +358,8 @@ fn tests_come_early_at_growing_intervals() {
     assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
 }
 
-/// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of this number. The next test is due
-/// after at least the same number of further states, and not before four times the states at the previous test.
+/// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of these states. The wait for the next
+/// test is three times the number of states at the last test, but at least the wait for the first test.
 #[test]
 fn test_is_due_by_states_since_the_previous_test() {
     let config = with(small("cube", "2x2x2", 1), "batch=16384");

@@ -46,8 +46,8 @@ impl TensorBoard {
         Ok(board)
     }
 
-    /// Starts a session at `progress`. TensorBoard then discards events of later steps in the folder. A folder without events first gets
-    /// the rows of `history`.
+    /// Continues the folder at `progress`. If the folder already has events, starts a session, so that TensorBoard discards events of later
+    /// steps. Otherwise writes the rows of `history`.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));

@@ -292,7 +292,8 @@ fn in_full(label: &str) -> String {
     format!("{number}e{}", 3 * power)
 }
 
-/// Ends of an axis that contains `low` and `high`, as round numbers. On a logarithmic axis they are exponents of ten without a fraction.
+/// Round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis all these numbers are exponents of ten, and
+/// the ends are whole.
 fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];

@@ -111,7 +111,6 @@ impl Screen {
         run.and_then(|run| run.values.get(knob.name)).unwrap_or(&knob.default)
     }
 
-    /// Name of the current chart.
     pub fn chart_name(&self) -> &'static str {
         let Some(run) = &self.view.run else { return "" };
         let charts = run.charts();

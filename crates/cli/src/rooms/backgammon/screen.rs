@@ -499,7 +499,6 @@ fn header(frame: &mut Frame, area: Rect, session: &Session) {
     }
 }
 
-/// Draws the newest messages.
 fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
     let lines: Vec<String> = messages.iter().flat_map(|line| wrapped(line, area.width.into())).collect();
     let first = lines.len().saturating_sub(area.height.into());

@@ -86,7 +86,6 @@ pub fn metric(run: &mut Run<Cube>) -> String {
     run.room().values()["metric"].to_string()
 }
 
-/// Starts a search.
 pub fn solve(run: &mut Run<Cube>, facelets: &str, method: SolveMethod) -> Result<SolveView, RunError> {
     ask(run, json!({ "ask": "solve", "facelets": facelets, "method": method }))
 }

@@ -282,7 +282,6 @@ fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
     })
 }
 
-/// Interval between two progress lines during training.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// Trains the run and saves it in the cache.

@@ -40,7 +40,7 @@ pub trait Named: Sized {
     fn read(value: &Value, names: Names) -> Option<Self>;
 }
 
-/// Serializes a value with these column names.
+/// Serializes the value; its columns get the names of the second field.
 pub struct By<'a, T>(pub &'a T, pub Names<'a>);
 
 impl<T: Named> Serialize for By<'_, T> {
