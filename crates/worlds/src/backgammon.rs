@@ -1,11 +1,12 @@
-//! The rules of backgammon: a board in two words of 128 bits, the results of every roll, position ids in GNU Backgammon's
-//! format, and a game with its cube and its match. Money play has no Jacoby rule.
+//! The rules of backgammon: a board in two words of 128 bits, the results of every roll, position ids in GNU Backgammon's format,
+//! and a game with its cube and its match. Money play has no Jacoby rule.
 //!
-//! This module contains no player: cube decisions take the estimated chances as an argument. Results do not include the
-//! steps that lead to them; `notation::route` finds the steps to one result.
+//! This module contains no player: cube decisions take the estimated chances as an argument. Results do not include the steps that
+//! lead to them; `notation::route` finds the steps to one result.
 //!
-//! A board is always seen by one player. That player's points count down to 1, from which checkers are borne off. `theirs`
-//! is counted by the other player in the same way, so changing the view swaps two words.
+//! A board is always seen by one player, whose side is `mine`. That player's points are numbered 24 down to 1, and checkers are
+//! borne off after point 1. The other side, `theirs`, is numbered by its own player in the same way, so changing the view swaps two
+//! words. A place is a point, the bar or the checkers borne off.
 
 mod cube;
 mod game;
@@ -29,7 +30,8 @@ pub const BAR: usize = 25;
 /// Place of the checkers borne off.
 pub const OFF: usize = 0;
 
-/// One checker in each place. A place has four bits; the array is padded to 32, so that indices of five bits need no check.
+/// By place: the word of a [`Side`] with one checker there. A place has four bits. The array is padded to 32, so that indices of
+/// five bits need no check.
 const UNIT: [u128; 32] = {
     let mut unit = [0; 32];
     let mut place = OFF;
@@ -76,12 +78,12 @@ impl Side {
         (1..=BAR).map(|place| place as u32 * u32::from(self.count(place))).sum()
     }
 
-    /// Checkers on points 1 to 24 and the bar, in the order of [`Board::new`].
+    /// Number of checkers on each of points 1 to 24 and on the bar, as in the arguments of [`Board::new`].
     pub fn places(self) -> [u8; BAR] {
         std::array::from_fn(|i| self.count(i + 1))
     }
 
-    /// Number of checkers in each place: borne off, points 1 to 24, the bar.
+    /// Number of checkers in each place: borne off, on points 1 to 24, on the bar.
     #[inline]
     pub fn counts(self) -> [u8; BAR + 1] {
         let bytes = self.0.to_le_bytes();
@@ -167,8 +169,8 @@ impl Board {
         self.mine.rear() + self.theirs.rear() > BAR
     }
 
-    /// Points of a finished game without the cube: 1, 2 for a gammon, 3 for a backgammon, negative if this player has lost;
-    /// 0 for a game in progress.
+    /// Points of a finished game, not multiplied by the cube: 1 for a single game, 2 for a gammon, 3 for a backgammon; negative if
+    /// this player has lost. 0 for a game in progress.
     #[inline]
     pub fn points(&self) -> i32 {
         if self.mine.off() == CHECKERS {
@@ -194,7 +196,7 @@ impl Board {
     }
 }
 
-/// Points of a game that the player with this side has lost.
+/// Points of a finished game that this side has lost: 1, 2 or 3.
 fn level(loser: Side) -> i32 {
     if loser.off() > 0 {
         1
@@ -243,7 +245,7 @@ pub struct Roll {
 pub struct NoSuchRoll(pub u8);
 
 impl Roll {
-    /// All distinct rolls.
+    /// All 21 distinct rolls, sorted by the higher die, then by the lower die.
     pub const ALL: [Roll; 21] = {
         let mut all = [Roll { high: 1, low: 1 }; 21];
         let (mut i, mut high) = (0, 1);

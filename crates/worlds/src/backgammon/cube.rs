@@ -1,8 +1,11 @@
-//! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money
-//! Games", 1993), in money play and in matches. It interpolates between a dead cube, which is never turned again, and a live
-//! cube, which is always turned exactly when the other player is indifferent between taking and passing. The weight of the
-//! live cube is GNU Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the bear-off.
-//! The share of gammons among games won and among games lost is constant.
+//! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money Games",
+//! 1993), in money play and in matches. The formula interpolates between the equity with a dead cube, which is never turned again,
+//! and the equity with a live cube, which is always turned exactly when the other player is indifferent between taking and passing.
+//! The weight of the live cube is GNU Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the
+//! bear-off. The share of gammons among games won and among games lost is constant.
+//!
+//! Worth is the value of an ending to the player on roll: points in money play, the chance to win the match in a match. The cash
+//! point of a player is the chance to win at which the other player is indifferent between taking and passing that player's double.
 //!
 //! Chances are an argument; this module does not estimate them. Match-winning chances are [`super::Match::chance`].
 
@@ -10,18 +13,18 @@ use super::{Board, Chances, Cube, Ending, Game, Stakes};
 
 /// Depth of the recursion over turns of the cube; later turns change the equity by less than a millionth.
 const TURNS: u32 = 12;
-/// A gain by doubling of at most this much counts as none.
+/// Differences of worth up to this bound count as 0.
 const NOTHING: f64 = 1e-9;
 
-/// Equity of the player on roll after each cube decision, in points per game at the present cube. To win a single game at this
-/// cube is 1, to lose it is -1. In a match, chances to win the match are scaled linearly to this range.
+/// Equity of the player on roll after each cube decision, in points per game at the present cube: 1 for a single game won, -1 for a
+/// single game lost. In a match, chances to win the match are scaled linearly to this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubeEquities {
     pub no_double: f64,
     pub double_take: f64,
-    /// Always 1.
+    /// 1, a single game won; 0 if the game hardly changes the chance to win the match.
     pub double_pass: f64,
-    /// Whether the player on roll may turn the cube or has turned it.
+    /// Whether the player on roll may double, or has doubled and waits for the answer.
     pub may_double: bool,
     /// Chance to win the match after no double, double and take, double and pass; `None` in money play.
     pub match_chances: Option<[f64; 3]>,
@@ -38,12 +41,12 @@ impl CubeEquities {
         self.double_take.min(self.double_pass)
     }
 
-    /// Whether to double is best.
+    /// Whether doubling is the best decision of the player on roll.
     pub fn double(&self) -> bool {
         self.may_double && self.doubled() > self.no_double
     }
 
-    /// Whether to play on for a gammon is better than a double that is passed.
+    /// Whether playing on for a gammon is better than a double that the other player passes.
     pub fn too_good(&self) -> bool {
         self.may_double && !self.take() && self.no_double > self.double_pass
     }
@@ -54,7 +57,7 @@ impl CubeEquities {
     }
 }
 
-/// Player who may turn the cube, seen by the player on roll.
+/// Player who may turn the cube: the player on roll, the other player, or both.
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
     Me,
@@ -104,7 +107,7 @@ impl Game {
         if won - lost > NOTHING { (2.0 * worth - won - lost) / (won - lost) } else { 0.0 }
     }
 
-    /// Worth with a live cube: piecewise linear in the chance to win, with its corners at the cash points of both players.
+    /// Worth with a live cube: piecewise linear in the chance to win, with corners at the cash points of both players.
     fn live(&self, chances: &Chances, owner: Owner, value: u32) -> f64 {
         let line = self.line(chances, value);
         let theirs = if owner == Owner::Me { (0.0, line.lost) } else { self.their_cash(chances, value, TURNS) };
@@ -122,8 +125,7 @@ impl Game {
         }
     }
 
-    /// Chance to win at which the other player is indifferent between taking and passing a double of the player on roll, and the
-    /// worth there. The end of the line (certain win) if doubling cannot gain.
+    /// Cash point of the player on roll, and the worth there: certain win if doubling cannot gain. `turns` limits the recursion.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
@@ -133,7 +135,8 @@ impl Game {
         ((from + (cash - low) * (1.0 - from) / (doubled.won - low)).min(1.0), cash)
     }
 
-    /// [`Game::my_cash`] for a double of the other player.
+    /// Cash point of the other player as the chance of the player on roll to win, and the worth there: certain loss if doubling
+    /// cannot gain.
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {
@@ -153,8 +156,7 @@ impl Game {
         self.is_doubled() && self.cube_equities(&chances.turned()).take()
     }
 
-    /// Worth to the player on roll of winning (or losing, if negative) `points` times the cube: points in money play, the chance
-    /// to win the match in a match.
+    /// Worth of a game in which the player on roll wins `points` times the cube, or loses them if `points` is negative.
     fn worth(&self, points: i32, cube: u32) -> f64 {
         match self.stakes() {
             Stakes::Money => f64::from(points) * f64::from(cube),
@@ -166,7 +168,7 @@ impl Game {
         }
     }
 
-    /// Mean worth of a win and of a loss to the player on roll; gammons and backgammons are weighted by `chances`.
+    /// Line from the mean worth of a loss to that of a win. `chances` weights single games, gammons and backgammons.
     fn line(&self, chances: &Chances, cube: u32) -> Line {
         let mean = |of: &[f32], sign: i32| {
             let all: f64 = of.iter().copied().map(f64::from).sum();
@@ -177,7 +179,7 @@ impl Game {
     }
 }
 
-/// Worth as a linear function of the chance to win.
+/// Worth as a linear function of the chance to win: `lost` at 0, `won` at 1.
 struct Line {
     won: f64,
     lost: f64,
@@ -189,7 +191,7 @@ impl Line {
     }
 }
 
-/// Chance to win; rounding of the six chances cannot leave 0 to 1.
+/// Chance to win. The sum of rounded chances is clamped to the range from 0 to 1.
 fn win(chances: &Chances) -> f64 {
     chances.win().clamp(0.0, 1.0)
 }

@@ -24,7 +24,7 @@ impl Player {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cube {
     pub value: u32,
-    /// Player who may turn it; `None` while it is in the middle and both may.
+    /// Player who may turn the cube; `None` while the cube is in the middle and both players may turn it.
     pub owner: Option<Player>,
 }
 
@@ -34,7 +34,7 @@ pub(super) const MOST_CUBE: u32 = 4096;
 /// State of a match with respect to the Crawford game, which is played without the cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Crawford {
-    /// No player is one point away yet.
+    /// No player has been one point away from winning the match yet.
     Ahead,
     /// The present game is the Crawford game.
     Now,
@@ -65,7 +65,7 @@ impl Match {
         [Player::One, Player::Two].into_iter().find(|&player| self.away(player) == 0)
     }
 
-    /// The match after one more game.
+    /// The match after one more game, which ended with `ending`.
     pub fn after(&self, ending: Ending) -> Match {
         let mut next = *self;
         let score = &mut next.score[ending.winner as usize];
@@ -95,8 +95,8 @@ impl Match {
         if mine <= theirs { leader } else { 1.0 - leader }
     }
 
-    /// Chance of a player who needs `away` points while the other needs one. The trailing player doubles every game after the
-    /// Crawford game at once.
+    /// Chance to win the match for a player who needs `away` points while the other player needs one point. In every game after the
+    /// Crawford game, the trailing player is assumed to double at once.
     fn trailing_chance(&self, away: u16) -> f64 {
         /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
@@ -110,15 +110,14 @@ impl Match {
     }
 }
 
-/// Stakes of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stakes {
-    /// Points without a limit. Gammons count even while the cube is in the middle (no Jacoby rule).
+    /// Money play: games for points, without a match. Gammons count even while the cube is in the middle (no Jacoby rule).
     Money,
     Match(Match),
 }
 
-/// Next action of a game. It belongs to [`Game::on_roll`]; only the answer to a double belongs to the other player.
+/// Next action of a game. The player [`Game::on_roll`] takes it, except the answer to a double, which the other player gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GameState {
     /// Each player throws one die; the player with the higher die plays both.
@@ -132,7 +131,7 @@ pub enum GameState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ending {
     pub winner: Player,
-    /// Points including the cube.
+    /// Points of the winner, multiplied by the cube.
     pub points: u32,
 }
 
@@ -164,7 +163,6 @@ fn next(state: GameState) -> &'static str {
     }
 }
 
-/// State of one game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Game {
     board: Board,
@@ -179,7 +177,7 @@ impl Game {
         Game { board: Board::START, on_roll: Player::One, state: GameState::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
-    /// Creates a game before a roll, with the board seen by `on_roll`.
+    /// Creates a game in which `on_roll` is to roll; `board` is seen by that player. A finished board gives [`GameState::Over`].
     pub fn at(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, GameError> {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));
@@ -187,7 +185,7 @@ impl Game {
         Ok(Game { board, on_roll, state: GameState::ToRoll, cube, stakes }.ended())
     }
 
-    /// This game before a roll, with another board, seen by `on_roll`.
+    /// This game before a roll of `on_roll`, with another board, which is seen by that player.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
         Game { board, on_roll, state: GameState::ToRoll, ..*self }.ended()
     }
@@ -197,7 +195,7 @@ impl Game {
         self.with(self.board, self.on_roll)
     }
 
-    /// The roll to play, if there is one.
+    /// The roll to play; `None` in any state except [`GameState::ToPlay`].
     pub fn dice(&self) -> Option<Roll> {
         match self.state {
             GameState::ToPlay(roll) => Some(roll),
@@ -243,7 +241,8 @@ impl Game {
             && self.cube.owner.is_none_or(|owner| owner == self.on_roll)
     }
 
-    /// Sets the dice. At the opening they are player one's and player two's; equal dice are rolled again.
+    /// Sets the dice. In the opening, the first die is player one's and the second is player two's; equal dice do not change the
+    /// state.
     pub fn roll(&mut self, dice: [u8; 2]) -> Result<(), GameError> {
         let roll = Roll::new(dice[0], dice[1])?;
         match self.state {
@@ -258,7 +257,8 @@ impl Game {
         Ok(())
     }
 
-    /// Moves to `after`, one of [`Board::results`], seen by the player on roll. Then it is the other player's turn.
+    /// Replaces the board by `after`, which must be one of [`Board::results`] and seen by the player on roll. Then it is the other
+    /// player's turn.
     pub fn play(&mut self, after: Board, buffer: &mut Results) -> Result<(), GameError> {
         let GameState::ToPlay(roll) = self.state else {
             return Err(GameError::Play(self.state));
@@ -307,7 +307,8 @@ impl Game {
     }
 }
 
-/// Chances of the six endings: to win a single game, a gammon, a backgammon, and to lose each of them. Their sum is 1.
+/// Chances of the six endings: single game won, gammon won, backgammon won, single game lost, gammon lost, backgammon lost. Their
+/// sum is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chances(pub [f32; 6]);
 

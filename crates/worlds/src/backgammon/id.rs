@@ -1,6 +1,7 @@
-//! Position ids in GNU Backgammon's format (its manual, "A technical description of the Position ID"). Each of points 1 to 24
-//! and the bar is a 1 for every checker, then a 0. The player who is not on roll comes first, then the player on roll. The 80
-//! bits are written in base 64, from the lowest up. A board's own side is the player on roll.
+//! Position ids in GNU Backgammon's format (its manual, "A technical description of the Position ID"). Each of points 1 to 24 and
+//! the bar is written as a 1 for every checker, then a 0. The bits of the player who is not on roll come first, then the bits of
+//! the player on roll. The 80 bits are written in base 64, from the lowest bit up. The player on roll is the player who sees the
+//! board.
 //!
 //! Only canonical ids are accepted; GNU Backgammon also accepts some others.
 

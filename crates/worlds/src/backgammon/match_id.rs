@@ -49,7 +49,7 @@ fn part<T>(name: &'static str, found: impl ToString, remedy: impl ToString) -> R
     Err(IdError::Part(name, found.to_string(), remedy.to_string()))
 }
 
-/// Creates a game before a roll; a finished game is an error.
+/// Creates a game before a roll; returns an error if the board is finished.
 fn game_in_progress(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, IdError> {
     let game = Game::at(board, on_roll, cube, stakes)?;
     match game.state() {
@@ -58,7 +58,7 @@ fn game_in_progress(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -
     }
 }
 
-/// Fields of an id with stakes.
+/// Fields of a position id with a match id, or of an XGID.
 struct Fields {
     /// The board, seen by the player on roll.
     board: Board,
@@ -112,8 +112,8 @@ impl Fields {
 }
 
 impl Standing {
-    /// Reads a position id (money play, before a roll), a position id and a match id separated by a colon, or an XGID. The text
-    /// that programs copy around them is accepted: an XGID anywhere in a text, or ids labelled "Position ID" and "Match ID".
+    /// Reads a position id (money play, before a roll), a position id and a match id separated by a colon, or an XGID. The ids may
+    /// be part of a text that a program has copied: an XGID anywhere in the text, or ids labelled "Position ID" and "Match ID".
     pub fn read(text: &str) -> Result<Standing, IdError> {
         let text = text.trim();
         if text.is_empty() {
@@ -148,7 +148,7 @@ fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// The first word of a text, cut off before a label.
+/// First word of the text before a label, or of the whole text if the label is missing.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()
@@ -159,7 +159,7 @@ fn find(text: &str, label: &str) -> Option<usize> {
     text.as_bytes().windows(label.len()).position(|window| window.eq_ignore_ascii_case(label.as_bytes()))
 }
 
-/// The XGID at the beginning of a text. Its last field is a number; text of a joined line may follow without a space.
+/// The XGID at the beginning of a text. Its last field is a number, so text that follows the number without a space is cut off.
 fn in_text(text: &str) -> &str {
     let word = text.split_whitespace().next().unwrap_or_default();
     let last = word.match_indices(':').nth(8).map_or(word.len(), |(at, _)| at + 1);
@@ -298,7 +298,7 @@ impl Game {
         }
     }
 
-    /// Position id and match id in GNU Backgammon's format.
+    /// Position id and match id of this game, separated by a colon.
     pub fn gnu_id(&self) -> String {
         let mut key = 0u128;
         let mut at = 0;
@@ -332,7 +332,6 @@ impl Game {
         text
     }
 
-    /// XGID in eXtreme Gammon's format.
     pub fn xgid(&self) -> String {
         let board = if self.on_roll() == Player::One { self.board() } else { self.board().turned() };
         let letter = |at: usize| {

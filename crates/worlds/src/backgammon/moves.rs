@@ -1,18 +1,18 @@
 //! Results of a roll: every distinct resulting board once, enumerated without comparing boards.
 //!
-//! A result is identified by the points that its checkers leave. The moves of a double are a multiset of points. If they are
-//! legal in some order, they are legal from the highest point down. Two multisets never give the same board, and every way to
-//! play a double as far as possible has the same number of moves. With two different dice, a result is a pair of points, one
-//! for each die. Two pairs give the same board in two cases only: one checker makes both moves over either of two empty
-//! points, or the same two checkers are borne off with the dice exchanged.
-//! `crates/worlds/tests/worlds/backgammon.rs` compares the results with an enumeration of all orders.
+//! A result is identified by the points that the moved checkers leave. The moves of a double are a multiset of points. If they are
+//! legal in some order, they are legal from the highest point down. Two multisets never give the same board, and every way to play
+//! a double as far as possible has the same number of moves. With two different dice, a result is a pair of points, one for each
+//! die. Two pairs give the same board in two cases only: one checker makes both moves over either of two empty points, or the same
+//! two checkers are borne off with the dice exchanged. `crates/worlds/tests/worlds/backgammon.rs` compares the results with an
+//! enumeration of all orders.
 
 use super::{BAR, Board, POINTS, Roll, Side, UNIT};
 
 /// Upper bound on the number of results of a roll: the multisets of four of fifteen checkers, C(18, 4).
 pub const MOST_RESULTS: usize = 3060;
 
-/// Difference that a hit adds to the side whose checker is hit, by the point as the other side counts it.
+/// Difference that a hit makes to the word of the [`Side`] that is hit, by the point of the hit as the other side counts it.
 const HIT: [u128; 32] = {
     let mut hit = [0; 32];
     let mut point = 1;
@@ -30,8 +30,8 @@ pub struct Results {
     len: usize,
 }
 
-/// Places that checkers leave for one result; 0 for a die that is not played. With two different dice, the larger die's place
-/// comes first; with a double, the places are in descending order. No two results of a roll have equal plays.
+/// Places that the checkers leave in the moves to one result; 0 for a die that is not played. With two different dice, the larger
+/// die's place comes first; with a double, the places are in descending order. No two results of a roll have equal plays.
 pub type Play = [u8; 4];
 
 impl Results {
@@ -48,7 +48,7 @@ impl Results {
         &self.boards[..self.len]
     }
 
-    /// Play that leads to each of [`Results::boards`].
+    /// For each of [`Results::boards`], the play that leads to it.
     pub fn plays(&self) -> &[Play] {
         &self.plays[..self.len]
     }
@@ -68,8 +68,8 @@ impl Default for Results {
 }
 
 impl Board {
-    /// Enumerates the distinct boards that this side can reach with `roll`, seen by the same side. The order depends on the
-    /// board and the roll only. If no move is legal, the only result is this board.
+    /// Enumerates the distinct boards that the player who sees this board can reach with `roll`, seen by the same player. The order
+    /// depends on the board and the roll only. If no move is legal, the only result is this board.
     pub fn results<'a>(&self, roll: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -90,8 +90,9 @@ impl Board {
         buffer.boards()
     }
 
-    /// Enumerates the boards after the first two moves of a double, or one if no second is legal. Two more moves from them lead
-    /// to the results of the double; several halves can lead to the same result.
+    /// Enumerates the halves of a double: the boards after its first two moves. If a second move is not legal, they are the boards
+    /// after one move; if no move is legal, this board. The results of the double are reached by at most two more moves; several
+    /// halves can lead to the same result.
     pub fn halves<'a>(&self, double: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -102,12 +103,12 @@ impl Board {
         buffer.boards()
     }
 
-    /// Whether a checker may move by this die.
+    /// Whether the player who sees this board can move a checker by this die.
     pub fn can_move(&self, die: u8) -> bool {
         Turn::new(self).sources(die.into()) != 0
     }
 
-    /// The board after the first two moves of a legal play; the order of the moves does not matter.
+    /// The board after the first two moves of a legal [`Play`], seen by the same player. The order of the moves does not matter.
     #[inline]
     pub fn moved(&self, roll: Roll, play: [u8; 2]) -> Board {
         let (mut mine, mut theirs) = (self.mine.0, self.theirs.0);
@@ -124,13 +125,13 @@ impl Board {
     }
 }
 
-/// The highest place of a mask that is not empty.
+/// The highest place in a mask, which must not be 0.
 #[inline]
 fn highest(mask: u32) -> usize {
     31 & (31 - mask.leading_zeros() as usize)
 }
 
-/// The places of a mask in descending order.
+/// The places in a mask, in descending order.
 #[inline]
 pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -143,7 +144,7 @@ pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A board during a move. Masks by the mover's places decide which moves are legal.
+/// A board during a turn. The masks have one bit for each place, as the mover counts it, and decide which moves are legal.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     mine: u128,
@@ -207,7 +208,7 @@ impl Turn {
         }
     }
 
-    /// Adds all ways to play a die as often as possible, at most `most` times.
+    /// Adds the results of a double, played as often as possible, but at most `most` times.
     fn doubled(&self, die: usize, most: u32, buffer: &mut Results) {
         let (mut ahead, mut moves) = (*self, 0);
         while moves < most && ahead.sources(die) != 0 {
@@ -219,7 +220,8 @@ impl Turn {
         }
     }
 
-    /// Adds all ways to play a die until `moves` moves are made, from places of at most `from_most`.
+    /// Adds the results of playing a double until `moves` moves are made. `play` already contains `made` moves; the next checker
+    /// leaves a place of at most `from_most`.
     fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, buffer: &mut Results) {
         for from in places(self.sources(die) & ((2 << from_most) - 1)) {
             let then = self.moved(from, die);
@@ -232,7 +234,7 @@ impl Turn {
         }
     }
 
-    /// Adds all ways to play both of two different dice; returns false if there is none.
+    /// Adds the results of playing both of two different dice; returns false if there is none.
     #[inline]
     fn pairs(&self, high: usize, low: usize, buffer: &mut Results) -> bool {
         /// Whether a mask has a place.

@@ -1,5 +1,6 @@
-//! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal
-//! if a result of the roll can still be reached after it. A text is read as any order of its steps that ends in a result.
+//! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal if
+//! a result of the roll can still be reached after it. The steps of a text may be in any order: the reader tries all orders and
+//! accepts those that end in a result.
 //!
 //! [`Board::results`] enumerates the results; this module finds the steps that lead to them.
 
@@ -36,14 +37,14 @@ pub enum NotationError {
 /// Notation of a turn in which no move is legal.
 const NO_MOVE: &str = "no move";
 
-/// Dice that are not played yet: their number for a double; otherwise bit 0 for the higher and bit 1 for the lower die.
+/// Dice that are not played yet. For a double, their number; otherwise bit 0 for the higher die and bit 1 for the lower die.
 type DiceLeft = u8;
 
 fn all_left(roll: Roll) -> DiceLeft {
     if roll.is_double() { 4 } else { 3 }
 }
 
-/// Each die that is left, with the dice left after it.
+/// Each distinct die that is left, with the dice left after playing it.
 fn dice(roll: Roll, left: DiceLeft) -> impl Iterator<Item = (usize, DiceLeft)> {
     let of_two = [(left & 1, roll.high, left & 2), (left & 2, roll.low, left & 1)];
     let double = [(left, roll.high, left.saturating_sub(1)), (0, 0, 0)];
@@ -67,8 +68,8 @@ pub struct Play {
     taken: Vec<Step>,
 }
 
-/// A board after some steps, and the possible sets of dice left. There can be two: a checker may have been borne off by either
-/// die.
+/// A board after some steps, and the possible sets of dice left. There can be two such sets, because a checker may have been borne
+/// off by either die.
 #[derive(Clone, Copy)]
 struct Node {
     turn: Turn,
@@ -96,7 +97,8 @@ impl Play {
         &self.taken
     }
 
-    /// Dice that are not played yet, the higher first. If a checker may have been borne off by either die, the higher is left.
+    /// Dice that are not played yet, the higher first. If a checker may have been borne off by either die, the lower die counts as
+    /// played.
     pub fn left(&self) -> Vec<u8> {
         let Roll { high, low } = self.roll;
         let one_of = |left: DiceLeft| self.now().left >> left & 1 == 1;
@@ -114,7 +116,7 @@ impl Play {
         open
     }
 
-    /// Whether no step is left, so that the turn can end.
+    /// Whether no legal step is left, so that the turn can end.
     pub fn is_complete(&self) -> bool {
         self.ways().is_empty()
     }
@@ -127,7 +129,7 @@ impl Play {
         Ok(step)
     }
 
-    /// Undoes the newest step.
+    /// Undoes and returns the newest step; `None` if no step was taken.
     pub fn undo(&mut self) -> Option<Step> {
         let step = self.taken.pop()?;
         self.history.pop();
@@ -161,7 +163,7 @@ impl Play {
     }
 }
 
-/// Steps of one path from a board to a result of a roll, both seen by the mover.
+/// Steps of one way to play from a board to a result of a roll. Both boards are seen by the mover.
 pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, NotationError> {
     let mut results = Results::new();
     if !board.results(roll, &mut results).contains(result) {
@@ -174,8 +176,8 @@ pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, Not
     Err(NotationError::Result)
 }
 
-/// Depth-first search for steps to a result. Moves of a double are tried in descending order of points only, which reaches
-/// every result.
+/// Depth-first search for steps to a result. Moves of a double are tried in descending order of points only, which is sufficient to
+/// reach every result. A checker leaves a point of at most `rear`.
 fn search(turn: &Turn, roll: Roll, left: DiceLeft, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
     if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
         return true;
@@ -204,14 +206,14 @@ fn name(place: u8) -> String {
     }
 }
 
-/// Move from a board to a result of a roll, in standard notation.
+/// The move from a board to a result of a roll, in standard notation.
 pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, NotationError> {
     Ok(words(&route(board, roll, result)?))
 }
 
 /// Steps in standard notation, from the highest point down. Steps of one checker are joined and equal moves are counted.
 pub fn words(steps: &[Step]) -> String {
-    /// Points of one checker's path, each with whether it hits there.
+    /// Points of one checker's path, each with a flag that is true for a hit on this point.
     type Way = Vec<(u8, bool)>;
     let mut ways: Vec<Way> = Vec::new();
     let mut steps = steps.to_vec();
@@ -251,11 +253,11 @@ pub fn words(steps: &[Step]) -> String {
     counted.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-/// Path of one checker as written, with the checker's present point.
+/// Path of one checker in a written move, with the point that the checker has reached.
 #[derive(Clone, PartialEq)]
 struct Written {
     at: usize,
-    /// Points to come, in reverse order.
+    /// Points still to reach, the next one last.
     stops: Vec<usize>,
 }
 
@@ -293,7 +295,8 @@ pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationErro
     }
 }
 
-/// Parses one word such as `24/18*/13(2)`: the path, a mask of the points with stars, and the count.
+/// Parses one word such as `24/18*/13(2)`: the path, a mask of the points with stars, and the number of checkers. `None` if the
+/// word is invalid.
 fn way(word: &str) -> Option<(Written, u32, usize)> {
     let (path, count) = match word.strip_suffix(')') {
         Some(rest) => {
@@ -334,18 +337,18 @@ fn place(text: &str) -> Option<usize> {
     }
 }
 
-/// Results that a written move can lead to.
+/// Search for the results that a written move can lead to.
 struct Ends<'a> {
     roll: Roll,
     results: &'a [Board],
-    /// Results found, each with a mask of the points with hits.
+    /// Results found, each with a mask of the points on which a checker was hit.
     found: Vec<(Board, u32)>,
     /// Whether some order of the written steps ended before the roll was fully played.
     unfinished: bool,
 }
 
 impl Ends<'_> {
-    /// Tries all orders of the steps in `written` that are still to come.
+    /// Plays the remaining steps of `written` in all orders; `hits` is the mask of the points hit so far.
     fn follow(&mut self, turn: &Turn, left: DiceLeft, written: &[Written], hits: u32) {
         if written.iter().all(|way| way.stops.is_empty()) {
             let end = (turn.board(), hits);
