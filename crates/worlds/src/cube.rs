@@ -1,11 +1,12 @@
-//! The 2x2x2 and the 3x3x3 cube: states, turns of faces, network inputs, notation, facelet strings, and the exact distance of
-//! every state of the 2x2x2.
+//! The 2x2x2 and the 3x3x3 cube: states, turns of faces, network inputs, notation, facelet strings, and the exact distance of every
+//! state of the 2x2x2.
 //!
-//! A cubie is one byte: the number of its piece plus its orientation (`twist * 8` for a corner, `flip * 12` for an edge). A turn
-//! is then a shuffle of bytes and an addition modulo 24. Pieces, places and orientations are Kociemba's. All tables are derived
-//! from his names of the places and from the neighbours above and to the right of each face.
+//! The cubie at a place is one byte, its code: the number of its piece plus its orientation (`twist * 8` for a corner, `flip * 12`
+//! for an edge). A turn of a face is then a permutation of bytes and an addition modulo 24. Pieces, places and orientations are
+//! Kociemba's. All tables are derived from his names of the places and from the neighbours above and to the right of each face.
 //!
-//! An action is a number. Quarter turns come first in both metrics, so a network's outputs have the same meaning in both.
+//! An action is the index of a turn. Quarter turns come first in both metrics, so the first outputs of a network have the same
+//! meaning in both metrics.
 mod distance;
 mod facelets;
 mod fold;

@@ -177,7 +177,7 @@ pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, Not
 }
 
 /// Depth-first search for steps to a result. Moves of a double are tried in descending order of points only, which is sufficient to
-/// reach every result. A checker leaves a point of at most `rear`.
+/// reach every result: each move leaves a point of at most `rear`, the point of the move before.
 fn search(turn: &Turn, roll: Roll, left: DiceLeft, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
     if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
         return true;

@@ -77,10 +77,11 @@ impl Distances {
     }
 }
 
-/// Number of adjacent states that are skipped together if none of them has the distance searched for.
+/// Number of states with consecutive ranks that are skipped together if none of them has the distance searched for.
 const BLOCK: usize = 27;
 
-/// Calls `visit` with the rank, the order and the twist of every state with this distance in the table.
+/// Calls `visit` for every state with this distance in the table. Its arguments are the table and the state's rank, order and twist
+/// (see `ranks`).
 #[inline]
 fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, usize, usize)) {
     for start in (0..Two::STATES).step_by(BLOCK) {
@@ -96,7 +97,7 @@ fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, us
     }
 }
 
-/// Finds the states at `depth` from those at `depth - 1`.
+/// Sets the distance of the states at `depth`, which are reached by one action from states at `depth - 1`. Returns their number.
 fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, depth - 1, |table, _, order, twist| {
@@ -109,7 +110,8 @@ fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     found
 }
 
-/// Finds the unknown states that have a neighbour at `depth - 1`.
+/// Sets the distance of the unknown states that have a neighbour at `depth - 1`, with the same result as `onward`. Returns their
+/// number.
 fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, UNKNOWN, |table, rank, order, twist| {

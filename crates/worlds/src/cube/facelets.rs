@@ -1,9 +1,10 @@
 //! Facelet strings in Kociemba's convention: one letter per sticker, 54 for the 3x3x3 and 24 for the 2x2x2. The faces are in the
 //! order U R F D L B, each row by row seen from outside; B is above the U face, and F is above the D face.
 //!
-//! A string may use any six letters and any orientation of the cube. The centres of a 3x3x3 define the colours of the faces. On
-//! a 2x2x2 the corner at DBL is at home by definition, and colours that never meet at a corner are opposite. The state is thus
-//! that of the cube as held: a solution can be applied directly, and [`Scheme`] writes the state in the letters of the input.
+//! A string may use any six letters and any orientation of the cube. The centres of a 3x3x3 define the colours of the faces. On a
+//! 2x2x2 the corner at DBL is at home by definition, and colours that never meet at a corner are opposite. The state is therefore
+//! the state of the cube in the user's orientation: a solution can be applied directly, and [`Scheme`] writes the state in the
+//! letters of the input.
 
 use super::moves::Move;
 use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};
@@ -71,7 +72,7 @@ fn way(clockwise: bool) -> &'static str {
     if clockwise { "clockwise" } else { "anticlockwise" }
 }
 
-/// Reason why no piece has some stickers.
+/// Reason why no piece has the stickers found at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     #[error("two of its stickers are the same")]
@@ -122,7 +123,7 @@ pub fn turn_stickers(stickers: &mut [char], by: Move) {
     }
 }
 
-/// Writes each cubie's inputs to the positions of its facelets.
+/// Writes the network inputs that are 1 for the cubie at each place to the positions of the place's facelets.
 #[inline]
 pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[[usize; N]], cubies: &[u8], active: &mut [u16]) {
     for ((inputs, facelets), &code) in inputs.iter().zip(facelets).zip(cubies) {
@@ -161,7 +162,7 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
     Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
-/// Code of the cubie with these colours, given in the order of the place's facelets.
+/// Code of the cubie with these colours, given in the order of the place's facelets; `None` if no cubie has them.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
     // `search` returns the position of the cubie's first sticker; the orientation is the opposite rotation.
@@ -213,7 +214,7 @@ fn balanced(corners: &[u8; 8]) -> Result<(), CubeError> {
     }
 }
 
-/// Reads the cubies of a 3x3x3, corners first.
+/// Reads the codes of the cubies of a 3x3x3, corners first.
 pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     let letters = letters(text, 3)?;
     let centres: [char; 6] = std::array::from_fn(|face| letters[9 * face + 4]);
@@ -249,7 +250,7 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
 /// Usual pairs of opposite colours, by their usual letters.
 const USUAL: [[char; 2]; 6] = [['U', 'D'], ['R', 'L'], ['F', 'B'], ['W', 'Y'], ['R', 'O'], ['G', 'B']];
 
-/// Reads the cubies of a 2x2x2 with DBL at home.
+/// Reads the codes of the cubies of a 2x2x2, with the corner at DBL at home.
 pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let letters = letters(text, 2)?;
     let mut colours = letters.clone();
@@ -306,7 +307,7 @@ fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3
     })
 }
 
-/// A 2x2x2 after moves of any face, with the faces' colours redefined so that the corner at DBL is at home.
+/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is at home. The input may have been turned at any face.
 pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     let colours = |place: usize| {
         let code = usize::from(corners[place]);

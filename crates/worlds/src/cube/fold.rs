@@ -1,6 +1,6 @@
-//! Symmetry of the 2x2x2 with DBL fixed: rotations about that corner and reflections permute R, U and F, and reflections
-//! exchange clockwise and anticlockwise turns. Up to six states are therefore equal up to the names of their moves; one of them
-//! represents all.
+//! Symmetry of the 2x2x2 with DBL fixed: rotations about that corner and reflections permute R, U and F, and reflections exchange
+//! clockwise and anticlockwise turns. Up to six states are therefore equal up to the names of their moves. The state with the
+//! lowest rank represents them all. Orders and twists are the parts of a rank (see `ranks`).
 
 use super::pieces::opposite;
 use super::ranks::{self, ORDERS, TABLES, TWISTS};
@@ -10,16 +10,17 @@ use std::sync::LazyLock;
 /// Images of R, U and F under each symmetry; the last three are reflections.
 const ALIKE: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
 const MIRRORS: usize = 3;
-/// The faces R, U and F.
+/// Numbers of the faces R, U and F.
 const FACES: [usize; 3] = [1, 0, 2];
 
 struct Folds {
-    /// Image of each order of the pieces, and the twists that it adds.
+    /// Order of the image of each order under each symmetry.
     order: [[u16; ORDERS]; 6],
+    /// Twist that each symmetry adds to the image of each order.
     added: [[u16; ORDERS]; 6],
-    /// Image of the twists of pieces at home.
+    /// Image of each twist under each symmetry, with all pieces at home.
     twist: [[u16; TWISTS]; 6],
-    /// Sum of two sets of twists, place by place modulo 3.
+    /// Sum of two twists: orientations are added place by place, modulo 3.
     sum: Vec<u16>,
 }
 
@@ -58,7 +59,7 @@ fn alike_to(to: &Symmetry, order: usize, twist: usize) -> (usize, usize) {
     (ranks::order(&image), ranks::twist(&image))
 }
 
-/// Lowest rank of all symmetric states, and the symmetry that leads there.
+/// Lowest rank of a state's images, and the symmetry that maps the state to this image.
 #[inline]
 pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
     let folds = &**FOLDS;

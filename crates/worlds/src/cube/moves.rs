@@ -148,7 +148,8 @@ impl Metric {
     }
 }
 
-/// Actions of these faces: `R`, `R'` and so on, then `R2` and so on.
+/// Turns of these faces in the order of the actions: the quarter turns of each face (`R`, `R'` and so on), then the half turns
+/// (`R2` and so on).
 pub(super) const fn actions<const FACES: usize, const MOVES: usize>(faces: [Face; FACES]) -> [Move; MOVES] {
     let mut all = [Move(0); MOVES];
     let mut i = 0;

@@ -1,5 +1,5 @@
-//! Moves in Singmaster notation: `R U2 F'`. Spaces and commas between moves are optional, several characters count as a prime,
-//! and `R3` is `R'`.
+//! Moves in Singmaster notation: `R U2 F'`. Spaces and commas between moves are optional, several characters are accepted as a
+//! prime, and `R3` is `R'`.
 //!
 //! Turns of two layers, of a middle layer and of the whole cube are errors: they move the centres, and a solver's actions do not.
 
@@ -30,7 +30,7 @@ const FACES_ONLY: &str = "hold the cube still and enter turns of the faces U R F
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}, {found:?} {problem}")]
 pub struct NotationError {
-    /// Position of its first character, counted from 1.
+    /// Position of the text's first character in the input, counted from 1.
     pub at: usize,
     pub found: String,
     problem: Problem,

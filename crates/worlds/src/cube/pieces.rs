@@ -1,4 +1,4 @@
-//! Faces, places and cubies: the facelets of each place, and the network inputs of each cubie there.
+//! Faces, places and cubies: the facelets of each place, and the network inputs that are 1 for each cubie at each place.
 
 /// Faces in the order of facelet strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub(super) const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0
 /// Places of edges, UR to BR: their two faces.
 pub(super) const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
 
-/// Number of codes of a cubie, and modulus of their arithmetic.
+/// Number of codes of a cubie. Codes are added modulo this number.
 pub const CODES: usize = 24;
 pub(super) const TWIST: u8 = 8;
 pub(super) const FLIP: u8 = 12;
@@ -76,7 +76,7 @@ pub(super) const SMALL_FACELETS: [[usize; 3]; 8] = facelets(2, CORNERS);
 /// The fixed place of the 2x2x2.
 pub(super) const DBL: usize = 6;
 
-/// Active inputs of each cubie in each place: `facelet * 6 + colour`.
+/// Network inputs that are 1 for each cubie at each place, `[place][code]`. An input is `facelet * 6 + colour`.
 pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     places: [[usize; N]; PLACES],
     facelets: [[usize; N]; PLACES],
@@ -93,7 +93,8 @@ pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     inputs
 }
 
-/// The place with these faces, and their orientation there. Panics for the mirror image of a place.
+/// The place with these faces in the same rotational order, and the position of the place's first face in `faces`. Panics if there
+/// is no such place.
 pub(super) const fn find<const N: usize>(places: &[[usize; N]], faces: [usize; N]) -> (usize, usize) {
     match search(places, faces) {
         Some(found) => found,

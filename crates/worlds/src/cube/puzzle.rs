@@ -1,4 +1,4 @@
-//! Common interface of both cubes: states, and actions between them.
+//! States of both cubes, and actions between the states.
 
 use super::facelets::{CubeError, Scheme, Typed};
 use super::moves::{Metric, Move};
@@ -49,7 +49,8 @@ impl Actions {
         if action < self.quarters() { action ^ 1 } else { action }
     }
 
-    /// Draws the next action of a random walk. It does not undo the last action; with half turns, it does not turn the same face.
+    /// Draws the next action of a random walk. The action does not undo the last action; in the half-turn metric, it does not turn
+    /// the same face. `last` is `None` at the start of the walk.
     pub fn drawn(&self, last: Option<usize>, numbers: &mut Sequence) -> usize {
         let count = self.count() as u32;
         let Some(last) = last else { return numbers.below(count) as usize };
@@ -72,42 +73,44 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// Number of cubies along an edge.
     const SIZE: usize;
     const FACELETS: usize = 6 * Self::SIZE * Self::SIZE;
-    /// Number of network inputs: each facelet in each colour.
+    /// Number of network inputs: one for each facelet and colour.
     const INPUTS: usize = 6 * Self::FACELETS;
     /// All actions, quarter turns first.
     const MOVES: &'static [Move];
     const SOLVED: Self;
-    /// Number of cubies that move.
+    /// Number of cubies that are not fixed.
     const CUBIES: usize;
-    /// Inputs that are always 1.
+    /// Network inputs that are 1 in every state.
     const FIXED: &'static [u16];
 
     /// The state after an action.
     fn turned(self, action: usize) -> Self;
 
-    /// Writes the active inputs, one per facelet in order: `facelet * 6 + colour`, with colours in the order U R F D L B.
+    /// Writes the indices of the network inputs that are 1, one per facelet in order: `facelet * 6 + colour`, with colours in the
+    /// order U R F D L B.
     fn inputs(self, active: &mut [u16]);
 
-    /// Writes the active rows of a first layer with one input per cubie code: one row for each cubie that moves. Each cubie has
-    /// [`CODES`] rows.
-    ///
-    /// [`CODES`]: super::CODES
+    /// Writes the state's rows, one for each cubie that is not fixed. A row is the index of a place and code: `i * CODES + code`
+    /// for the cubie at the `i`-th place that is not fixed. A network's first layer can have one row of weights for each such index
+    /// instead of [`Puzzle::INPUTS`] inputs.
     fn rows(self, rows: &mut [u16]);
 
-    /// [`Puzzle::rows`] of the representative of all states that are symmetric or inverse to this one. These have the same
-    /// distance from solved.
+    /// Writes [`Puzzle::rows`] of the representative of this state's class: all states that are symmetric to this state or to its
+    /// inverse. The states of a class have the same distance from solved.
     fn symmetric_rows(self, rows: &mut [u16]);
 
-    /// Inputs that a row sums. With [`Puzzle::FIXED`] they are the inputs of [`Puzzle::inputs`].
+    /// Inputs that are 1 for the cubie of a row. The inputs of all rows of a state and [`Puzzle::FIXED`] are together
+    /// [`Puzzle::inputs`].
     fn row_inputs(row: usize) -> &'static [u16];
 
-    /// Representative of all states that are equal up to the names of their moves, and the symmetry that leads there.
+    /// Representative of all states that differ from this state only in the names of their moves, and the symmetry that maps this
+    /// state to it. By default, a state represents only itself.
     #[inline]
     fn folded(self) -> (Self, u8) {
         (self, 0)
     }
 
-    /// Image of an action under a symmetry.
+    /// Image of an action under a symmetry from [`Puzzle::folded`].
     #[inline]
     fn folded_action(_symmetry: u8, action: usize) -> usize {
         action
@@ -119,7 +122,8 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// Draws a state uniformly.
     fn drawn(numbers: &mut Sequence) -> Self;
 
-    /// The state after these moves from solved, as the cube is then held.
+    /// The solved cube after these moves. On a 2x2x2, the colours are then assigned to faces anew, so that the corner at DBL is at
+    /// home.
     fn after(moves: &[Move]) -> Self;
 
     /// Reads a facelet string in any letters.

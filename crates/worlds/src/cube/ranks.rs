@@ -1,10 +1,11 @@
-//! Ranks of the 2x2x2: 7! orders of the moving pieces times 3⁶ twists, and the tables of their images under each action.
+//! Ranks of the states of the 2x2x2, and tables of their changes by each action. A rank is `order * 729 + twist`. The order numbers
+//! the 7! permutations of the pieces that are not fixed; the twist numbers their 3⁶ sets of orientations.
 
 use super::moves::{self, Move};
 use super::pieces::{DBL, Face, TWIST};
 use std::sync::LazyLock;
 
-/// Places that move, in the order of the rank. The twist of the last one follows from the others.
+/// Places that are not fixed, in the order in which a rank counts them. The orientation at the last place follows from the others.
 pub(super) const PLACES: [usize; 7] = [0, 1, 2, 3, 4, 5, 7];
 pub(super) const ORDERS: usize = 5040;
 pub(super) const TWISTS: usize = 729;
@@ -12,16 +13,18 @@ const COUNT: usize = 9;
 pub(super) const MOVES: [Move; COUNT] = moves::actions::<3, COUNT>([Face::R, Face::U, Face::F]);
 
 pub(super) struct Tables {
-    /// Image of each order of the pieces and each set of twists under each action.
+    /// Order after each action, `[order][action]`.
     pub order: [[u16; COUNT]; ORDERS],
+    /// Twist after each action, `[twist][action]`.
     pub twist: [[u16; COUNT]; TWISTS],
-    /// Codes of the cubies, as the sum of both tables.
+    /// Piece at each place, by order.
     pieces: [[u8; 8]; ORDERS],
+    /// Orientation at each place, as its part of the code, by twist.
     twists: [[u8; 8]; TWISTS],
 }
 
 impl Tables {
-    /// Code at each place, URF to DRB: the piece plus 8 for each clockwise third of a turn.
+    /// Code of the cubie at each place, URF to DRB: the piece plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(&self, order: usize, twist: usize) -> [u8; 8] {
         let (pieces, twists) = (&self.pieces[order], &self.twists[twist]);

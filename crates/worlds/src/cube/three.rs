@@ -10,7 +10,7 @@ use math::rng::Sequence;
 const CORNER_INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, CORNER_FACELETS);
 const EDGE_INPUTS: [[[u16; 2]; CODES]; 12] = inputs(EDGES, EDGE_FACELETS);
 
-/// Inputs of the centres.
+/// Network inputs of the centres, which are always 1.
 const CENTRES: [u16; 6] = {
     let mut centres = [0; 6];
     let mut face = 0;
@@ -32,8 +32,8 @@ const SHUFFLES: [Shuffle; 18] = {
     all
 };
 
-/// A state as the code at each place. Corners, URF to DRB: the piece plus 8 for each clockwise third of a turn. Edges, UR to BR: the
-/// piece plus 12 if it is flipped.
+/// A state as the code at each place. Corners, URF to DRB: the piece plus 8 for each clockwise third of a turn. Edges, UR to BR:
+/// the piece plus 12 if it is flipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Three([u8; 20]);
 
@@ -43,7 +43,7 @@ impl Three {
         &self.0
     }
 
-    /// Creates a state from codes; `None` if the cube cannot reach it.
+    /// Creates a state from codes; `None` if turns cannot reach it from the solved cube.
     pub fn from_cubies(cubies: [u8; 20]) -> Option<Three> {
         let (mut seen, mut sums, mut swaps) = ([0u32; 2], [0u32; 2], 0);
         for (place, &code) in cubies.iter().enumerate() {
@@ -172,7 +172,8 @@ impl Puzzle for Three {
     }
 }
 
-/// Turns all pieces at random; the last one makes the sum of the orientations valid.
+/// Draws the orientation of every cubie; the orientation of the last cubie makes the sum valid. A cubie has `ways` orientations,
+/// whose codes differ by `by`.
 fn turn(cubies: &mut [u8], ways: u32, by: u8, numbers: &mut Sequence) {
     let (last, others) = cubies.split_last_mut().expect("the slice is not empty");
     let mut sum = 0;

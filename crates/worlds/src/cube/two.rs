@@ -1,5 +1,5 @@
-//! The 2x2x2 with its corner DBL fixed, so that R, U and F reach all states. A state is its rank: 7! permutations times 3⁶
-//! twists. A move changes both independently, by two small tables.
+//! The 2x2x2 with its corner DBL fixed, so that R, U and F reach all states. A state is its rank: 7! permutations times 3⁶ twists.
+//! A move changes permutation and twist independently, by two small tables.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
