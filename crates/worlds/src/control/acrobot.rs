@@ -24,13 +24,12 @@ pub const CENTRE: f64 = 0.5;
 pub const MASS: f64 = 1.0;
 /// Moment of inertia of each link, kg·m².
 pub const INERTIA: f64 = 1.0;
-/// Torque of the motor, N·m; an action applies it in one direction, not at all, or in the other.
+/// Torque of the motor, N·m. An action applies it in one direction, applies none, or applies it in the other direction.
 pub const TORQUE: f64 = 1.0;
 /// Speed limits of the upper and the lower link, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
-/// Seconds per step.
 pub const STEP_S: f64 = 0.2;
-/// Every number of an initial state is uniform within ± this, rounded to f32.
+/// Bound of each number of an initial state, which is uniform within ± this bound and rounded to f32.
 pub const RESET_SPREAD: f64 = 0.1;
 /// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
@@ -50,7 +49,8 @@ static SPEC: Spec = Spec {
 pub(super) static KIND: Kind =
     Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() };
 
-/// The rules. A state is θ₁ from the hanging position, θ₂ relative to the first link, and their speeds.
+/// The rules. A state is the angle θ₁ of the first link from the hanging position, the angle θ₂ of the second link relative to the
+/// first, and the speeds of both angles.
 pub struct Acrobot;
 
 impl Twin<4> for Acrobot {
@@ -115,7 +115,7 @@ fn wrapped(angle: f64) -> f64 {
     angle
 }
 
-/// Moment of inertia of a link about its end, kg·m².
+/// Moment of inertia of a link about its upper end, kg·m².
 const END_INERTIA: f64 = MASS * CENTRE * CENTRE + INERTIA;
 const ARM: f64 = MASS * LENGTH * CENTRE;
 
@@ -178,7 +178,8 @@ impl Rules<4, 6> for Acrobot {
     }
 }
 
-/// Accelerations at `speeds` after the angles moved from `state` for `time_s` at the speeds `along`.
+/// Accelerations of both angles, after they have moved from `state` for `time_s` at the speeds `along`, with the present speeds
+/// `speeds`.
 #[inline(always)]
 fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], time_s: f64, torque: S::F) -> [S::F; 2] {
     let time_s = s.splat(time_s as f32);

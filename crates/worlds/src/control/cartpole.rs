@@ -23,13 +23,12 @@ pub const MASS_POLE: f64 = 0.1;
 pub const HALF_LENGTH: f64 = 0.5;
 /// Force to the left or to the right, N.
 pub const FORCE: f64 = 10.0;
-/// Seconds per step.
 pub const STEP_S: f64 = 0.02;
 /// Distance from the centre of the track to its ends, m.
 pub const X_LIMIT: f64 = 2.4;
 /// Largest angle of the pole from upright: 12°, in rad.
 pub const THETA_LIMIT: f64 = 12.0 * 2.0 * std::f64::consts::PI / 360.0;
-/// Every number of an initial state is uniform within ± this.
+/// Bound of each number of an initial state, which is uniform within ± this bound.
 pub const RESET_SPREAD: f64 = 0.05;
 /// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
@@ -41,7 +40,7 @@ pub const ACTIONS: usize = 2;
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
 
-/// The rules; a state is x, ẋ, θ, θ̇. In f64 they are the reference of the f32 version and the pole that a visitor can push.
+/// The rules; a state is x, ẋ, θ, θ̇. The f64 version is the reference of the f32 version, and the pole that a visitor can push.
 pub struct CartPole;
 
 pub type CartPole64 = Single<CartPole, OBSERVATION>;
@@ -92,11 +91,11 @@ pub(super) static KIND: Kind = Kind {
     ..Kind::new(&SPEC, || Box::new(CartPole64::new(0)), |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)))
 };
 
-/// Many poles in f32, stepped 4, 8 or 16 at a time. Each starts its next episode by itself when an episode ends.
+/// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode of a pole ends, its next episode starts in the same step.
 ///
-/// The state is its own observation, in panels: `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks. Lanes
-/// beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment,
-/// episode) and does not depend on the number of lanes or threads.
+/// The state is its own observation, in panels: `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks. Lanes beyond
+/// `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and
+/// does not depend on the number of lanes or threads.
 pub struct CartPoles {
     isa: Isa,
     keys: Keys,
@@ -106,8 +105,8 @@ pub struct CartPoles {
     state: Vec<f32>,
     /// Number of earlier episodes modulo 2²³ in the upper bits, number of steps in the lower [`STEP_BITS`]: `[panels][PANEL]`.
     clock: Vec<u32>,
-    /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes one of [`SHORTEST`]
-    /// panels. This is sufficient, since no episode has fewer steps.
+    /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes one in [`SHORTEST`] panels,
+    /// so each panel is recomputed once in the shortest possible episode.
     starts: Vec<f32>,
     /// Step counter modulo [`SHORTEST`]; selects the panels of `starts` to recompute.
     turn: usize,
@@ -116,7 +115,8 @@ pub struct CartPoles {
 /// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x0043_5031;
 
-/// Keys of a seed. The initial states hash (environment, episode), the random actions (environment, time).
+/// Hash keys of a seed. `start` hashes (environment, episode) to an initial state; `action` plus the time hashes (environment,
+/// game) to random actions.
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -174,8 +174,8 @@ impl CartPoles {
         self.clock[env] = episode << STEP_BITS;
     }
 
-    /// Takes `steps` steps with random actions and returns the number of episodes that ended. Only the last state is stored.
-    /// [`CartPoles::coins`] returns the same actions.
+    /// Takes `steps` steps with random actions, which depend on `game`, and returns the number of episodes that ended. Only the
+    /// last state is stored. [`CartPoles::coins`] returns the same actions.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
         let poles = self;
         kernel!(poles.isa, |s: S, poles: &mut CartPoles, game: u32, steps: u32| -> u64 {
@@ -311,8 +311,8 @@ impl Vector for CartPoles {
     }
 }
 
-/// Factor from a random word, read as i32, to a number of an initial state. It is slightly smaller than the exact factor, so
-/// that rounding cannot exceed [`RESET_SPREAD`].
+/// Factor by which a random word, read as i32, is multiplied to give a number of an initial state. It is slightly smaller than the
+/// exact factor, so that rounding cannot exceed [`RESET_SPREAD`].
 pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 
 /// Length of a panel's state.
@@ -367,7 +367,8 @@ struct Pole<S: Simd> {
     clock: S::U,
 }
 
-/// A vector of poles after a step, with masks of the poles whose episodes ended.
+/// A vector of poles after a step. The masks select poles within the limits (`inside`), at the step limit (`truncated`) and at the
+/// end of an episode (`over`).
 struct Reached<S: Simd> {
     state: [S::F; OBSERVATION],
     clock: S::U,

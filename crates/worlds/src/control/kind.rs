@@ -11,7 +11,6 @@ macro_rules! named {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-/// A kind of environment.
 pub struct Kind {
     pub spec: &'static Spec,
     /// Creates one f64 environment.
@@ -19,9 +18,9 @@ pub struct Kind {
     pub many: Make,
     /// Settings that differ from the defaults of most environments, by name. A switch is 0 or 1.
     pub tuned: &'static [(&'static str, f64)],
-    /// Step budget of a run, summed over all environments; at least twice the steps that a learner needs to solve it.
+    /// Step budget of a run, summed over all environments; at least twice the steps that a learner needs to solve the task.
     pub steps: f64,
-    /// Kernels for an accelerator; without them only the CPU steps the environment.
+    /// Kernels for an accelerator; `None` if only the CPU can step the environment.
     pub kernels: Option<Kernels>,
 }
 
@@ -35,7 +34,7 @@ impl Kind {
         Kind::new(R::SPEC, || Box::new(Single::<R, S>::new(0)), many)
     }
 
-    /// A kind with default properties and its own vectorized form.
+    /// A kind with default properties, stepped by the vectorized form that `many` creates.
     pub const fn new(spec: &'static Spec, twin: fn() -> Box<dyn World64>, many: Make) -> Kind {
         Kind { spec, twin, many, tuned: &[], steps: 1e6, kernels: None }
     }
@@ -46,11 +45,12 @@ impl Kind {
 pub struct Kernels {
     /// WGSL functions `world_first`, `world_shown` and `world_step`, without bindings.
     pub text: &'static str,
-    /// Marks with their counts: lines behind a mark are repeated `count` times, and each # becomes the repetition's number.
+    /// Pairs (name, count). A line of `text` that begins with `#name` is repeated `count` times, and each # in it becomes the index
+    /// of the repetition.
     pub repeated: &'static [(&'static str, usize)],
-    /// Constants that the text uses.
+    /// Constants that `text` uses, by name.
     pub constants: fn() -> Vec<(&'static str, f64)>,
-    /// Random key of a seed for initial states.
+    /// Returns the random key of the initial states of a seed.
     pub key: fn(u32) -> [u32; 4],
     /// Mask of the episode counter, which wraps around.
     pub episode_mask: u32,

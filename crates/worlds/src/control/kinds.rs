@@ -8,7 +8,7 @@ use std::sync::RwLock;
 static KINDS: &[&Kind] =
     &[&cartpole::KIND, &mountain_car::KIND, &mountain_car::CONTINUOUS_KIND, &pendulum::KIND, &acrobot::KIND, &lunar_lander::KIND];
 
-/// Kinds added by the program.
+/// Kinds added by [`add`].
 static MORE: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 
 pub fn kinds() -> Vec<&'static Kind> {
@@ -16,7 +16,6 @@ pub fn kinds() -> Vec<&'static Kind> {
     KINDS.iter().chain(more.iter()).copied().collect()
 }
 
-/// Ids of all kinds.
 pub fn ids() -> Vec<&'static str> {
     kinds().iter().map(|kind| kind.spec.id).collect()
 }
@@ -26,7 +25,7 @@ pub fn kind(id: &str) -> Option<&'static Kind> {
     kinds().into_iter().find(|kind| kind.spec.id == id)
 }
 
-/// Adds a kind. Call it before the kinds are used.
+/// Adds a kind. Call this function before the kinds are used.
 pub fn add(kind: &'static Kind) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(kind);
 }

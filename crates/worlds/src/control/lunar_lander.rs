@@ -24,7 +24,6 @@ pub const WIDTH: f64 = 20.0;
 pub const HEIGHT: f64 = 40.0 / 3.0;
 /// Height of the pad, m.
 pub const PAD_HEIGHT: f64 = HEIGHT / 4.0;
-/// Seconds per step.
 pub const STEP_S: f64 = 0.02;
 /// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 10.0;
@@ -43,32 +42,44 @@ pub const HULL: [[f64; 2]; 6] = [
 ];
 /// Outline of a leg relative to its centre, anticlockwise, m.
 pub const LEG: [[f64; 2]; 4] = [[-2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, 8.0 / 30.0], [-2.0 / 30.0, 8.0 / 30.0]];
-/// Densities of hull and legs, kg/m².
+/// Density of the hull, kg/m².
 const HULL_DENSITY: f64 = 5.0;
+/// Density of a leg, kg/m².
 const LEG_DENSITY: f64 = 1.0;
-/// Friction on the ground: the geometric mean of the ground's coefficient, 0.1, and the body's, 0.1 (hull) or 0.2 (leg).
+/// Friction of the hull on the ground: the geometric mean of the hull's coefficient, 0.1, and the ground's, 0.1.
 const HULL_FRICTION: f64 = 0.1;
+/// Friction of a leg on the ground: the geometric mean of the leg's coefficient, 0.2, and the ground's, 0.1.
 const LEG_FRICTION: f64 = 0.141_421_356_237_309_5;
-/// Distance from a leg's centre to the hinge at the craft's origin, sideways and up, m.
+/// Horizontal distance from a leg's centre to its hinge at the craft's origin, m.
 const LEG_AWAY: f64 = 20.0 / 30.0;
+/// Vertical distance from a leg's centre to its hinge, m.
 const LEG_UP: f64 = 18.0 / 30.0;
-/// Limits of a leg's angle (rad), and the speed (rad/s) and torque (N·m) of the motor that turns it inwards.
+/// Absolute hinge angle of a leg that is turned fully inwards, rad.
 const LEG_IN: f64 = 0.4;
+/// Absolute hinge angle of a leg that is turned fully outwards, rad.
 const LEG_OUT: f64 = 0.9;
+/// Speed of the motor that turns a leg inwards, rad/s.
 const LEG_SPEED: f64 = 0.3;
+/// Largest torque of a leg's motor, N·m.
 const LEG_TORQUE: f64 = 40.0;
-/// Initial lean of a leg, rad; its hinge angle is measured from there.
+/// Initial lean of a leg, at which its hinge angle is 0, rad.
 const LEG_LEAN: f64 = 0.05;
-/// Impulse of an engine per metre of its offset, N·s/m, and its fuel cost per step.
+/// Impulse of the main engine per metre between the craft's origin and the engine, N·s/m.
 const MAIN_POWER: f64 = 13.0;
+/// Cost of the main engine per step, as a reward.
 const MAIN_PRICE: f64 = 0.3;
+/// Impulse of a side engine per metre between the craft's origin and the engine without its height, N·s/m.
 const SIDE_POWER: f64 = 0.6;
+/// Cost of a side engine per step, as a reward.
 const SIDE_PRICE: f64 = 0.03;
-/// Positions of the engines, m: the main engine below the origin, the side engines beside and above it. As in Gymnasium, the
-/// height of the side engines is 17/30 along one axis and 14/30 along the other.
+/// Distance of the main engine below the craft's origin, m.
 const MAIN_BELOW: f64 = 4.0 / 30.0;
+/// Distance of a side engine beside the craft's origin, m.
 const SIDE_AWAY: f64 = 12.0 / 30.0;
+/// Height of the side engines above the craft's origin, m, in the x coordinate of the world. Gymnasium uses another height in the y
+/// coordinate, [`SIDE_ABOVE`].
 const SIDE_ALONG: f64 = 17.0 / 30.0;
+/// Height of the side engines above the craft's origin, m, in the y coordinate of the world.
 const SIDE_ABOVE: f64 = 14.0 / 30.0;
 /// Largest random offset of an engine's position, m.
 pub const SCATTER: f64 = 1.0 / 30.0;
@@ -136,8 +147,8 @@ const TWIN_STATE: usize = STATE + 3;
 /// Index of the ground's first height in a state; the heights are [`PIECE`] metres apart.
 pub const GROUND: usize = 32;
 
-/// Action of Gymnasium's example pilot for an observation. It leans towards the pad, hovers at a height proportional to the
-/// distance, and brakes once a leg touches the ground.
+/// Action of Gymnasium's example pilot for an observation. The pilot leans towards the pad, hovers at a height proportional to the
+/// distance from the pad, and brakes once a leg touches the ground.
 pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
     let [x, y, across, up, angle, spin, leg_1, leg_2] = seen;
     let half = R::of(0.5);
@@ -194,7 +205,7 @@ impl<R: Real> Rules<R> {
         Self { rig, centre }
     }
 
-    /// Creates a craft at the start of an episode. It takes the first step, in which the legs move to their positions.
+    /// Creates a craft at the start of an episode, after a first step in which the legs move to their positions.
     fn first(&self, mut uniform: impl FnMut(f64, f64) -> R) -> Craft<R> {
         let mut craft = Craft::default();
         let mut heights = [R::of(0.0); BENDS + 1];
@@ -229,7 +240,7 @@ impl<R: Real> Rules<R> {
         ]
     }
 
-    /// Fires an engine; `scatter` is the random offset of its position.
+    /// Fires the engine of `action`, if `action` is not 0. `scatter` is the random offset of the engine's position.
     fn fire(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) {
         let zero = R::of(0.0);
         craft.engines = [zero; 2];
@@ -259,7 +270,8 @@ impl<R: Real> Rules<R> {
         }
     }
 
-    /// Observation after a step, its reward, and whether the episode terminates.
+    /// Ends a step; `rests` is true if all bodies are at rest. Returns the observation, the reward, and whether the episode
+    /// terminates.
     fn settle(&self, craft: &mut Craft<R>, rests: bool) -> ([R; OBSERVATION], R, bool) {
         let seen = self.observe(craft);
         let shaping = worth(&seen);
@@ -368,12 +380,12 @@ pub fn constants() -> Vec<(&'static str, f64)> {
     solids.into_iter().chain(scene).chain(legs).chain(engines).chain(rigid::constants()).collect()
 }
 
-/// Random key of a seed.
+/// Random key of a seed, from which all random numbers are drawn.
 pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).key
 }
 
-/// The rules. A state is a craft's, then the random offsets of the engines in the next step, and the seed of these.
+/// The rules. A state is the state of a craft, the random offsets of the engines in the next step, and the seed of these offsets.
 pub struct LunarLander;
 
 pub type LunarLander64 = Single<LunarLander, TWIN_STATE>;
@@ -388,9 +400,11 @@ fn scatter(seed: f64, steps: u32) -> [f64; 2] {
 
 /// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x004C_4C33;
-/// Last word of a random counter, by purpose.
+/// Last word of a random counter for the engines' offsets in the f64 reference.
 const TWIN: u32 = 0;
+/// Last word of a random counter for initial states.
 const BEGINNING: u32 = 1;
+/// Last word of a random counter for the keys in `noise`.
 const NOISE: u32 = 2;
 
 impl Twin<TWIN_STATE> for LunarLander {
@@ -421,7 +435,7 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// Number of craft on the ground that are swept together: the lanes of the widest vector.
+/// Largest number of craft on the ground that are swept together: the lanes of the widest vector.
 const TOGETHER: usize = 16;
 
 /// Many craft in f32. Craft in flight are stepped one by one; craft on the ground are swept together.
@@ -433,13 +447,15 @@ pub struct LunarLanders {
     crafts: Vec<Craft<f32>>,
     /// Random key of the engines' offsets in each craft's episode.
     noise: Vec<[u32; 2]>,
-    /// Number of steps in this episode, and number of earlier episodes.
+    /// Number of steps that each craft has taken in its episode.
     steps: Vec<u32>,
+    /// Number of each craft's earlier episodes.
     episodes: Vec<u32>,
     /// Present observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
-    /// Unfinished steps that will be swept together, and their systems.
+    /// Unfinished steps that will be swept together, with the indices of their craft.
     waiting: Vec<(usize, Step<f32>)>,
+    /// Velocities and impulses to sweep, one system for each entry of `waiting`.
     systems: Vec<System<f32>>,
 }
 
@@ -463,7 +479,7 @@ impl LunarLanders {
         landers
     }
 
-    /// Starts the episode with the number `episodes[env]`.
+    /// Starts the episode of one craft with the number `episodes[env]`.
     fn place(&mut self, env: usize) {
         let place = [self.first.wrapping_add(env as u32), self.episodes[env]];
         let mut words = [0; 4];
@@ -509,14 +525,14 @@ impl LunarLanders {
         }
     }
 
-    /// Sets the noise key of the episode with the number `episodes[env]`.
+    /// Sets the noise key of one craft for the episode with the number `episodes[env]`.
     fn set_noise(&mut self, env: usize) {
         let [a, b, ..] = self.rng.block([self.first.wrapping_add(env as u32), self.episodes[env], 0, NOISE]);
         self.noise[env] = [a, b];
     }
 }
 
-/// Writes one environment's features into panels.
+/// Writes the observation of one craft into panels.
 fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
     for (i, &x) in features.iter().enumerate() {
         panels[place::<OBSERVATION>(env, i)] = x;

@@ -1,10 +1,10 @@
-//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. Each starts its next episode by itself when an episode
-//! ends. [`Rules`] is the part that differs between kinds; this module handles lanes, panels, the step limit and resets.
-//! Steps do not allocate.
+//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode of an environment ends, its next episode
+//! starts in the same step. [`Rules`] is the part that differs between kinds; this module handles lanes, panels, the step limit and
+//! resets. Steps do not allocate.
 //!
-//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last
-//! panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend
-//! on the number of lanes or threads.
+//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last panel
+//! are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend on the
+//! number of lanes or threads.
 
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
@@ -16,7 +16,8 @@ pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Twin<STATE> {
     /// Random stream of the initial states, separate from all other streams of the same seed.
     const STREAM: u32;
 
-    /// Steps from a state and its observation; returns the new state, the reward and the mask of terminated lanes.
+    /// Takes one step from a state, whose observation is `shown`. Returns the new state, the reward and the mask of terminated
+    /// lanes.
     fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: S::F) -> ([S::F; STATE], S::F, S::M);
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
     /// Computes initial states from random words.
@@ -34,9 +35,9 @@ pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
     state: Vec<f32>,
     /// Present observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
-    /// Number of steps taken in this episode, `[panels][PANEL]`.
+    /// Number of steps that each environment has taken in its episode, `[panels][PANEL]`.
     steps: Vec<u32>,
-    /// Number of earlier episodes, `[panels][PANEL]`.
+    /// Number of each environment's earlier episodes, `[panels][PANEL]`.
     episodes: Vec<u32>,
     rules: PhantomData<R>,
 }
@@ -121,7 +122,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-/// Index of an environment's feature i in panels.
+/// Index of feature `i` of an environment in panels.
 #[inline(always)]
 pub(super) fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
     (env / PANEL * FEATURES + i) * PANEL + env % PANEL

@@ -23,8 +23,9 @@ pub const X_MAX: f64 = 0.6;
 pub const SPEED_LIMIT: f64 = 0.07;
 /// Speed that the steepest slope adds per step.
 pub const GRAVITY: f64 = 0.0025;
-/// The initial position is uniform between these; the initial speed is 0.
+/// Lower bound of the initial position, which is uniform. The initial speed is 0.
 pub const RESET_FROM: f64 = -0.6;
+/// Upper bound of the initial position.
 pub const RESET_TO: f64 = -0.4;
 
 /// Differences between the two cars.
@@ -36,7 +37,7 @@ pub trait Car: Send + Sync + 'static {
     const GOAL: f64;
     /// Speed that full throttle adds per step.
     const POWER: f64;
-    /// Action without throttle; `REST` + 1 is full throttle.
+    /// Value of an action without throttle; `REST` + 1 is full throttle.
     const REST: f64;
     const STEP_REWARD: f64;
     const GOAL_REWARD: f64;

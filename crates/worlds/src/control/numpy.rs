@@ -39,8 +39,8 @@ pub(crate) fn rounded(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// Applies an operation at the wider width. Rounding an f64 result to f32 equals f32 arithmetic, since f64 has more than twice
-/// the digits.
+/// Applies an operation in the wider type of both operands. Rounding an f64 result to f32 equals f32 arithmetic, since f64 has more
+/// than twice the digits.
 fn meet(a: Number, b: Number, operation: fn(f64, f64) -> f64) -> Number {
     let width = a.width.max(b.width);
     let fit = |x| if width == Width::F32 { rounded(x) } else { x };

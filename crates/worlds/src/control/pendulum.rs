@@ -1,8 +1,8 @@
-//! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. A scalar f64 reference and a vectorized
-//! f32 version.
+//! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. A scalar f64 reference and a vectorized f32
+//! version.
 //!
-//! θ̈ = 3g/2l·sin θ + 3/ml²·u, with θ from upright and never wrapped, by semi-implicit Euler at 20 Hz. An episode never
-//! terminates; it is *truncated* at 200 steps. The cost of a step depends on the state before it.
+//! θ̈ = 3g/2l·sin θ + 3/ml²·u, with θ from upright and never wrapped, by semi-implicit Euler at 20 Hz. An episode never terminates;
+//! it is *truncated* at 200 steps. The cost of a step depends on the state before the step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -23,11 +23,10 @@ pub const LENGTH: f64 = 1.0;
 pub const TORQUE_LIMIT: f64 = 2.0;
 /// Largest speed in both directions, rad/s.
 pub const SPEED_LIMIT: f64 = 8.0;
-/// Seconds per step.
 pub const STEP_S: f64 = 0.05;
-/// The initial speed is uniform within ± this, rad/s; the initial angle is uniform over the circle.
+/// Bound of the initial speed, rad/s, which is uniform within ± this bound. The initial angle is uniform over the circle.
 pub const RESET_SPEED: f64 = 1.0;
-/// Steps of an episode.
+/// Number of steps of every episode.
 pub const STEP_LIMIT: u32 = 200;
 
 static SPEC: Spec = Spec {
