@@ -3,13 +3,13 @@
 
 use math::rng::Sequence;
 
-/// Cells with one or more channels; a byte is 0 or 1.
+/// Grid of cells with one or more channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub channels: usize,
     pub width: usize,
     pub height: usize,
-    /// `[channel][row][column]`
+    /// Bytes 0 or 1, `[channel][row][column]`.
     pub cells: Vec<u8>,
 }
 
@@ -65,8 +65,8 @@ impl Grid {
         (0..size).map(value).collect()
     }
 
-    /// Parses a drawing: rows separated by `/` or line ends. One channel uses `.` and `#`, several also the digits of
-    /// [`Grid::values`].
+    /// Parses a drawing: rows separated by `/` or line ends. A drawing of one channel consists of `.` and `#`; with several
+    /// channels, the digits of [`Grid::values`] are valid too.
     pub fn draw(text: &str, channels: usize) -> Result<Grid, GridError> {
         let text = text.trim().trim_matches('/').trim();
         let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();
@@ -100,7 +100,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Drawing of the first channel, or of the first `shown` channels as digits.
+    /// Drawing of the first `shown` channels: `.` and `#` for one channel, otherwise `.` and the digits of [`Grid::values`].
     pub fn text(&self, shown: usize) -> String {
         let values = self.values(shown);
         let digit = |&value: &u8| match (value, shown) {
@@ -112,7 +112,8 @@ impl Grid {
         rows.join("/")
     }
 
-    /// Changes all channels of the cells of an area. Parts of the area outside the grid are ignored.
+    /// Changes all channels of the cells in an area. Parts of the area outside the grid are ignored; an error is returned if its
+    /// point (x, y) is outside.
     pub fn damage(&mut self, area: Area, how: Damage, random: &mut Sequence) -> Result<(), GridError> {
         let (Area::Disc { x, y, .. } | Area::Block { x, y, .. }) = area;
         let (width, height) = (self.width, self.height);
@@ -162,7 +163,7 @@ impl Area {
     }
 }
 
-/// Effect of damage on a bit: off, random, or inverted.
+/// Effect of damage on a bit: turned off, set at random, or inverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     Blank,
@@ -173,7 +174,7 @@ pub enum Damage {
 /// Rule of a one-channel automaton: a cell's next value for every state of its 3x3 neighbourhood. Bit k of a state is neighbour k.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// One bit per state.
+    /// Next value of the cell, one bit per state.
     table: [u64; Rule::STATES / 64],
 }
 

@@ -1,11 +1,13 @@
 //! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces.
 //! It uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in
-//! `sweeps`. Positions are corrected after velocities. The first touch within a step is found by conservative advancement
-//! (Mirtich, 1996). Bodies do not collide with each other, and there is no restitution.
+//! `sweeps`. Positions are corrected after velocities. The first touch within a step is found by conservative advancement (Mirtich,
+//! 1996). Bodies do not collide with each other, and there is no restitution.
 //!
-//! Tolerances, orders and the numbers of sweeps are those of Gymnasium with Box2D 2.3, since they affect the motion: 180 sweeps
-//! do not converge for a heavy body on light legs. In free flight they almost converge, to the motion of one rigid body; f32
-//! computes that limit directly.
+//! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of their contact.
+//!
+//! Tolerances, orders and the numbers of sweeps are those of Gymnasium with Box2D 2.3, since they affect the motion: 180 sweeps do
+//! not converge for a heavy body on light legs. In free flight they almost converge, to the motion of one rigid body; f32 computes
+//! that limit directly.
 
 use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use crate::named;
@@ -93,8 +95,9 @@ const CORNERS: usize = 6;
 
 /// Length of a piece of ground, m.
 pub const PIECE: f64 = 2.0;
-/// Largest number of position sweeps after a step and after a first touch.
+/// Largest number of position sweeps after a step.
 const POSITION_SWEEPS: usize = 60;
+/// Largest number of position sweeps at a first touch.
 const TOUCH_SWEEPS: usize = 20;
 /// Largest number of first touches of one body and one piece in a step.
 const FIRST_TOUCHES: u32 = 8;
@@ -102,21 +105,25 @@ const FIRST_TOUCHES: u32 = 8;
 const SLOP: f64 = 0.005;
 /// Tolerance of angles, rad (2°).
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
-/// Total skin between two touching surfaces, m.
+/// Distance at which two surfaces touch, m: the sum of their skins.
 const SKIN: f64 = 0.02;
-/// Largest distance of the bounding boxes of a body and a piece at which they are neighbours, m.
+/// Largest distance between the bounding boxes of a body and a piece that are neighbours, m.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
-/// Fraction of an overlap that a position sweep corrects, after a step and after a first touch.
+/// Fraction of an overlap that a position sweep after a step corrects.
 const MENDED: f64 = 0.2;
+/// Fraction of an overlap that a position sweep at a first touch corrects.
 const MENDED_AT_TOUCH: f64 = 0.75;
-/// Largest correction of a position sweep: m, and rad (8°).
+/// Largest correction of a position by a position sweep, m.
 const MOST_MENDED: f64 = 0.2;
+/// Largest correction of an angle by a position sweep, rad (8°).
 const MOST_TURNED: f64 = 8.0 * std::f64::consts::PI / 180.0;
-/// Largest motion of a body in a step: m, rad.
+/// Largest distance that a body moves in a step, m.
 const MOST_MOVED: f64 = 2.0;
+/// Largest angle that a body turns in a step, rad.
 const MOST_SPUN: f64 = std::f64::consts::FRAC_PI_2;
-/// A body that is slower than this is at rest: m/s, rad/s.
+/// Largest speed of a body at rest, m/s.
 const REST_SPEED: f64 = 0.01;
+/// Largest spin of a body at rest, rad/s.
 const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 /// Number of steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
@@ -232,7 +239,7 @@ pub struct Body<R> {
     pub spin: R,
 }
 
-/// Impulses of a hinge in the last step; the next step starts from them.
+/// Impulses of a hinge in the last step, which are the initial values of the next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort<R> {
     pub push: V2<R>,
@@ -245,10 +252,12 @@ pub struct Effort<R> {
 pub struct Touch<R> {
     /// Index of the piece, -1 for none.
     pub piece: i32,
-    /// Features of the body and the piece that touch; -1 if they are near but do not touch.
+    /// Names of the touching features (corners or ends of edges) at each contact point, -1 for no point. Both are -1 if the body is
+    /// near the piece but does not touch it.
     pub feature: [i32; 2],
-    /// Impulses along the normal and along the ground.
+    /// Impulse along the normal at each contact point.
     pub normal: [R; 2],
+    /// Impulse along the ground at each contact point.
     pub along: [R; 2],
 }
 
@@ -271,7 +280,7 @@ pub struct Scene<R> {
     pub bodies: [Body<R>; BODIES],
     pub efforts: [Effort<R>; HINGES],
     pub touches: [[Touch<R>; TOUCHES]; BODIES],
-    /// Set when a touch begins, cleared when a touch ends, even if another one remains.
+    /// By body: set when a touch begins, cleared when a touch ends, even if another touch remains.
     pub touching: [bool; BODIES],
     /// Set when body 0 touches the ground, and never cleared.
     pub struck: bool,
@@ -282,7 +291,8 @@ pub struct Scene<R> {
     top: R,
 }
 
-/// Contact geometry of a body and a piece of ground, in coordinates that move with the surfaces.
+/// Contact geometry of a body and a piece of ground: a face of one of them, and points of the other. The body's parts are in its
+/// own coordinates, the ground's in the world's.
 #[derive(Clone, Copy)]
 struct Meeting<R> {
     piece: i32,
@@ -296,7 +306,7 @@ struct Meeting<R> {
     count: usize,
 }
 
-/// A meeting with its solver rows.
+/// A meeting with its numbers for the sweeps.
 #[derive(Clone, Copy)]
 struct Contact<R> {
     body: usize,
@@ -341,7 +351,7 @@ enum Stop {
     High,
 }
 
-/// State of a hinge in one step.
+/// Constants of a hinge in one step.
 #[derive(Clone, Copy)]
 struct Joint<R> {
     arms: [V2<R>; 2],
@@ -393,7 +403,7 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// Matrix (xx, xy, yy) from an impulse between the ends of two arms to their relative velocity.
+/// Matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the relative velocity of these ends.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
@@ -445,12 +455,13 @@ impl<R: Real> Contact<R> {
         Self { body, slot, meeting, rows }
     }
 
-    /// Whether both points are solved at once.
+    /// Whether the sweeps solve both contact points together.
     fn two(&self) -> bool {
         self.rows[BLOCK] > R::of(0.0)
     }
 
-    /// Moves the body out of the ground by a fraction of the overlap; returns the smallest separation found.
+    /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation found, or 0 if it is
+    /// positive.
     fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
         let mut least = R::of(0.0);
         for i in 0..self.meeting.count {
@@ -484,8 +495,8 @@ fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
     solid.corners.map(|corner| at.place + turn.of(corner))
 }
 
-/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they are apart. The face is that of the axis
-/// with the largest separation; the other shape's edge is clipped to it.
+/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they are apart. The face is the one with the
+/// largest separation, of the body or of the ground. The other shape's edge is clipped to the face.
 fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
     let turn = Turn::by(at.angle);
     let count = solid.count;
@@ -555,7 +566,7 @@ fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2])
     if meeting.count == 0 { None } else { Some(meeting) }
 }
 
-/// Clips an edge to the half-plane behind a line; a clipped end gets the feature name `name`.
+/// Clips an edge to the half-plane behind a line; a clipped end gets the feature name `name`. `None` if no edge remains.
 fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) -> Option<[(V2<R>, i32); 2]> {
     let zero = R::of(0.0);
     let (dp, dq) = (normal.dot(p.0) - offset, normal.dot(q.0) - offset);
@@ -568,7 +579,7 @@ fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) 
     }
 }
 
-/// Distance from a piece of ground to a body, and its direction; `None` if they overlap.
+/// Distance from a piece of ground to a body, and its direction; `None` if the body and the piece overlap.
 fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R, V2<R>)> {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     let corners = outline(solid, at);
@@ -622,8 +633,9 @@ fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     }
 }
 
-/// Distance of a first touch, within the tolerance, m.
+/// Distance between body and ground at a first touch, m.
 const NEAR: f64 = SKIN - 3.0 * SLOP;
+/// Tolerance of [`NEAR`], m.
 const TOLERANCE: f64 = SLOP / 4.0;
 
 /// Whether a body certainly stays above a piece of ground during its motion. This is a sufficient test: it checks both ends of the
@@ -721,7 +733,7 @@ impl<R: Real> Scene<R> {
         [v2(x(i), self.ground[i]), v2(x(i + 1), self.ground[i + 1])]
     }
 
-    /// Pieces of ground below a horizontal interval, and their largest height.
+    /// Pieces of ground below a horizontal interval, and the largest height of these pieces.
     fn under(&self, from: R, to: R) -> (std::ops::RangeInclusive<i32>, R) {
         let last = BENDS as i32 - 2;
         let piece = |x: R| ((x.f64() / PIECE) as i32).clamp(0, last);
@@ -730,7 +742,7 @@ impl<R: Real> Scene<R> {
         (from..=to.max(from), top)
     }
 
-    /// Pieces of ground that a body can come near in its motion.
+    /// Pieces of ground that a body can come near in its motion; `None` if the body stays above all of them.
     fn near(&self, solid: &Solid<R>, start: &Body<R>, end: &Body<R>) -> Option<std::ops::RangeInclusive<i32>> {
         let lowest = start.place.y.least(end.place.y) - solid.reach;
         if lowest > self.top {
@@ -741,7 +753,7 @@ impl<R: Real> Scene<R> {
         if lowest > top { None } else { Some(pieces) }
     }
 
-    /// Whether the bounding boxes of a body and a piece are near.
+    /// Whether the bounding boxes of a body and a piece are closer than [`BOX_MARGIN`].
     fn beside(&self, at: &Body<R>, corners: &[V2<R>], piece: i32) -> bool {
         let margin = R::of(BOX_MARGIN);
         let [a, b] = self.piece(piece);
@@ -753,7 +765,7 @@ impl<R: Real> Scene<R> {
         low.x <= b.x + margin && high.x >= a.x - margin && low.y <= a.y.most(b.y) + margin && high.y >= a.y.least(b.y) - margin
     }
 
-    /// Finds the contacts of a body with the ground; contacts that existed before keep their impulses.
+    /// Finds the contacts of a body with the ground. Contacts that existed in the last step keep their impulses.
     fn find_contacts(&mut self, rig: &Rig<R>, body: usize, contacts: &mut Contacts<R>) {
         let solid = &rig.solids[body];
         let at = self.bodies[body];
@@ -907,7 +919,7 @@ impl<R: Real> Scene<R> {
     }
 
     /// Computes velocities in free flight. Each leg turns at its motor's speed or rests against its stop, and the total momentum is
-    /// conserved. Returns false and changes nothing if that needs more than a motor or a stop can apply.
+    /// conserved. Returns false and changes nothing if a motor or a stop cannot apply the impulse that this motion needs.
     fn fly(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES]) -> bool {
         let zero = R::of(0.0);
         let one = R::of(1.0);
@@ -970,7 +982,8 @@ impl<R: Real> Scene<R> {
         true
     }
 
-    /// Sweeps over positions until hinges are closed and no body is deep in the ground; returns whether this was reached.
+    /// Sweeps over positions until hinges are closed and no body is deep in the ground, at most [`POSITION_SWEEPS`] times. Returns
+    /// whether the tolerances were reached.
     fn mend(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
         for _ in 0..POSITION_SWEEPS {
             let mut least = R::of(0.0);
@@ -1019,7 +1032,8 @@ impl<R: Real> Scene<R> {
         apart.length() <= R::of(SLOP) && turned <= slop
     }
 
-    /// Stops a body that would pass into the ground within this step at its first touches.
+    /// Moves a body that would pass into the ground in this step back to its first touch, solves the contact there, and moves the
+    /// body for the rest of the step. Later touches in the step are treated in the same way.
     fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
         let solid = &rig.solids[body];
         let one = R::of(1.0);
@@ -1087,7 +1101,7 @@ impl<R: Real> Scene<R> {
     }
 }
 
-/// A touch for a meeting, with the impulses of equal features of the touch before.
+/// Touch of a meeting. Points whose features also occur in the touch `before` keep their impulses.
 fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<R> {
     let mut touch = Touch { piece: meeting.piece, feature: meeting.feature, ..Touch::default() };
     for i in 0..meeting.count {

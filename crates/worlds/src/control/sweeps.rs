@@ -1,9 +1,9 @@
 //! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per
-//! vector lane. A sweep visits each hinge and each touch in turn and applies the impulse that solves it alone. Positions are
-//! not used: arms and levers are computed before.
+//! vector lane. A sweep processes each hinge and each touch in turn: it applies the impulse that solves this hinge or touch, as if
+//! there were no others. Positions are not used: arms and levers are computed before the sweeps.
 //!
-//! A lane that has converged is stored at once, so no scene depends on the scenes in other lanes. No multiply-add is fused, so
-//! all instruction sets give the same bits.
+//! A lane that has converged is stored at once, so no scene depends on the scenes in other lanes. No multiply-add is fused, so all
+//! instruction sets give the same bits.
 
 use super::angle;
 use math::{Isa, Simd, kernel};
@@ -15,7 +15,7 @@ pub trait Real:
 {
     /// Whether free flight is solved directly, without sweeps.
     const DIRECT: bool;
-    /// Largest change of a velocity in a sweep at which the sweeps end.
+    /// The sweeps end when no velocity changes by more than this in a sweep.
     const STILL: f64;
     fn of(x: f64) -> Self;
     fn f64(self) -> f64;
@@ -35,7 +35,8 @@ pub trait Real:
     }
 }
 
-/// Largest number of sweeps in a step. For a heavy body on light legs they do not converge, so the number affects the motion.
+/// Largest number of sweeps in a step. For a heavy body on light legs the sweeps do not converge, so their number affects the
+/// motion.
 pub const SWEEPS: usize = 180;
 /// Body of each touch, in the order of the sweep.
 pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];
@@ -283,7 +284,8 @@ fn swing<N: Number>(
     b[2] = b[2] + inertia_b * (bx * y - by * x + turn);
 }
 
-/// Solves friction at one point and returns its accumulated impulse, which is limited to ±`most`; `own` is the effective mass.
+/// Solves friction at one point with the effective mass `own`. Returns the impulse accumulated in this step, which is limited to
+/// ±`most`; `so_far` is its value before.
 #[inline(always)]
 fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) -> N {
     let speed = x * b[0] + y * b[1] + lever * b[2];
@@ -296,7 +298,7 @@ fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, in
     new
 }
 
-/// Solves one touch with one point, or with two if `two`: friction first, then the normal impulses.
+/// Solves one touch: friction first, then the normal impulses. `two` is true if the touch has two points.
 #[inline(always)]
 pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, friction: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) {
     let [push, second_push, _, _, nx, ny, lever, second_lever, rest @ ..] = *touch;

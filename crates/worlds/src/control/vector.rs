@@ -1,9 +1,11 @@
 //! Vectorized environments of one kind behind a common trait, for learners.
 //! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks.
 
-/// Flags of [`Vector::step`]'s `ended`; the bits above them hold the length of the episode.
+/// Flag in `ended` of [`Vector::step`]: the episode has terminated.
 pub const TERMINATED: u32 = 1;
+/// Flag in `ended` of [`Vector::step`]: the episode has reached the step limit.
 pub const TRUNCATED: u32 = 2;
+/// Number of flag bits in `ended` of [`Vector::step`]; the higher bits are the length of the episode.
 pub const LENGTH_SHIFT: u32 = 2;
 
 /// A saved state that the environment cannot have between two steps.
@@ -14,7 +16,7 @@ pub struct InvalidState {
     pub id: &'static str,
 }
 
-/// Many environments of one kind. Each starts its next episode by itself when an episode ends.
+/// Many environments of one kind. When an episode of an environment ends, its next episode starts in the same step.
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
@@ -24,13 +26,13 @@ pub trait Vector: Send + Sync {
     /// Present observations, in panels.
     fn observations(&self) -> &[f32];
 
-    /// Restarts as environments `first..` of a seed, each at the start of its first episode.
+    /// Restarts the environments as numbers `first..` of a seed, each at the start of its first episode.
     fn reset(&mut self, seed: u32, first: u32);
 
-    /// Steps every environment. `actions`, `rewards` and `ended` are panels of one feature; a discrete action is its index.
-    /// `ended` is 0 during an episode; at its end it is the flags [`TERMINATED`] and [`TRUNCATED`], with the episode's length
-    /// from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step, the last of an episode included;
-    /// [`Vector::observations`] then already has the first observation of the next episode.
+    /// Steps every environment. `actions`, `rewards` and `ended` are panels of one feature; a discrete action is its index. `ended`
+    /// is 0 during an episode. At the end of an episode it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's
+    /// length from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step, the last observation of an episode
+    /// included; [`Vector::observations`] then already has the first observation of the next episode.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Starts the next episode of one environment.
@@ -39,8 +41,8 @@ pub trait Vector: Send + Sync {
     /// Length of one environment's state.
     fn state_len(&self) -> usize;
 
-    /// Writes the state of one environment; returns its number of steps in this episode and of earlier episodes. These three
-    /// are sufficient to save it.
+    /// Writes the state of one environment. Returns the number of steps taken in its episode and the number of its earlier
+    /// episodes. State and numbers are sufficient to restore the environment.
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
     /// Restores one environment from the values of [`Vector::environment`].

@@ -13,16 +13,16 @@ pub struct Step64 {
     pub truncated: bool,
 }
 
-/// Action space.
+/// Valid actions of an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Actions {
-    /// Number of discrete actions, counted from 0.
+    /// Discrete actions, numbered from 0; this is their number.
     Choices(u32),
-    /// A number; the rules clip it to this range.
+    /// Real numbers; the rules clip an action to this range from the lowest to the highest value.
     Range(f64, f64),
 }
 
-/// One action.
+/// An action: an index or a real number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     Choice(u32),
@@ -71,7 +71,7 @@ const LARGEST: f64 = 1e6;
 pub struct Moment {
     /// Number of steps already taken in this episode.
     pub steps: u32,
-    /// Two external forces, N. Only CartPole uses them: on the cart and on the tip of the pole.
+    /// Two horizontal external forces, N. Only CartPole uses them: the first on the cart, the second on the tip of the pole.
     pub forces: [f64; 2],
 }
 
@@ -98,7 +98,7 @@ pub struct Single<T, const STATE: usize> {
 }
 
 impl<T: Twin<STATE>, const STATE: usize> Single<T, STATE> {
-    /// Creates an environment at the start of a seed's episode.
+    /// Creates an environment at the start of the episode that the seed determines.
     pub fn new(seed: u32) -> Self {
         let mut single = Self::at([0.0; STATE]);
         single.reset(seed);
@@ -117,16 +117,17 @@ pub trait World64: Send + Sync {
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
-    /// Starts a new episode, a function of the seed. The initial state differs from the one that NumPy draws.
+    /// Starts the episode that the seed determines. Its initial state differs from the state that Gymnasium draws from the same
+    /// seed.
     fn reset(&mut self, seed: u32);
 
-    /// Continues an episode from a state, `elapsed` steps after its start.
+    /// Continues an episode from a state that is `elapsed` steps after the start of the episode.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
-    /// Takes one step with a valid action and with [`Moment::forces`].
+    /// Takes one step. The action must be valid; `forces` are [`Moment::forces`].
     fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64;
 
-    /// Takes one step with a checked action. It does not start a new episode.
+    /// Takes one step with an action, or returns an error if the action is invalid. It does not start a new episode.
     fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
         let id = self.spec().id;
         match (self.spec().actions, action) {

@@ -5,8 +5,8 @@ use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces}
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Training of byte pairs. Each merge joins the most frequent pair within pieces; ties are broken by the smallest pair. The same
-/// text gives the same merges on every machine.
+/// Training of byte pairs. Each merge joins the most frequent pair of adjacent tokens within pieces of the text; ties are broken by
+/// the smallest pair. The same text gives the same merges on every machine.
 pub struct BpeTraining {
     /// Number of merges requested.
     wanted: usize,
@@ -31,7 +31,7 @@ struct Word {
 #[derive(Default)]
 struct Pair {
     count: u64,
-    /// Words that contain the pair, and some that contained it earlier.
+    /// Indices of the words that contain the pair, and of some words that contained it earlier.
     words: Vec<u32>,
 }
 
@@ -70,7 +70,7 @@ impl BpeTraining {
         }
     }
 
-    /// Progress from 0 to 1.
+    /// Share of the requested merges that are made, from 0 to 1.
     pub fn share(&self) -> f64 {
         self.merges.len() as f64 / self.wanted.max(1) as f64
     }
@@ -122,7 +122,8 @@ impl BpeTraining {
         Ok(self.read - from)
     }
 
-    /// Makes the next merge and returns the work done.
+    /// Makes the next merge, or only corrects an outdated count in the queue. Returns the work done, in units of
+    /// [`BpeTraining::advance`].
     fn merge(&mut self) -> usize {
         let Some((count, Reverse(pair))) = self.queue.pop() else {
             self.done = true;

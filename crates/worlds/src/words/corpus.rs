@@ -22,7 +22,7 @@ pub struct Corpus {
     train: usize,
 }
 
-/// Tokens with the fewest bytes that the vocabulary allows. With [`TokenizerSpec::Bytes`] they share the memory of the text.
+/// Tokens, each with the fewest bytes that the vocabulary allows. With [`TokenizerSpec::Bytes`] they share the memory of the text.
 #[derive(Clone, Debug, PartialEq)]
 struct Tokens {
     bytes: Arc<Vec<u8>>,
@@ -31,7 +31,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Appends tokens; `all` is an estimate of the final number.
+    /// Appends tokens; `all` is an estimate of the final number of tokens.
     fn extend(&mut self, more: &[u32], all: usize) {
         let bytes = Arc::make_mut(&mut self.bytes);
         let needed = bytes.len() + self.width * more.len();
@@ -136,8 +136,9 @@ impl Corpus {
     }
 }
 
-/// Training windows of each step. An epoch visits the training tokens once, divided into windows from a random phase on, in a random
-/// order. Both are computed from the epoch's number, so a step's windows are a function of the step's number.
+/// Training windows of each step. In each epoch, the training tokens are divided into windows, the first of which starts at a
+/// random phase; each window is used once, in a random order. Phase and order are computed from the epoch's number, so a step's
+/// windows are a function of the step's number.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rng: Rng,
@@ -187,13 +188,13 @@ impl Batches {
 }
 
 /// Conversion of a text to tokens, in slices: check the text, learn byte pairs if requested, encode. A slice is divided into parts
-/// for all threads; the division depends on its length only.
+/// for all threads; the division does not depend on the number of threads.
 pub struct Reading {
     text: Arc<Vec<u8>>,
     kind: TokenizerSpec,
     context: usize,
     phase: Phase,
-    /// Number of bytes that this phase has processed.
+    /// Number of bytes at the start of the text that the present phase has processed.
     at: usize,
     /// Number of bytes of the byte order mark before the text.
     mark: usize,
@@ -204,7 +205,7 @@ enum Phase {
     Check {
         with: Option<Tokenizer>,
     },
-    /// Learns from the sample, or from the whole text if there is none.
+    /// Learns from the sample; `None` means the whole text.
     Learn(BpeTraining, Option<Vec<u8>>),
     Encode {
         tokenizer: Tokenizer,
@@ -216,14 +217,14 @@ enum Phase {
 
 /// Byte order mark in UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-/// Number of parts of a slice.
+/// Number of parts into which a slice is divided.
 const PARTS: usize = 16;
 
-/// Characters of a text.
+/// Set of the characters of a text.
 struct CharacterSet {
     /// Whether each character occurs; shared by all threads.
     seen: Vec<AtomicBool>,
-    /// Number of characters.
+    /// Number of characters in the text, repeated characters included.
     count: usize,
 }
 
@@ -330,7 +331,7 @@ impl Reading {
         Ok(false)
     }
 
-    /// Parts of the next slice.
+    /// Ranges of the parts of the next slice. `start` returns a position at which a part may begin, as in [`stretches`].
     fn slice(&self, work: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
         // At least a few pieces.
         const LEAST: usize = 1024;
@@ -431,7 +432,8 @@ impl Reading {
         self.at == length
     }
 
-    /// Returns the tokens and their tokenizer.
+    /// Returns the tokens and their tokenizer. It returns an error if the text is too short, and panics if the text is not fully
+    /// read.
     pub fn finish(self) -> Result<(Corpus, Tokenizer), TextError> {
         let Phase::Encode { tokenizer, tokens, .. } = self.phase else {
             panic!("the text is not fully read");

@@ -24,7 +24,7 @@ pub enum TextError {
     Tokenizer(String),
 }
 
-/// Lists up to eight characters, with the verb that follows.
+/// Lists up to eight characters, followed by "is" or "are".
 fn listed(characters: &[char]) -> String {
     const MOST: usize = 8;
     let names: Vec<String> = characters.iter().take(MOST).map(|c| format!("{c:?}")).collect();

@@ -1,6 +1,6 @@
 //! A source of small stories in plain English with known entropy. It is a finite-state source: its state is a position in the
 //! templates and the remembered entries (hero, home, lost thing and so on). The loss of the best possible predictor can therefore
-//! be computed, also for predictors that see only a window. It is a lower bound for loss curves.
+//! be computed, also for predictors that see only a window of the text. This loss is a lower bound for loss curves.
 
 use super::stories::{LISTS, RULES};
 use math::Rng;
@@ -14,7 +14,8 @@ pub struct Grammar {
     /// Every node leads to nodes with smaller indices, so descending order is an order from the beginning of a story to its end.
     nodes: Vec<Node>,
     root: usize,
-    /// Successors of each node with their probabilities: text nodes only, past all choices.
+    /// Text nodes that can follow each node, with their probabilities. Choices and the end of a story are not text nodes and are
+    /// skipped.
     exits: Vec<Vec<Exit>>,
     /// Mean number of visits to each node in a story.
     visits: Vec<f64>,
@@ -26,7 +27,7 @@ pub struct Grammar {
 }
 
 enum Node {
-    /// One of the texts: the remembered one, or one that is drawn uniformly.
+    /// Appends one of `texts`, as `source` says.
     Say {
         texts: Vec<String>,
         source: Source,
@@ -40,9 +41,9 @@ enum Node {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Source {
     Fresh,
-    /// Drawn and stored in this slot of the memory.
+    /// A uniformly drawn text, whose index is stored in this slot of the memory.
     Draw(usize),
-    /// Read from this slot of the memory.
+    /// The text whose index is in this slot of the memory.
     Recall(usize),
 }
 
@@ -50,11 +51,11 @@ enum Source {
 struct Exit {
     to: usize,
     probability: f64,
-    /// Whether a story ended on this path.
+    /// Whether a story ends between the node and this successor.
     ended: bool,
 }
 
-/// Remembered entries, one byte per list. [`UNKNOWN`] means that all entries are equally likely.
+/// Index of the remembered entry of each list. [`UNKNOWN`] means that all entries are equally likely.
 type Memory = [u8; MEMORIES];
 const MEMORIES: usize = 12;
 const UNKNOWN: u8 = u8::MAX;
@@ -67,7 +68,7 @@ impl Default for Grammar {
 }
 
 impl Grammar {
-    /// The default training text of the words room.
+    /// The grammar of the default training text of the words room.
     pub fn new() -> Grammar {
         Grammar::compile(LISTS, RULES)
     }
@@ -143,7 +144,8 @@ impl Grammar {
         text
     }
 
-    /// Entropy in nats per character, the lower bound for predictors that have read everything before.
+    /// Entropy in nats per character: the lower bound of the loss of predictors that have read the whole text before each
+    /// character.
     pub fn entropy_per_char(&self) -> f64 {
         self.entropy / self.length
     }
@@ -200,7 +202,7 @@ impl Grammar {
     }
 }
 
-/// Collects the text nodes that follow an exit, past choices and the end of a story.
+/// Adds to `all` the text nodes that an exit leads to, through choices and past the end of a story.
 fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     match &nodes[exit.to] {
         Node::Say { .. } => all.push(exit),
@@ -213,7 +215,7 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
 }
 
 /// The best predictor: the distribution of the source's state given the text so far (the forward algorithm for hidden Markov
-/// models). A list whose entry has not been seen represents all of its entries, which are equally likely. Therefore few guesses
+/// models). While the entry of a list is unknown, one guess represents all entries, which are equally likely. Therefore few guesses
 /// are left after a few characters.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
@@ -274,7 +276,7 @@ impl BestPredictor<'_> {
 }
 
 impl Grammar {
-    /// Adds the states after the first character of a node's texts.
+    /// Adds to `into` the states after `character`, read as the first character of the texts of node `at`.
     fn enter(&self, at: usize, memory: Memory, weight: f64, character: u8, into: &mut Vec<Guess>) {
         let Node::Say { texts, source, .. } = &self.nodes[at] else { unreachable!() };
         let known = match *source {
@@ -300,9 +302,9 @@ impl Grammar {
 /// Predictors of windows, from [`Grammar::window_predictors`].
 pub struct WindowPredictors<'a> {
     grammar: &'a Grammar,
-    /// Possible states after each first character.
+    /// Possible states, by first character of the window.
     after: Vec<Vec<Guess>>,
-    /// Frequency of each character.
+    /// Frequency of each character in stories.
     shares: Vec<f64>,
 }
 
@@ -312,7 +314,7 @@ impl WindowPredictors<'_> {
         self.shares[usize::from(character)]
     }
 
-    /// The predictor after one character.
+    /// The predictor of a window after its first character.
     pub fn after(&self, first: u8) -> BestPredictor<'_> {
         BestPredictor { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
     }
@@ -335,7 +337,7 @@ struct List<'a> {
     forms: Vec<&'a str>,
     /// `[entry][form]`
     entries: Vec<Vec<&'a str>>,
-    /// Slot in the memory, if a rule remembers entries of this list.
+    /// Slot in the memory; `None` if no rule remembers entries of this list.
     memory: Option<usize>,
 }
 
@@ -383,7 +385,7 @@ impl<'a> Compiler<'a> {
         if let [only] = ways[..] { only } else { self.add(Node::Choose(ways)) }
     }
 
-    /// Compiles a template that is followed by `next`; returns its first node.
+    /// Compiles a template that is followed by node `next`; returns the template's first node.
     fn template(&mut self, template: &str, next: usize) -> usize {
         let Some(at) = template.find(['{', '<', '(']) else {
             return if template.is_empty() { next } else { self.say(vec![template.into()], Source::Fresh, next) };
@@ -404,7 +406,7 @@ impl<'a> Compiler<'a> {
         self.add(Node::Say { texts, source, next })
     }
 
-    /// Compiles `name`, `name=` or `name.form`, with or without a capital.
+    /// Compiles the content of a `{…}`: `name`, `name=` or `name.form`, with or without a capital.
     fn slot(&mut self, slot: &str, next: usize) -> usize {
         let (name, form) = slot.split_once('.').unwrap_or((slot, ""));
         let (name, draw) = name.strip_suffix('=').map_or((name, false), |name| (name, true));
@@ -429,7 +431,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Position of the bracket that closes the first character of a text.
+/// Position of the bracket that closes the bracket at the start of a text.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     let end = text.bytes().position(|byte| {
@@ -455,7 +457,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Position in a story: a node, an entry of the node and the number of its characters read.
+    /// Position in a story: a node, an entry of the node, and the number of characters of the entry that are read.
     type Place = (usize, usize, usize);
 
     const OVER: Place = (usize::MAX, 0, 0);

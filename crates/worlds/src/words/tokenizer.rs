@@ -1,9 +1,9 @@
-//! Conversion of texts to tokens and back: by characters, by bytes, or by merged byte pairs.
+//! Conversion of texts to tokens and back: by characters, by bytes, or by merged byte pairs. For byte pairs, a text is divided into
+//! pieces, runs of similar characters, and pairs are merged within pieces only.
 
 use super::TextError;
 use std::collections::HashMap;
 
-/// Type of tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenizerSpec {
     /// One token for each character that occurs in the text.
@@ -54,7 +54,7 @@ impl Tokenizer {
         Tokenizer { tokens: (0..=255).map(|byte| [byte].into()).collect(), way: Way::Bytes }
     }
 
-    /// Creates a tokenizer with the bytes and one token for each merge of two earlier tokens.
+    /// Creates a tokenizer with one token for each byte and one for each merge of two earlier tokens.
     pub fn bpe(merges: &[[u32; 2]]) -> Result<Tokenizer, TextError> {
         let wrong = |why: String| Err(TextError::Tokenizer(why));
         let mut tokens = Tokenizer::bytes().tokens;
@@ -166,7 +166,7 @@ impl Tokenizer {
     }
 }
 
-/// Cache of the tokens of earlier pieces, for byte pairs. Parts that are encoded in parallel share it.
+/// Cache for byte pairs: the tokens of pieces that were encoded before. Parts that are encoded in parallel share the cache.
 #[derive(Default)]
 pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 
@@ -174,7 +174,7 @@ pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 const KNOWN: usize = 1 << 17;
 
 impl Known {
-    /// Adds the new pieces of a part.
+    /// Adds the pieces that were new in a part, up to [`KNOWN`] pieces.
     pub(super) fn learn(&mut self, part: &mut Encoded) {
         for (piece, tokens) in part.new.drain() {
             if self.0.len() < KNOWN {
@@ -188,7 +188,7 @@ impl Known {
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) tokens: Vec<u32>,
-    /// Number of bytes encoded. Unless the part is the last, its last piece is not encoded.
+    /// Number of bytes encoded. Unless the text ends with this part, the part's last piece is not encoded.
     pub(super) read: usize,
     new: HashMap<Box<str>, Box<[u32]>>,
     /// Characters that are not in the vocabulary.
@@ -196,7 +196,7 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// Encodes another part; `last` is true if no piece continues after it.
+    /// Replaces the tokens by those of another part. `last` is true if the last piece ends with the part.
     pub(super) fn encode(&mut self, tokenizer: &Tokenizer, known: &Known, text: &str, last: bool) {
         let Encoded { tokens, read, new, unknown } = self;
         tokens.clear();
@@ -231,7 +231,7 @@ impl Encoded {
     }
 }
 
-/// Tokens of a piece: merges its earliest learned pair until no pair is left.
+/// Tokens of a piece: merges the pair that was learned first, until no learned pair is left.
 fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     let mut tokens: Vec<u32> = piece.bytes().map(u32::from).collect();
     while let Some(&whole) = tokens.windows(2).filter_map(|pair| becomes.get(pair)).min() {
@@ -313,7 +313,7 @@ pub(super) fn character_start(text: &[u8], at: usize) -> usize {
     more.map_or(text.len(), |more| at + more)
 }
 
-/// Length of the first piece, in bytes.
+/// Length of the first piece, in bytes; `None` for an empty text.
 fn piece(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     let (_, first) = characters.next()?;
@@ -347,7 +347,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Decodes a token; returns the text that is complete with it.
+    /// Decodes a token; returns the text of all characters that are complete after it.
     pub fn push(&mut self, tokenizer: &Tokenizer, token: u32) -> String {
         self.held.extend_from_slice(tokenizer.token_bytes(token));
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Steps of vectorized environments and backgammon games with all results of each roll allocate nothing.
+//! Steps of vectorized environments do not allocate, nor do backgammon games that enumerate all results of each roll.
 
 use math::{Isa, Rng};
 use testkit::allocations;

@@ -29,7 +29,7 @@ pub fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
     Board::new(side(mine), side(theirs)).unwrap()
 }
 
-/// Chances to win and lose single games only.
+/// Chances of which only single games won and lost are not 0.
 pub fn singles(win: f32) -> Chances {
     Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0])
 }
@@ -108,7 +108,7 @@ mod plain {
     }
 }
 
-/// Visits the positions of random games from the start position and from scattered checkers.
+/// Calls `meet` with the positions and rolls of random games, from the start position and from scattered checkers.
 fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
     let (mut numbers, mut buffer) = (numbers(seed), Results::new());
     for game in 0..games {
@@ -489,7 +489,7 @@ fn result_sets_and_points_of_finished_games_match_openspiel() {
     assert!(sets >= 200 && points.iter().all(|&count| count >= 100), "{sets} {points:?}");
 }
 
-/// Plays random moves until the next roll or the end of the game.
+/// Takes random actions until a player is to roll or the game is over.
 fn to_roll(game: &mut Game, numbers: &mut Sequence, buffer: &mut Results) {
     while !matches!(game.state(), GameState::ToRoll | GameState::Over(_)) {
         if let GameState::ToPlay(roll) = game.state() {

@@ -1,4 +1,5 @@
-//! Match-winning chances and cube decisions, compared with GNU Backgammon's. The simple formulas here have stated tolerances.
+//! Match-winning chances and cube decisions, compared with GNU Backgammon's. The library's formulas are simpler, so the tests state
+//! tolerances.
 
 use crate::backgammon::{board, singles};
 use testkit::test;
@@ -44,7 +45,7 @@ fn match_chances_agree_with_a_rollout_table() {
     }
 }
 
-/// GNU Backgammon decided with two plies and its own estimates, so its decisions can differ for the same chances.
+/// GNU Backgammon made these decisions at two plies with its own estimates, so they can differ for the same chances.
 #[test]
 fn cube_decisions_mostly_agree_with_gnu_backgammon_at_two_plies() {
     let (mut wrong_doubles, mut wrong_takes, mut doubles, mut takes, mut count) = (0, 0, 0, 0, 0);
@@ -158,7 +159,7 @@ fn cube_equities_follow_from_the_rules() {
     assert!(equities.too_good() && !equities.double() && equities.best() > 1.0);
 }
 
-/// At the end of the table of match chances, a game changes nothing; equities must still be finite.
+/// With very unequal scores, a game hardly changes the chance to win the match; equities must still be finite.
 #[test]
 fn equities_are_finite_when_a_match_is_almost_won() {
     let stakes = Stakes::Match(standing(3, 25, Crawford::Ahead));
@@ -169,7 +170,8 @@ fn equities_are_finite_when_a_match_is_almost_won() {
 }
 
 /// Without gammons, the equity with the opponent's cube is linear in the chance to win. A live cube rises from -1 at 20% to 1 at
-/// 100%, a dead cube from -1 at 0% to 1 at 100%. The recursion over 12 turns of the cube is within 0.2 / 4^12 of these 20%.
+/// 100%, a dead cube from -1 at 0% to 1 at 100%. The recursion over 12 turns of the cube gives the 20% with an error of at most 0.2
+/// / 4^12.
 #[test]
 fn cube_equity_has_the_closed_form_in_contact_race_and_bear_off() {
     let race = |mine: usize, theirs: usize| board(&[(mine, 15)], &[(theirs, 15)]);

@@ -22,7 +22,7 @@ fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
     positions.step_by(every).enumerate().map(|(i, board)| (board, Roll::ALL[i * 8 % 21]))
 }
 
-/// Collects the boards after every complete sequence of steps.
+/// Collects the ids of the boards after every complete sequence of steps.
 fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
     // The legal steps depend on the board and on the dice left, which follow from the distances moved.
     let mut gone: Vec<u8> = play.taken().iter().map(|step| step.from - step.to).collect();

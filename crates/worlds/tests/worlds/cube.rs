@@ -63,7 +63,7 @@ mod space {
         (0..3).map(|i| a[i] * b[i]).sum()
     }
 
-    /// A quarter turn about an axis, clockwise seen from its tip.
+    /// The vector `v` after a quarter turn about an axis, clockwise as seen from the axis's tip.
     fn turn(axis: Vector, v: Vector) -> Vector {
         let cross = |i: usize| axis[(i + 1) % 3] * v[(i + 2) % 3] - axis[(i + 2) % 3] * v[(i + 1) % 3];
         std::array::from_fn(|i| axis[i] * dot(axis, v) - cross(i))
@@ -151,7 +151,7 @@ fn the_2x2x2_turns_as_in_another_program() {
     assert!(held > 10, "only {held} have another orientation");
 }
 
-/// Letter of the face for a colour of magiccube.
+/// Letter of the face for a colour letter of the program magiccube.
 fn face_of(colour: char) -> char {
     "URFDLB".as_bytes()["WRGYOB".find(colour).unwrap()].into()
 }
@@ -279,7 +279,7 @@ fn solutions_solve_with_the_fewest_moves() {
     }
 }
 
-/// Counts of states by distance, found by search with actions and equality only. Asserts that their keys differ.
+/// Counts of states by distance, found by search with actions and equality only. Asserts that the states have different keys.
 fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usize> {
     let actions = Actions::of::<P>(metric);
     let mut known = HashSet::from([P::SOLVED]);
@@ -616,7 +616,8 @@ mod any {
             }
         }
 
-        /// Exchanged stickers keep the counts, so they reach every later check.
+        /// Exchanging stickers keeps the number of stickers of each colour, so the strings pass this check and reach all later
+        /// checks.
         #[test]
         fn exchanged_stickers_are_never_misread(sequence in sequences(20), pairs in prop::collection::vec((0..54usize, 0..54usize), 1..8)) {
             let three = Three::after(&sequence).facelets(&Scheme::FACES);

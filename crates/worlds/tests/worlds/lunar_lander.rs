@@ -12,8 +12,9 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::control::{Action, LunarLander64, LunarLanders, Twin, Vector, World64};
 
 pub const ID: &str = "LunarLander-v3";
-/// A state starts with positions, angles and speeds: first the hull's, then the legs'.
+/// Number of values at the start of a state that are the hull's position, angle and speeds.
 const HULL: usize = 6;
+/// Number of values at the start of a state that are positions, angles and speeds of hull and legs.
 const MOTION: usize = 18;
 
 fn golden() -> Value {
@@ -117,8 +118,8 @@ fn one_step_from_each_recorded_state_on_the_ground_matches() {
     assert!(landed > 0 && crashed > 3 && one_leg > 30 && both > 60, "{landed} {crashed} {one_leg} {both}");
 }
 
-/// Takes one step with the engines off in both versions, from a state of the reference. Asserts equal ends; returns the differences
-/// of observations and rewards.
+/// Takes one step with the engines off in both versions, from a state of the reference. Asserts that the episode ends in both or in
+/// none; returns the largest difference of the observations and the difference of the rewards.
 fn step_apart(many: &mut LunarLanders, lander: &mut LunarLander64, state: &[f64], elapsed: u32) -> (f64, f64) {
     let (mut reached, mut reward, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
     let single: Vec<f32> = state[..STATE].iter().map(|&x| x as f32).collect();
@@ -165,7 +166,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
     }
 }
 
-/// Action of a pilot of the recordings at a step of an environment; random actions depend on environment and step.
+/// Action at step `t` of environment `env` by a pilot, one of the policies of the recordings. Random actions depend on `env` and
+/// `t`.
 pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
     let example = || heuristic::<f32>(shown.try_into().unwrap()) as f32;
     let words = Rng::new(11, 22).block([env as u32, t as u32, 0, 0]);
@@ -186,7 +188,7 @@ pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
 struct Flown {
     returns: Vec<f64>,
     lengths: Vec<f64>,
-    /// Number of crashed, lost and landed craft.
+    /// Number of craft that crashed, left the picture and landed.
     ends: [f64; 3],
 }
 
@@ -321,7 +323,7 @@ fn initial_states_have_gymnasiums_statistics() {
     }
 }
 
-/// A random counter is the environment, its episode, the index of the number divided by four, and the purpose: 1 for initial
+/// The words of a random counter are the environment, its episode, a number's index divided by four, and the purpose: 1 for initial
 /// states. The GPU kernels use the same counters.
 #[test]
 fn initial_states_use_the_documented_random_counters() {

@@ -1,5 +1,5 @@
-//! The vectorized environments, compared with their f64 references and with each other. Lanes, groups of environments and
-//! checkpoints do not change a bit.
+//! The vectorized environments, compared with their f64 references and with each other. Lane counts, the division into groups and
+//! checkpoints do not change a bit of the results.
 
 use crate::fleet::{Fleet, Saved, wide};
 use crate::lunar_lander::{self as flying, ID as LANDER};
@@ -12,7 +12,7 @@ use worlds::control::{InvalidState, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
-/// Expected `ended` word of a step after `elapsed` others.
+/// Expected `ended` word of a step after `elapsed` earlier steps.
 fn end_word(terminated: bool, truncated: bool, elapsed: u32) -> u32 {
     let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
     if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT }
@@ -130,7 +130,8 @@ fn acrobot_matches_the_reference_at_every_speed() {
 /// `ended` words and reward bits of all steps.
 pub type Played = (Vec<u32>, Vec<u32>);
 
-/// Steps environments `first..` with actions by which some reach their goal and some do not.
+/// Steps a fleet, whose first environment has the number `first`, with actions by which some environments reach their goal and some
+/// do not.
 pub fn play(fleet: &mut Fleet, first: usize, steps: std::ops::Range<usize>) -> Played {
     let (count, id) = (fleet.many.count(), fleet.kind.spec.id);
     let mut played = (vec![], vec![]);

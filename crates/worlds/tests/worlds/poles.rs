@@ -59,8 +59,8 @@ fn play_equals_steps_with_the_same_random_actions() {
     }
 }
 
-/// [`CartPoles::play`] relies on this bound. It is tested with constant pushes from the worst corners and from random initial
-/// states.
+/// `CartPoles::play` relies on at least eight steps in an episode. This is tested with constant pushes from the worst corners and
+/// from random initial states.
 #[test]
 fn episodes_have_at_least_eight_steps() {
     for (state, action) in [([-0.05; 4], 1.0), ([0.05; 4], 0.0), ([0.0, 0.0, 0.05, 0.05], 0.0)] {
