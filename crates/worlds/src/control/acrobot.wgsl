@@ -30,7 +30,7 @@ fn acrobot_accelerations(a: vec2<f32>, b: vec2<f32>, v: vec2<f32>, torque: f32) 
     return vec2<f32>(upper, lower) * scale;
 }
 
-// Accelerations at the speeds `v` after the angles moved for `time_s` at the speeds `along`.
+// Accelerations of both angles, after they have moved for `time_s` at the speeds `along`, with the present speeds `v`.
 fn acrobot_ahead(angles: vec2<f32>, along: vec2<f32>, v: vec2<f32>, time_s: f32, torque: f32) -> vec2<f32> {
     let reached = fma(along, vec2<f32>(time_s), angles);
     return acrobot_accelerations(angle_sin_cos(reached.x), angle_sin_cos(reached.y), v, torque);

@@ -6,7 +6,7 @@
 
 alias Ground = array<f32, 11>;
 
-// Last word of a random counter, by purpose.
+// Last word of a random counter: for initial states, and for the keys of the engines' offsets.
 const BEGINNING: u32 = 1u;
 const NOISE: u32 = 2u;
 const SWEEPS: i32 = 180;
@@ -14,15 +14,15 @@ const LAST_PIECE: i32 = 9;
 
 struct Body { place: vec2<f32>, velocity: vec2<f32>, angle: f32, spin: f32 }
 struct Effort { push: vec2<f32>, stop: f32, motor: f32 }
-// A body near a piece of ground, with the impulses of both points in the last step. `piece` is -1 for none, `feature` -1 if
-// they do not touch.
+// A body near a piece of ground, with the impulses at both contact points in the last step. `piece` is -1 for none; `feature` is -1 if body
+// and piece do not touch.
 struct Touch { piece: i32, feature: vec2<i32>, normal: vec2<f32>, along: vec2<f32> }
-// `touching` is set when a touch begins and cleared when a touch ends, even if another one remains. `ever` is true if it was
-// set in this step.
+// `touching` is set when a touch begins and cleared when a touch ends, even if another touch remains. `ever` is true if `touching` was set
+// at any time in this step.
 struct Part { body: Body, touch_1: Touch, touch_2: Touch, touching: bool, ever: bool }
 struct Scene { hull: Part, leg_1: Part, leg_2: Part, effort_1: Effort, effort_2: Effort, rested: f32 }
 
-// Contact geometry of two surfaces. The face is the body's, in its coordinates, or the ground's.
+// Contact geometry of a body and a piece of ground. The face is the body's, in the body's coordinates, or the ground's, in the world's.
 struct Meeting {
     is: bool,
     of_body: bool,
@@ -33,8 +33,8 @@ struct Meeting {
     second: vec2<f32>,
     feature: vec2<i32>,
 }
-// Solver rows of a contact: impulses; the normal; levers about the normal and about the ground; effective masses of the points
-// along both; the matrix (11, 12, 22) from normal impulses to normal speeds, and its inverse.
+// Numbers of a contact for the sweeps: impulses; the normal; levers about the normal and about the ground; effective masses of the points
+// along the normal and along the ground; the matrix (11, 12, 22) from normal impulses to normal speeds, and its inverse.
 struct Rows {
     push: vec2<f32>,
     along: vec2<f32>,
@@ -50,9 +50,9 @@ struct Rows {
 struct Contact { is: bool, meeting: Meeting, rows: Rows }
 struct Contacts { c0: Contact, c1: Contact, c2: Contact, c3: Contact, c4: Contact, c5: Contact }
 
-// State of a hinge in one step: both arms, and its stop: 1 at the low one, -1 at the high one, 0 for none.
+// Constants of a hinge in one step: both arms, and the stop that is reached: 1 for the low stop, -1 for the high stop, 0 for none.
 struct Joint { arm_a: vec2<f32>, arm_b: vec2<f32>, stop: f32 }
-// Solver data of a hinge: effect of a turn on the arms' ends; inverse matrices with the stop and without.
+// Numbers of a hinge for the sweeps: effect of a turn on the arms' ends; inverse matrices with the stop and without.
 struct Hinged {
     joint: Joint,
     effort: Effort,
@@ -68,7 +68,7 @@ fn left(v: vec2<f32>) -> vec2<f32> { return vec2(-v.y, v.x); }
 fn inner(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.x + a.y * b.y; }
 fn size(v: vec2<f32>) -> f32 { return sqrt(inner(v, v)); }
 
-// cos and sin.
+// Cosine and sine of an angle.
 fn turn_by(angle: f32) -> vec2<f32> { return angle_sin_cos(angle).yx; }
 fn turned(turn: vec2<f32>, v: vec2<f32>) -> vec2<f32> {
     return vec2(turn.x * v.x - turn.y * v.y, turn.y * v.x + turn.x * v.y);
@@ -162,8 +162,8 @@ fn cut(edge: Edge, normal: vec2<f32>, offset: f32, name: i32) -> Edge {
     return Edge(is, select(edge.q, edge.p, kept), at, vec2(select(edge.names.y, edge.names.x, kept), name));
 }
 
-// Contact geometry of a body and a piece of ground. The face is that of the axis with the largest separation; the other
-// shape's edge is clipped to it.
+// Contact geometry of a body and a piece of ground. The face is the one with the largest separation, of the body or of the ground. The
+// other shape's edge is clipped to the face.
 fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     var meeting: Meeting;
     meeting.is = false;
@@ -238,7 +238,7 @@ fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     return meeting;
 }
 
-// Impulses of a feature in the touch before.
+// Impulses of a feature in the touch of the last step; 0 for a new feature.
 fn impulses_of(name: i32, before: Touch) -> vec2<f32> {
     if (name == before.feature.x) { return vec2(before.normal.x, before.along.x); }
     if (name == before.feature.y) { return vec2(before.normal.y, before.along.y); }
@@ -287,8 +287,7 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
     return Contact(true, meeting, Rows(push, along_push, normal, lever, side, own, own_side, k, inverse, block));
 }
 
-// Moves a pose (x, y, angle) out of the ground by a fraction of the overlap. The last component is the smallest separation
-// found.
+// Moves a pose (x, y, angle) out of the ground by the fraction `part` of the overlap. The last component is the smallest separation found.
 fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
     var pose = at;
     if (!c.is) { return pose; }
@@ -322,7 +321,7 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
 // Contacts of a body with the ground, and its updated state.
 struct Looked { part: Part, first: Contact, second: Contact }
 
-// Finds the contacts of a body with the ground; contacts that existed before keep their impulses.
+// Finds the contacts of a body with the ground. Contacts that existed in the last step keep their impulses.
 fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
     let at = part.body;
     var looked: Looked;
@@ -402,7 +401,7 @@ fn joint(hull: Body, leg: Body, side: f32) -> Joint {
     return Joint(arm_a, turned(turn_by(leg.angle), hinge_anchor(side)), stop);
 }
 
-// Matrix (xx, xy, yy) from an impulse between the ends of two arms to their relative velocity.
+// Matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the relative velocity of these ends.
 fn effect(a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     let mass = HULL_INV_MASS + LEG_INV_MASS;
     return vec3(
@@ -412,7 +411,7 @@ fn effect(a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     );
 }
 
-// Solver data of a hinge. A stop impulse of the wrong sign is reset to 0.
+// Numbers of a hinge for the sweeps. A stop impulse of the wrong sign is reset to 0.
 fn hinged(j: Joint, given: Effort) -> Hinged {
     var effort = given;
     if (!(effort.stop * j.stop > 0.0)) { effort.stop = 0.0; }
@@ -470,7 +469,7 @@ fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     var push = times(hinge.inverse, parting) + hinge.inverse_turn.xy * slip;
     var turn = inner(hinge.inverse_turn.xy, parting) + hinge.inverse_turn.z * slip;
     var stop = old.stop + turn;
-    // A stop can only push. If it would pull, or there is none, the hinge is solved alone.
+    // A stop can only push. If it would pull, or no stop is reached, the hinge is solved without a stop.
     if (!(stop * hinge.joint.stop >= 0.0 && hinge.joint.stop != 0.0)) {
         push = times(hinge.alone, parting + hinge.turned * old.stop);
         turn = -old.stop;
@@ -537,7 +536,7 @@ fn motion_of(body: Body) -> vec3<f32> { return vec3(body.velocity, body.spin); }
 fn with_motion(body: Body, motion: vec3<f32>) -> Body { return Body(body.place, motion.xy, body.angle, motion.z); }
 fn most_of(v: vec3<f32>) -> f32 { return max(max(abs(v.x), abs(v.y)), abs(v.z)); }
 
-// Final impulses of a hinge. In further sweeps, a motor against its stop would still change by an equal impulse each.
+// Final impulses of a hinge. In the remaining sweeps, a motor against its stop would change by an equal impulse in each sweep.
 fn wound(hinge: Hinged, before: f32, sweeps_left: f32) -> Effort {
     var effort = hinge.effort;
     if (hinge.joint.stop != 0.0) {
@@ -653,7 +652,7 @@ fn flying(j: Joint, side: f32) -> Leg {
 }
 struct Held { is: bool, body: Body, effort: Effort }
 
-// Motion of a leg in free flight and the impulses of its hinge; `is` is false if motor or stop would be too weak.
+// Motion of a leg in free flight and the impulses of its hinge; `is` is false if the motor or the stop cannot apply its impulse.
 fn held(leg: Body, parts: Leg, j: Joint, given: Effort, side: f32, velocity: vec2<f32>, spin: f32) -> Held {
     let new_velocity = velocity + left(parts.arm) * spin + parts.own;
     let new_spin = spin + parts.swing;
@@ -789,7 +788,7 @@ fn from_edge(p: vec2<f32>, q: vec2<f32>, point: vec2<f32>) -> vec2<f32> {
     return point - (p + edge * clamp(inner(point - p, edge) / inner(edge, edge), 0.0, 1.0));
 }
 
-// Direction and distance from a piece of ground to a body; the distance is negative if they overlap.
+// Direction and distance from a piece of ground to a body; the distance is negative if body and piece overlap.
 fn gap(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     let turn = turn_by(at.angle);
     var nearest = vec2(1e9, 0.0);
@@ -908,7 +907,8 @@ fn tried(tries: vec2<u32>, piece: i32, more: u32) -> vec2<u32> {
     return tries + select(vec2(by, 0u), vec2(0u, by), piece >= 8);
 }
 
-// Stops a body that would pass into the ground within this step at its first touches.
+// Moves a body that would pass into the ground in this step back to its first touch, solves the contact there, and moves the body for the
+// rest of the step. Later touches in the step are treated in the same way.
 fn first_touches(leg: bool, given: Part, begin: Body, ground: ptr<function, Ground>) -> Part {
     var part = given;
     var start = begin;
@@ -982,7 +982,7 @@ fn is_still(body: Body) -> bool {
 
 struct Forth { scene: Scene, rests: bool }
 
-// Steps all bodies, with `force` on the hull. `low` is false for a craft so high above the ground that it cannot touch it.
+// Steps all bodies, with `force` on the hull. `low` is false for a craft that is too high to touch the ground.
 fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground>) -> Forth {
     var scene = given;
     var contacts: Contacts;
@@ -1170,7 +1170,7 @@ fn worth(seen: Shown) -> f32 {
         + 10.0 * seen[6] + 10.0 * seen[7];
 }
 
-// Fires an engine; `scatter` is the random offset of its position.
+// Fires the engine of `action`; `scatter` is the random offset of the engine's position.
 fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
     var hull = given;
     let turn = turn_by(hull.angle);
@@ -1193,7 +1193,7 @@ fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
 
 fn height(word: u32) -> f32 { return 0.5 * HEIGHT * uniform_of(word); }
 
-// Initial state of an episode. It takes the first step, in which the legs move to their positions.
+// Initial state of an episode, after a first step in which the legs move to their positions.
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     // The pad replaces the other heights, so the random block with index 1 is not needed.
     let west = threefry(key, vec4(env, episode, 0u, BEGINNING));

@@ -284,8 +284,8 @@ fn swing<N: Number>(
     b[2] = b[2] + inertia_b * (bx * y - by * x + turn);
 }
 
-/// Solves friction at one point with the effective mass `own`. Returns the impulse accumulated in this step, which is limited to
-/// ±`most`; `so_far` is its value before.
+/// Solves friction at one point with the effective mass `own`. Returns the point's accumulated impulse, which was `so_far` and is
+/// limited to ±`most`.
 #[inline(always)]
 fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) -> N {
     let speed = x * b[0] + y * b[1] + lever * b[2];
