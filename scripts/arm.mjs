@@ -26,7 +26,7 @@ async function missing() {
     .map(([, what]) => what);
 }
 
-/** The part of `npm test`. Returns `{ passed, failed }`, or `{ skipped }` with the reason if it cannot run. */
+/** Runs this part of `npm test`. Returns `{ passed, failed }`; if the part cannot run, also `skipped` with the reason. */
 export async function arm() {
   if (process.arch === "arm64") return { passed: 0, failed: 0, skipped: "this is an ARM machine: its native tests are these" };
   const lacking = await missing();

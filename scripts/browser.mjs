@@ -30,7 +30,7 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
     await page.addInitScript(reached, kind);
     await page.goto(server.url + hash);
     const there = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
-    there.catch(() => {}); // closed before the event
+    there.catch(() => {}); // an error after the page is closed does not matter
     let timer;
     const late = new Promise((resolve) => (timer = setTimeout(resolve, patienceMs, Infinity)));
     const seconds = await Promise.race([there, late]);
@@ -50,11 +50,11 @@ export function returning() {
   try {
     localStorage.setItem("hothouse.tour", "seen");
   } catch {
-    // no storage, no tour
+    // Without storage no tour starts.
   }
 }
 
-/** Runs in the page: sets `reachedMs` to the time of the first event of a kind since the start of loading. */
+/** Runs in the page: sets `reachedMs` to the time from the start of loading to the first event of the given kind. */
 export function reached(kind) {
   globalThis.reachedMs = new Promise((resolve) => {
     let client;

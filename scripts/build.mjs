@@ -10,8 +10,8 @@ const dist = join(root, "dist");
 const stamp = join(root, "www/pkg/page-stamp");
 
 /**
- * Builds changed parts. Returns `{ dist, modules, module }`: the folder, the path of each wasm module in it, and a function that
- * builds a module outside `only` when a browser requests a file of it.
+ * Builds the changed parts of the page. Returns `{ dist, modules, module }`: the output folder, the path of each wasm module below that
+ * folder, and a function that builds a module outside `only` when a browser requests one of its files.
  */
 export async function build({ only } = {}) {
   await npmPackages();
@@ -48,7 +48,7 @@ export async function build({ only } = {}) {
   return { dist, modules: entries, module };
 }
 
-/** Builds a module on its first request; the page refers to it by its hash. */
+/** Builds a module on its first request. The addresses in the page contain the module's hash, so the sources must be unchanged. */
 async function later(name, hash) {
   console.log(`\nA browser requests the module '${name}'. Building it now; the page waits.`);
   const modules = await wasm({ only: [name] });
@@ -57,8 +57,8 @@ async function later(name, hash) {
 }
 
 /**
- * Writes the service worker with the name of its build and the files to cache: immediately the common files without wasm modules;
- * later the modules and files of all rooms, by flavour, if all are built.
+ * Writes the service worker with the hash of this build and the files to cache: the common files without wasm modules, cached
+ * immediately, and for each flavour the modules and files of all rooms, cached later (null if a module is not built).
  */
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");

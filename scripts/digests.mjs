@@ -23,7 +23,7 @@ export async function everyRun(program) {
   return ROOMS.flatMap((room) => variants(room).map((variant) => ({ room, variant, knobs: quick[room]?.(variant) ?? {} })));
 }
 
-/** First digest of a run, as `{ iteration, weights, arithmetic }`, from a program or its emulator. */
+/** First digest of a run, as `{ iteration, weights, arithmetic }`. `command` starts the program, directly or in an emulator. */
 export async function digest(command, { room, variant, knobs }, { isa, threads = 2 } = {}) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const args = ["train", room, "--variant", variant, "--seed", String(SEED), "--threads", String(threads), "--device", "cpu", ...set];

@@ -13,7 +13,7 @@ export function quartiles(samples) {
   });
 }
 
-/** A row of a measurement over rounds or seeds. */
+/** A row for a quantity that was measured in several rounds or for several seeds. */
 export function measured(name, samples, unit) {
   const [lower, value, upper] = quartiles(samples);
   return { name, value, lower, upper, rounds: samples.length, unit };

@@ -117,7 +117,7 @@ async function isBusy() {
   return (after[0] - before[0]) / (after[1] - before[1]) > BUSY;
 }
 
-/** Runs a command without input and returns its output; a failure contains the next step. `anyway` accepts any exit status. */
+/** Runs a command without input and returns its output. The error of a failed command contains `next`. `anyway` accepts any exit status. */
 const output = (command, args, { anyway = false, env = {}, next } = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args.map(String), { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -142,7 +142,7 @@ async function lines(...call) {
     .map((line) => JSON.parse(line));
 }
 
-/** The Python of the package's tests, and a fresh copy of the package with the newest library. */
+/** Returns the Python of the package's test environment; `env` selects a fresh copy of the package with the newest library. */
 async function pythonPackage() {
   const missing = await environment();
   if (missing) {

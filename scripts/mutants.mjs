@@ -14,11 +14,11 @@ import { filesUnder, fingerprint, main, options, root, sh, sideBySide, step, Tro
 let crates = ["worlds", "learn", "run"];
 const home = join(target, "mutants");
 const tree = join(home, "tree");
-/** Surplus of mutants, because some do not compile. */
+/** Number of mutants to draw, as a multiple of the requested number, because some do not compile. */
 const SPARE = 1.15;
-/** Slower tests are skipped. */
+/** Time limit of a test without mutants; slower tests are not used. */
 const TEST_LIMIT_S = 120;
-/** Total time limit, without a fault, of the tests for one mutant. */
+/** Limit on the total duration of the tests for one mutant, as measured without a mutant. */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
 /** Unused id: the switches are compiled in and read, but no mutant is on. */
@@ -78,7 +78,10 @@ async function candidates(seed) {
   return all.sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
-/** Faults that no test detected at first, now each with a test. scripts/mutants/named.json contains them as replaced expressions. */
+/**
+ * Faults that no test detected when they were found; each now has a test. scripts/mutants/named.json contains them as replaced
+ * expressions.
+ */
 function named() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
     const source = readFileSync(join(root, file), "utf8");
@@ -104,7 +107,7 @@ function named() {
   });
 }
 
-/** First mutants that do not overlap. */
+/** The first `count` mutants that do not overlap. */
 function drawn(all, count) {
   const taken = [];
   for (const one of all) {
@@ -256,7 +259,7 @@ const lines = (path) =>
         .map((line) => JSON.parse(line))
     : [];
 
-/** Runs the tests that reach a mutant, fast ones first and together; returns the outcome. */
+/** Runs the tests that reach a mutant and returns the outcome. Fast tests run first, all those of a file together. */
 async function tried(one, all) {
   const asked = all.filter(({ reaches }) => reaches.includes(one.id)).sort((a, b) => a.seconds - b.seconds);
   if (!asked.length) return { outcome: "not reached" };

@@ -5,7 +5,7 @@ import { root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
-/** Test files run in parallel. Most tests wait at times: for a process, a lock or their last thread. */
+/** Number of test files that run in parallel. Most tests wait at times: for a process, a lock or their last thread. */
 const AT_ONCE = 2;
 /** Time limit of a test file. The longest takes some minutes. */
 const PATIENCE_MS = 2_400_000;
@@ -28,12 +28,13 @@ export async function nativeTests({ ignored = false } = {}) {
     files = testFiles(out);
     return `${files.length} files`;
   });
-  // The slowest of the last run start first, so that none runs alone at the end. Without an earlier run, the largest start first.
+  // The files that were slowest in the last run start first, so that none runs alone at the end. Without a last run, the largest files
+  // start first.
   const timesAt = join(target, "test-seconds.json");
   let seconds = {};
   try {
     seconds = JSON.parse(readFileSync(timesAt, "utf8"));
-  } catch {} // the first time
+  } catch {} // no earlier run
   const weight = ({ title, executable }) => seconds[title] ?? statSync(executable).size / 1e6;
   const total = { passed: 0, failed: 0, skips: [] };
   const add = ({ passed, failed, skips }, title) => {

@@ -21,7 +21,7 @@ export const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
 const STAMP = join(home, "ready.json");
 const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
 
-/** The part of `npm test`. Returns `{ passed, failed, skips }`, or `{ skipped }` with reason and next step if it cannot run. */
+/** Runs this part of `npm test`. Returns `{ passed, failed, skips }`; if the part cannot run, also `skipped` with reason and next step. */
 export async function pythonTests() {
   const lacking = await environment();
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
@@ -83,7 +83,7 @@ async function make() {
   return lacking;
 }
 
-/** Versions for which the environment was created, and its optional packages. */
+/** Record of the environment: the versions for which it was created, and its optional packages (`has`). */
 function installed() {
   try {
     return JSON.parse(readFileSync(STAMP, "utf8"));

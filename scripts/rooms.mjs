@@ -10,7 +10,7 @@ const LIST = "www/rooms/index.ts";
 export const ROOMS = [...readFileSync(join(root, LIST), "utf8").matchAll(/^ *\{ id: "([\w-]+)"/gm)].map(([, id]) => id);
 if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'list one room per line: { id: "name", … }');
 
-/** Exports of this name from the rooms' scripts, as `[room, export]`; rooms without it are skipped. */
+/** The exports called `name` of the rooms' scripts, as `[room, export]`; rooms without such an export are skipped. */
 export async function own(name) {
   const found = [];
   for (const id of ROOMS) {

@@ -1,6 +1,6 @@
 // `npm run screenshots`: README's pictures in docs/pictures/, one per room and colour scheme. Then, in test-results/, the page on a
-// desktop and a phone, light and dark: early in a run, after it is solved, the device switch, and the pictures of each room. With
-// `-- --readme` only README's.
+// desktop and a phone, light and dark: early in a run, after it is solved, the device switch, and the pictures of each room. `-- --readme`
+// takes README's pictures only.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GPU_ARGS, launch, returning } from "./browser.mjs";

@@ -50,10 +50,10 @@ function pathOf(address) {
  */
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Flags that refuse a link and never block, if the file is replaced meanwhile. (Windows supports neither.) */
+/** Flags for a file that may have been replaced after its check: opening fails on a link and does not block. (Windows supports neither.) */
 const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Opens a regular file in a folder and returns it with its length; undefined if missing or if a link leads out of the folder. */
+/** Opens a regular file in a folder and returns it with its length; undefined if it is missing or if a link leads out of the folder. */
 async function opened(folder, path) {
   try {
     const [root, real] = await Promise.all([realpath(folder), realpath(path)]);

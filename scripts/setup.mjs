@@ -85,7 +85,7 @@ export async function wasmToolchain() {
   return route;
 }
 
-/** Runs as root: directly, or through sudo without a password. */
+/** Runs a command as root: directly, or through sudo without a password. */
 async function root_sh(command) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const [program, ...args] = process.getuid() === 0 ? command : ["sudo", "-n", ...command];
@@ -173,8 +173,8 @@ export async function chromium() {
 }
 
 /**
- * Browser engines besides Chromium, for `scripts/webdriver.mjs`: an opener for each, or `{ missing }` with the reason. They are
- * optional; tests of a missing engine are skipped and listed.
+ * Browser engines besides Chromium, for `scripts/webdriver.mjs`: for each a function that opens it, or `{ missing }` with the reason.
+ * These engines are optional; tests of a missing engine are skipped and listed.
  */
 export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);

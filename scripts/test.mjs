@@ -69,7 +69,7 @@ async function miri() {
     return { passed: 0, failed: 0, skipped: "there is no Miri here (rustup toolchain install nightly --component miri,rust-src)" };
   const modules = ["kernels::", "packed::", "logic::", "graded::"];
   const large = ["large", "longer_than_a_share", "every_test_runs_on"].flatMap((name) => ["--skip", name]);
-  // Proptest searches for its own folder.
+  // Proptest reads the current folder, which Miri's isolation forbids.
   const env = { MIRIFLAGS: "-Zmiri-disable-isolation" };
   return counted(
     await sh("cargo", ["+nightly", "miri", "test", "-p", "math", "--no-default-features", "--test", "math", "--", ...modules, ...large], {
@@ -101,7 +101,7 @@ async function imports() {
   await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
 }
 
-/** `cargo doc` counts as one check. It has the features and the profile of the tests, so that little is compiled for it. */
+/** `cargo doc` counts as one check. It uses the features and the profile of the tests, so that little is compiled for it. */
 async function documents() {
   const rustdoc = { RUSTDOCFLAGS: "-D warnings", CARGO_TARGET_DIR: target };
   await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
@@ -142,7 +142,10 @@ async function browserTests(folder) {
 /** Tests that may pass only in a second run, with reasons. */
 export const EXCUSED = {};
 
-/** Counts after the second run of failed tests. With `strict`, set by the workflow, only tests on the list may fail in their first run. */
+/**
+ * Counts after the second run of failed tests. `unsure` lists the tests that passed in it; they count as passed. With `strict`, set by
+ * the workflow, only those in `list` do, and the others are returned as `faults`.
+ */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));
   const spared = unsure.length - faults.length;

@@ -1,5 +1,6 @@
-// Builds the wasm modules, from the fastest to the one that runs in every supported browser. The page takes the first module that
-// its browser supports. Runs are equal in all modules, bit for bit within one arithmetic.
+// Builds the wasm modules, one per room and flavour. A flavour is a choice of threads and vector instructions; flavours are ordered from
+// the fastest to the one that runs in every supported browser. The page takes the first module that its browser supports. Runs are equal
+// in all modules, bit for bit within one arithmetic.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
@@ -33,7 +34,7 @@ export const MODULES = ROOMS.flatMap((room) => Object.keys(flavours).map((flavou
 export const FIRST_FLAVOUR = "threads-relaxed";
 export const FIRST = `${ROOMS[0]}/${FIRST_FLAVOUR}`;
 
-/** Cargo flags and arguments for a flavour and a route to std. */
+/** Cargo flags and arguments for a flavour and the result of `wasmToolchain`. */
 export function cargoSettings({ threads, features }, route) {
   const enabled = [threads && "+atomics,+bulk-memory,+mutable-globals", features].filter(Boolean).join(",");
   const rustflags = [
@@ -53,9 +54,9 @@ export function cargoSettings({ threads, features }, route) {
 }
 
 /**
- * Builds the changed modules of `only`. Returns for every module its folder, its hash and whether it is built. Rooms share all
- * crates but the last, so that another room takes seconds. `of` names another package with its source folder; the tests have one
- * with a room of their own.
+ * Builds the changed modules of `only`. Returns for every module its folder, its hash and whether it is built. Rooms share all crates
+ * but the last, so building a further room takes seconds. `of` names another package with its source folder; the tests build a package
+ * that has a room of its own.
  */
 export async function wasm({ only = MODULES, of } = {}) {
   const { name: crate, folder, into } = of ?? { name: "web", folder: "crates/web", into: "www/pkg" };

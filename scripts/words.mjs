@@ -33,7 +33,7 @@ const TEXT = /\.(rs|wgsl|ts|css|mjs|py|pyi|md|toml|html|yml|cff)$/;
 /** Words that data of other programs fixes, by file. */
 const FIXED = { "crates/worlds/tests/worlds/backgammon_cube.rs": "nobody" };
 
-/** Words of a line; names in snake case and camel case are split. */
+/** A line in lower case, with names in snake case and camel case split into words. */
 function plain(line) {
   return line
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

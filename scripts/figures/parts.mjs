@@ -1,6 +1,6 @@
-// The parts that `npm run figures` measures. A part returns rows in the form of a bench; all numbers of the generated tables of
-// docs/benchmarks.md are such rows. Seeds are 101 and above, because presets were tuned on lower ones. `gives` matches the names of a
-// part's rows.
+// The parts that `npm run figures` measures. A part returns rows in the format of a bench's output; all numbers of the generated tables of
+// docs/benchmarks.md are such rows. The pattern `gives` matches the names of a part's rows. Seeds are 101 and above, because presets were
+// tuned on lower ones.
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { counted, measured } from "../figure.mjs";
@@ -11,7 +11,7 @@ const FIRST = SEEDS[0];
 /** Number of agents that train and play in parallel, one core each; two at most. */
 const PARALLEL = Math.min(2, availableParallelism());
 
-/** Groups of rows that some machines cannot measure. A group is complete, or absent for its reason. */
+/** Groups of rows that some machines cannot measure, each with the reason. A machine measures all rows of a group or none. */
 export const OPTIONAL = [
   { rows: /^words\.\w+\.(bf16|amx)\.(tokens_per_s|share)$/, why: "the processor has no AVX512-BF16 and no AMX tiles" },
   { rows: /^words\.\w+\.(pytorch\.tokens_per_s|ratio_to_pytorch)$/, why: "no Python with torch was found (set HOTHOUSE_PYTHON to one)" },
@@ -27,17 +27,19 @@ export const OPTIONAL = [
 /** Seeds of a row; fewer in a quick pass. */
 const seeds = (count, { quick }) => Array.from({ length: quick ? Math.min(count, 3) : count }, (_, i) => FIRST + i);
 
-/** Patterns of row names: those of a native bench of a room, and those of the page. */
+/** Pattern for the names of rows from the native bench of a room. */
 const ofTerminal = (room) => new RegExp(`^${room}\\.(?!.*_page$)`);
+/** Pattern for the names of rows from the bench of the page. */
 const ofPage = (room) => new RegExp(`^${room}\\..*_page$${room === "core" ? "|^page\\." : ""}`);
 
-/** The native bench of a room, and the bench of the page. */
+/** The part that runs the native bench of a room. */
 const terminal = (room) => ({
   id: `${room}/terminal`,
   does: `hothouse bench ${room}`,
   gives: ofTerminal(room),
   run: (tools) => tools.hothouse("bench", room),
 });
+/** The part that runs the bench of the page. */
 const page = (room) => ({
   id: `${room}/page`,
   does: `npm run bench -- ${room}`,
@@ -73,7 +75,10 @@ async function checkGnubg(tools) {
   }
 }
 
-/** Strength of an agent after `seconds` of one core, one row per seed. `ends` lists opponents with numbers of games. */
+/**
+ * Strength of an agent after training for `seconds` of CPU time on one core: points and standard error for each seed and opponent.
+ * `ends` lists the opponents, each with a number of games.
+ */
 function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   const sideBySide = Math.min(PARALLEL, of.length) > 1;
   /** Trains and evaluates the agent of one seed; both use one thread. */
@@ -155,8 +160,8 @@ function cube(id, { variant, seconds, states, long }) {
 
 /**
  * Trains populations with restarts until a run is solved; measures seconds of the whole process for each seed. A member ends when it
- * passes the population's check (64 grids; all 512 states of a rule) or makes no progress; a new member then replaces it. (If all members
- * pass at once, all but the best restart as well; no counter includes these.)
+ * passes the population's check (64 grids; all 512 states of a rule) or makes no progress; a new member then replaces it. (If all
+ * members pass at once, all but the best restart as well; no counter includes these restarts.)
  */
 function untilSolved(id, { variant = id, set = [] } = {}) {
   const settings = set.flatMap((setting) => ["--set", setting]);
@@ -179,7 +184,7 @@ function untilSolved(id, { variant = id, set = [] } = {}) {
   };
 }
 
-/** Rows from the last lines of runs, each with its seconds (`took_s`) and its number of members. */
+/** Rows from the last output line of each run, to which the caller adds the run's seconds (`took_s`) and its number of members. */
 export function populationRows(prefix, ends) {
   const solved = ends.filter(({ ended_by }) => ended_by === "solved");
   const times = ends.map((end) => (end.ended_by === "solved" ? end.took_s : Infinity));
@@ -301,7 +306,7 @@ export const PARTS = [
     does: `hothouse solve --seeds 5 --first-seed ${FIRST}`,
     gives: /^control\.[^.]+-v\d\.(solved_at|solved|of|lowest|solve_steps|solve_s)$/,
     async run(tools) {
-      // The command fails if a seed is not solved; that seed still is a row.
+      // The command fails if a seed is not solved; an unsolved seed has a row too.
       const lines = await tools.hothouseAnyway("solve", "--seeds", tools.quick ? 1 : 5, "--first-seed", FIRST);
       const rows = [];
       for (const { variant, solved_at, solved, of } of lines.filter(({ kind }) => kind === "environment")) {

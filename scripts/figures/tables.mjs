@@ -7,7 +7,7 @@ const SCALES = [
   [1e4, "thousand", 1e3],
 ];
 
-/** A number with three significant digits, or four below 10,000 if it is whole: 39,300,000 with divisor 1e6 is `39.3`. */
+/** Formats `value / divisor` with three significant digits, or as a whole number from 100 on: 39,300,000 with divisor 1e6 is `39.3`. */
 function number(value, divisor = 1) {
   const x = value / divisor;
   if (!Number.isFinite(x)) return "never";

@@ -15,7 +15,7 @@ export const digests = (variant) => ({
   ...{ "Pendulum-v1": { squash: 1 }, "Acrobot-v1": { shared: 1, tanh: 0 } }[variant],
 });
 
-/** Time from loading to the solved run for each seed; the native figure includes the whole program likewise. */
+/** Time from the start of loading to the solved run, for each seed. The native figure is likewise the time of the whole program. */
 export async function bench(browser, server, give) {
   const times = await revisits(
     browser,

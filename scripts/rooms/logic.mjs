@@ -6,8 +6,9 @@ import { step } from "../sh.mjs";
 /** Seeds on which no preset was tuned. */
 const SEEDS = [101, 102, 103, 104, 105];
 const PATIENCE_MS = 120_000;
-/** Times of the screenshots: while gates settle, and after many have. */
+/** Training time before the early screenshot, while gates still settle. */
 const EARLY_MS = 4000;
+/** Further training time before the next screenshot, when many gates have settled. */
 const LATE_MS = 40_000;
 const SETTLE_MS = 3000;
 
