@@ -178,7 +178,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   // Also caches the files of this room for offline use.
   keep(performance.getEntriesByType("resource").map(({ name }) => name));
   const before = leaving?.client.room.id;
-  // No notice after a change of rooms: the header leads back.
+  // No notice after a change of rooms: the visitor can return through the header.
   if (left && before && !undoing && (before === currentRoom || options.room)) {
     notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes }, true));
   }

@@ -48,7 +48,10 @@ export class Address {
   }
 }
 
-/** Variant in a link to this room, or the first variant; `plain` is true if the link contains no other settings. */
+/**
+ * Variant that a link names, by default the first; undefined if the link leads to another room. `plain` is true if the link contains no
+ * other settings.
+ */
 export function linked(link: string, { room, rooms }: Client): { variant: string; plain: boolean } | undefined {
   const [path = "", query = ""] = link.split("?");
   const asked = new URLSearchParams(query);

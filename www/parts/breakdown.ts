@@ -31,7 +31,7 @@ export class Breakdown {
   private readonly table: Table;
   private readonly operations: Operations;
 
-  /** `parts` are in the order of the shares; `time` measures the operations of a gradient. */
+  /** `parts` are in the order of the shares. `time` turns the timing of operations on or off and returns the measurements. */
   constructor(
     private readonly parts: readonly TimePart[],
     time: Look,

@@ -25,12 +25,12 @@ export type Test = { at: number; mean: number; column: string; low?: number; hig
 export interface Drawn {
   readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
-  /** Live changes and notes. `back` restores the run before the change. */
+  /** Live changes and notes. `back` restores the run before the change; it is absent if that state is not kept. */
   readonly changes: { at: number; words: string; back?: () => void }[];
   readonly tests: Test[];
 }
 
-/** A compared run. Dashes and letter identify it, and its colour if the chart has a single curve. */
+/** A compared run. Letter and dashes identify it; so does its colour if the chart has a single curve. */
 export type Overlay = { letter: string; name: string; colour: Colour; dash: number[]; curves: Drawn };
 
 export type Shown = {
@@ -57,13 +57,13 @@ export type ChartOptions = {
   /** One-line description. */
   about: string;
   digits?: number;
-  /** Shows percentages. */
+  /** True if values are shown as percentages. */
   share?: boolean;
   log?: boolean;
   /** Minimum extent of the scale. */
   span?: [number, number];
   levels?: { value: number; label: string }[];
-  /** A large chart, with axis, tests, and labelled changes. It is focusable and handles keys. */
+  /** True for the large chart: with axis, tests, labelled changes, and keys. Such a chart is focusable. */
   main?: boolean;
   /** Called to change the visible part of the axis; undefined shows all. */
   zoom?: (range: Range | undefined) => void;
@@ -104,7 +104,7 @@ export class Chart {
   private readonly area = h("div.plot");
   private readonly now = h("output.number");
   private readonly heading: HTMLElement;
-  /** Current value of each curve, in its colour if there are several, and the position. */
+  /** Texts above the plot: the current value of each curve (in its colour if there are several), then the position on the axis. */
   private valueSpans: HTMLElement[] = [];
   /** Values of every run at the pointer. */
   private readonly tip = h("div.tip", { hidden: true, "aria-hidden": "true" });

@@ -25,7 +25,7 @@ export type ChartWords = Partial<Pick<ChartOptions, "title" | "about" | "digits"
   labels?: Record<string, string>;
   /** Test columns drawn as curves, not as circles. */
   lines?: string[];
-  /** Test column drawn as a level, such as a best possible value. */
+  /** Test column drawn as a level (a horizontal line), such as a best possible value. */
   level?: string;
 };
 
@@ -57,7 +57,7 @@ export type Compared = Look & { name: string; run: RunData };
 export type Scene = { present: RunData; past: RunData | undefined; compared: Compared[] };
 
 export type Group = { name: string; metrics: Column[]; tests: Column[] };
-/** A group split into drawn columns and the column shown as a level. */
+/** A group split into drawn columns and the column shown as a level, if the group has that column. */
 export type Split = { group: Group; drawn: Group; level?: Column };
 
 function groupsOf(room: RoomInfo): Group[] {

@@ -34,7 +34,7 @@ export class CurveTables {
     return table;
   }
 
-  /** Table of metrics without events. */
+  /** Table of the current run's metrics, without columns for other runs and for events. */
   ofMetrics(name: string, columns: Column[]): Table {
     const table: Table = new Table(
       name,
@@ -44,7 +44,7 @@ export class CurveTables {
     return table;
   }
 
-  /** Runs with a column beside the current run. */
+  /** The past run and the compared runs. Each has a column beside the current run. */
   private otherRuns(): { name: string; run: RunData | undefined }[] {
     return [
       { name: "Past run", run: this.scene()?.past },
@@ -61,7 +61,10 @@ export class CurveTables {
     ];
   }
 
-  /** Rows of metrics with the events between them, and the first metric of other runs at the same count. */
+  /**
+   * Rows of the current run's metrics. With `events`, a row also contains the first metric of each other run at the same count, and the
+   * events since the row before.
+   */
   private metricRows(table: Table, columns: Column[], events: boolean): string[][] {
     const present = this.scene()?.present;
     if (!present) return [];

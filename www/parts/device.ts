@@ -21,7 +21,7 @@ export const deviceText = (device: Device): string => `Training on ${device.on_g
 /** Words of a room: the unit of its rates, and the unit after which a change of device takes effect. */
 export type Counts = { rate: string; boundary: string };
 
-/** Reason for the choice, with both rates if they were measured. */
+/** Reason for the choice, with the rates of CPU and GPU if they were measured. */
 export function because({ why, rates }: Device, { rate }: Counts): string {
   if (!rates) return why;
   const [cpu, gpu] = rates.map(short);

@@ -32,7 +32,7 @@ export class Dialog {
   }
 }
 
-/** A command or link with a copy button that shows the result. */
+/** A command or link with a copy button that shows whether copying succeeded. */
 export function copyField(label: string, text: string): HTMLElement {
   const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
   // Lines may break between words, but not after the hyphens of a flag.
@@ -49,7 +49,7 @@ export function copyField(label: string, text: string): HTMLElement {
   return h("div.copy", code, button, status);
 }
 
-/** A button that copies the current text and shows the result. */
+/** A button that copies the current text and then shows `done` or, if the browser denies access, `refused`. */
 export function copyButton(words: string, text: () => string | Promise<string>, done: string, refused: string): HTMLButtonElement {
   const press = async (): Promise<void> => {
     copied.textContent = (await copy(await text())) ? done : refused;

@@ -105,7 +105,6 @@ export function icon(name: Icon): Node {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Record<string, string | number> = {},
@@ -151,7 +150,6 @@ export function form(kind: string, submit: () => unknown, children: Child): HTML
   return element;
 }
 
-/** Marks an input as valid or invalid. */
 export function markInvalid(input: HTMLElement, invalid: boolean): void {
   if (invalid) input.setAttribute("aria-invalid", "true");
   else input.removeAttribute("aria-invalid");
@@ -200,7 +198,7 @@ export function pane(name: string, heading: Child, beside: Child[], ...below: Ch
   return h("section", { class: name, "aria-labelledby": title }, h("div.head", h("h2.label", { id: title }, heading), beside), below);
 }
 
-/** Shows one of two elements and hides the other; the focus moves along. */
+/** Shows one of two elements and hides the other. If the hidden element had the focus, the shown element gets it. */
 export function either(first: boolean, ...both: [HTMLElement, HTMLElement]): void {
   const [shown, hidden] = first ? both : (both.toReversed() as [HTMLElement, HTMLElement]);
   const focused = document.activeElement === hidden;

@@ -14,7 +14,7 @@ class Reader {
     this.tokens = text.match(TOKENS) ?? [];
   }
 
-  /** Parts up to a closing bracket or the end. */
+  /** MathML elements of the tokens up to `close`, or of all tokens if `close` is undefined. */
   parts(close?: string): string[] {
     const parts: string[] = [];
     while (this.tokens.length && this.tokens[0] !== close) parts.push(this.scripted());

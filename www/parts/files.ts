@@ -20,7 +20,7 @@ export function chooser(label: string, taken: (file: File) => void): HTMLElement
   return h("span", button, input);
 }
 
-/** Passes a file dropped anywhere on the page to `taken`, unread. */
+/** Passes a file dropped anywhere on the page to `taken`, without reading it. */
 export function dropping(words: string, taken: (file: File) => void): void {
   const veil = h("div.veil", { hidden: true, "aria-hidden": "true" }, h("p", words));
   document.body.append(veil);

@@ -5,7 +5,7 @@ export const minus = (text: string): string => text.replaceAll("-", "−");
 
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** Unit of a column in words. */
+/** Unit of a column in words; its label if it has no unit. */
 export const plural = ({ unit, label }: { unit: string; label: string }): string => unit || label.toLowerCase();
 
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
@@ -54,7 +54,7 @@ export function percent(share: number): string {
   return `${all > 99 && all < 100 ? trim((Math.floor(100 * all + 1e-9) / 100).toFixed(2)) : figure(all)}%`;
 }
 
-/** Always two significant digits, for changing values: `0.0031`. */
+/** Two significant digits, zeros included, for changing values: `0.0030`. From 100 on, a whole number. */
 export const two = (n: number): string => (n === 0 ? "0" : Math.abs(n) >= 99.5 ? count(n) : n.toPrecision(2));
 
 /** Full value of a knob, as typed: `4194304`; `1e9` if that is much shorter. */

@@ -48,7 +48,7 @@ export class Ghost {
     this.box.click();
   }
 
-  /** Differences of a past run from the current one, its live changes and its result. */
+  /** Settings of the past run that differ from those of the current run, with the past run's live changes and result. */
   private differences(past: History, present: History): string {
     const { marks } = past;
     const other = startOf(present.settings, present.marks);

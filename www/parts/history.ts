@@ -5,7 +5,7 @@ import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** With more values of a knob, only the first and the last are shown. */
+/** Largest number of a knob's values to show; of more, only the first and the last are shown. */
 const MOST_VALUES = 4;
 
 export class History {
@@ -131,7 +131,7 @@ export class History {
     return [this.iterations, this.counts, ...this.others, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** CSV as the terminal writes with `--csv`: the metrics of each kept iteration and the test after it. */
+  /** The history as CSV, in the format of the terminal's `--csv`: the metrics of each kept iteration and the test after it. */
   csv(): string {
     const { counters, metrics, tests, parts } = this.room;
     const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);

@@ -31,7 +31,7 @@ function rounded({ kind, min, max, log }: Range, value: number): number {
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
 }
 
-/** Knobs beside the curve: the existing ones of `wanted`, then other live knobs in order. */
+/** At most `FIRST` knobs to show beside the curve: those of `wanted` that exist, then the other live knobs. */
 function foremost(knobs: Knob[], wanted: string[]): Knob[] {
   const named = wanted.flatMap((name) => knobs.find((knob) => knob.name === name) ?? []);
   return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
@@ -84,7 +84,7 @@ export class Knobs {
 
   constructor(
     private readonly actions: KnobActions,
-    /** Live changes take effect after this unit. */
+    /** Unit of training after which a live change takes effect. */
     private readonly unit = "iteration",
     private readonly foremost: string[] = [],
   ) {

@@ -36,7 +36,7 @@ function tick(nowMs: number): void {
   requestAnimationFrame(tick);
 }
 
-/** Calls `draw` while `element` is on the screen and its page is open, at most every `everyMs`; the returned function stops it. */
+/** Calls `draw` while `element` is on the screen and its page is open, at most every `everyMs`. The returned function ends the calls. */
 export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
   entries.set(element, { draw, everyMs, lastMs: -Infinity, seen: false });
   watcher.observe(element);

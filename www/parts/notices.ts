@@ -32,7 +32,7 @@ export class Notices {
     this.show("info", text, kept, { label: "Undo", run: undo, forMs: UNDO_MS });
   }
 
-  /** Shows a notice; the same text replaces an earlier one. */
+  /** Shows a notice; it replaces an earlier notice with the same text. */
   show(level: Level, text: string, nextStep: string, action?: Action): void {
     this.shown.get(text)?.remove();
     const card = h("div", { class: `notice ${level}` });

@@ -1,4 +1,4 @@
-// Table of gradient time by operation. Calls are timed while it is open.
+// Table of gradient time by operation. Calls are timed while the table is open.
 
 import { untilClosed } from "./life";
 import { Table } from "./table";

@@ -1,4 +1,4 @@
-// Selected training speed, in rooms with a real time.
+// Selected training speed, in rooms whose simulations have a real-time speed.
 
 import type { Client } from "../run/client";
 import { SPEEDS } from "./transport";
@@ -8,7 +8,7 @@ export class Pace {
 
   constructor(
     private readonly client: Client,
-    /** Growth of the first counter per second in real time. */
+    /** Growth of the first counter per second at real-time speed. */
     private readonly realTime: () => number,
   ) {}
 
@@ -17,7 +17,7 @@ export class Pace {
     this.keep();
   }
 
-  /** Applies the selected speed, also after a change of the real time. */
+  /** Applies the selected speed; called again when a run begins, because `realTime` may have changed. */
   keep(): void {
     const { times } = SPEEDS[this.speed]!;
     this.client.setSpeed(times === null ? null : times * this.realTime());

@@ -357,7 +357,10 @@ export class Page implements RoomPage {
     if (another) this.explain();
   }
 
-  /** Keeps the current run when another replaces it: for its variant, or as the past run of the same variant. */
+  /**
+   * Keeps the current run when another run replaces it. After a change of variant it can be continued; otherwise it becomes the past
+   * run.
+   */
   private keepPrevious(another: boolean): void {
     const { client, present } = this;
     const { left, ends } = this.starts.succession.take();
@@ -372,7 +375,7 @@ export class Page implements RoomPage {
     );
   }
 
-  /** Drops the kept run of this variant, which the new run continues or shows as its past run. */
+  /** Drops the kept run of this variant: the new run continues it or, after a change of variant, shows it as the past run. */
   private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };
     const left = keptRun(of.room, of.variant);
@@ -411,7 +414,7 @@ export class Page implements RoomPage {
     return value === undefined ? undefined : `${this.curves.title} ${value}`;
   }
 
-  /** Shares of time in a row; they follow its metrics. */
+  /** Shares of time in a row; they are stored after the row's metrics. */
   private shares({ values }: Row): number[] {
     return values.slice(this.client.room.metrics.length).map((share) => share ?? 0);
   }
@@ -439,7 +442,7 @@ function explanation({ heading, words, equation, summary = "The equation" }: Exp
   return h("article", h("h3", heading), h("p", words), details);
 }
 
-/** True if the run that has begun continues the kept one. */
+/** True if the run that has begun continues a kept run. */
 function continues({ iteration = 0, history }: Kept, { config, marks, progress }: Began): boolean {
   if (!history || progress.iteration < iteration || JSON.stringify(history.config) !== JSON.stringify(config)) return false;
   return history.marks.every((mark, k) => marks[k] && sameMark(mark, marks[k]));

@@ -13,7 +13,7 @@ import type { Step } from "./tour";
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
-/** Optional parts of a room beside its declarations in Rust. `C` is a client for the room's questions. */
+/** Optional parts of a room beside its declarations in Rust. `C` is the type of its client, with the room's questions. */
 export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
   /** Budgets for a run in a sweep, in units of the first counter. */
@@ -28,14 +28,14 @@ export interface RoomExtension<C extends Client = Client> {
   can?: string[];
   /** Touch gestures of this room, for its help. */
   gestures?: Gesture[];
-  /** Contents of a saved run and of a link, for "Save and share". */
+  /** Text for "Save and share" about the contents of a saved run and of a link. */
   saved?: string;
   view?(page: RoomPage<C>): View;
 }
 
 /** A room's own pictures and texts. */
 export interface View {
-  /** Top of the page, around the common curves. */
+  /** Returns the top of the page, which must contain the element `curves`. */
   first?(curves: HTMLElement): HTMLElement;
   bands?: Band[];
   /** Handler for a dropped file that is not a saved run; `words` is the label of the drop area. */
@@ -48,12 +48,12 @@ export interface View {
   headline?(): string;
   /** Status of the run in one or two sentences. */
   status?(present: History): string;
-  /** Status for a screen reader, if it differs; undefined uses the default. */
+  /** Status for a screen reader, if it differs from `status`. With undefined, the page uses its own sentence. */
   spoken?(present: History): string | undefined;
   explanations?(): Explanation[];
   /** Chart texts of the current variant. */
   charts?(): Record<string, ChartWords>;
-  /** Growth of the first counter per second in real time, if the room has a real time. */
+  /** Growth of the first counter per second at real-time speed, if the room's simulations have one. */
   realTime?(): number;
   /** Called when a run begins; `another` is true for the first run and after a change of variant. */
   began?(began: Began, another: boolean): void;

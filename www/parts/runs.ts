@@ -19,11 +19,11 @@ import "./runs.css";
 const MOST_RUNS = 40;
 const MOST_BYTES = 6e6;
 const MOST_ROWS = 300;
-/** Shorter runs are not stored. */
+/** Least number of rows of a stored run. */
 const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
-/** Training seconds by which a stored run may exceed a continued save and still count as the same run. */
+/** Training seconds by which a stored run may be ahead of a save that continues the same run; saves are less frequent. */
 const SAME_S = 15;
 const NAMED = 3;
 const CHANGES = 3;
@@ -182,7 +182,7 @@ export class Runs {
     this.kept.classList.toggle("error", this.refused !== "");
   }
 
-  /** Drops the oldest runs that are not shown. */
+  /** Drops the oldest runs that are not drawn, until the list is within its limits. */
   private bound(): void {
     const old = [...this.entries.values()].map(({ record }) => record).sort((a, b) => a.beganMs - b.beganMs);
     let bytes = old.reduce((sum, record) => sum + bytesOf(record), 0);
@@ -426,7 +426,7 @@ export class Runs {
 const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> =>
   Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
 
-/** Automatic name of a run. */
+/** Name of a run that the visitor has not named: variant, changed settings, and a seed other than 1. */
 function automatic({ variant, config, settings, defaults, labels, marks }: RunRecord): string {
   const named = Object.entries(startOf(settings, marks)).filter(
     ([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob),

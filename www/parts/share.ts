@@ -17,7 +17,7 @@ export interface Run {
 }
 
 export interface ShareActions {
-  /** Contents of a saved run of this room and of a link. */
+  /** Text about the contents of a saved run of this room and of a link. */
   about: string;
   csv(): string;
   fileName(): string;

@@ -12,8 +12,9 @@ export type Gesture = { shown: string; does: string };
 /** Content of the help dialog apart from the keys. */
 export type Help = { about: string; can: string[]; gestures: Gesture[]; tour: () => void };
 
-/** Focused elements that handle all keys, or the space key, themselves. */
+/** Elements that handle all keys themselves while they have the focus. */
 const KEEPS_ALL = "input:not([type=radio], [type=checkbox]), select, textarea, [contenteditable], [role=application], [role=textbox]";
+/** Elements that handle the space key themselves while they have the focus. */
 const KEEPS_SPACE = "input, button, a, summary, label, [tabindex]";
 
 const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>

@@ -8,7 +8,7 @@ export interface State<T> {
   value: T;
 }
 
-/** Schedules a repetition. */
+/** Calls `again`, which repeats an effect, immediately or later. */
 export type Schedule = (again: () => void) => void;
 
 type Readers = Set<Reader>;
@@ -31,7 +31,7 @@ function notify(readers: Readers): void {
   for (const reader of [...readers]) reader.changed();
 }
 
-/** Runs `read` and tracks the values that it reads, instead of those of the previous run. */
+/** Runs `read` and tracks the values that it reads for `reader`. Values of an earlier call for `reader` are no longer tracked. */
 function tracked<T>(reader: Reader, read: () => T): T {
   untrack(reader);
   const outer = reading;
@@ -91,10 +91,10 @@ export function derived<T>(compute: () => T): Readable<T> {
   };
 }
 
-/** Repeats immediately. */
+/** Schedule that repeats an effect immediately. */
 export const atOnce: Schedule = (again) => again();
 
-/** Repeats asynchronously, at most every `ms`. */
+/** Schedule that repeats an effect asynchronously, at most every `ms`. */
 export function paced(ms: number): Schedule {
   let lastMs = -Infinity;
   return (again) => {
@@ -106,7 +106,7 @@ export function paced(ms: number): Schedule {
   };
 }
 
-/** Calls `run` now and after each change of the values that it read, as scheduled. The returned function stops it. */
+/** Calls `run` now, and again by `schedule` after each change of a value that it read. The returned function ends the effect. */
 export function effect(run: () => void, schedule: Schedule): () => void {
   let [due, ended] = [false, false];
   const again = (): void => {

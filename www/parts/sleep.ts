@@ -3,7 +3,7 @@
 import { pageLife } from "./life";
 
 const SLEPT_S = 30;
-/** Delay for the worker's events from the hidden time to arrive. */
+/** Wait after the tab becomes visible, so that events that the worker sent in the meantime can arrive. */
 const ARRIVE_MS = 1500;
 
 export interface Watched {

@@ -107,7 +107,7 @@ export class Starts {
     goUp();
   }
 
-  /** Continues a saved run, in its own room. */
+  /** Continues a saved run, in the room that it belongs to. */
   async load(file: File): Promise<void> {
     this.around.announcer.say(`Loading ${file.name}`);
     const ends = { words: `${file.name} was loaded.`, follow: false };
@@ -134,7 +134,10 @@ export class Starts {
     await done;
   }
 
-  /** Handles a link to another variant of this room without settings, or to a kept run. False if the page must be reopened. */
+  /**
+   * Switches to the variant of a link, if the link has no other settings, belongs to a kept run, or is the current address. Returns
+   * false if the page must be reopened instead.
+   */
   follow(link: string): boolean {
     const { room } = this.client;
     const target = linked(link, this.client);
@@ -152,7 +155,7 @@ export class Starts {
     return `#/${this.client.room.id}?variant=${variant}&v=${version}`;
   }
 
-  /** Switches to a variant. Continues its run of this visit, or starts a new one. */
+  /** Switches to a variant: continues the variant's run of this visit, or starts a new run. */
   private async goTo(variant: Variant, push: boolean): Promise<void> {
     const { client } = this;
     const present = this.sources.present();

@@ -23,7 +23,7 @@ export class Succession {
   constructor(
     private readonly client: Client,
     private readonly pace: Pace,
-    /** Called after each replacement, refused ones included. */
+    /** Called after each replacement, also after one that was refused. */
     private readonly done: () => void,
   ) {}
 

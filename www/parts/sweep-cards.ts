@@ -56,7 +56,7 @@ const median = (numbers: number[]): number => {
 
 export class SweepCards {
   readonly element = h("ul.sweep-grid", { "aria-label": "Results by value" });
-  /** Choice of the band's meaning. */
+  /** Select for the meaning of the band around the mean curve. */
   readonly spread = select("sweep-band", [
     ["range", "minimum to maximum"],
     ["error", "± standard error"],
@@ -66,7 +66,7 @@ export class SweepCards {
 
   constructor(
     private readonly unit: string,
-    /** Starts a new run with a value. */
+    /** Starts a new run with this value of the knob. */
     private readonly use: (knob: string, value: Value) => void,
   ) {}
 
@@ -129,7 +129,7 @@ export class SweepCards {
     return `${figure(mean)}${about} at ${short(at)}`;
   }
 
-  /** Value with the most solved seeds, then the lowest median steps, then the best last test. */
+  /** Value with the most solved seeds, then the lowest median count at which they were solved, then the best median of the last tests. */
   best(cells: SweepCell[]): Value | undefined {
     const scores = (this.swept?.spec.values ?? []).map((value) => {
       const own = cells.filter((cell) => cell.value === value);

@@ -100,7 +100,7 @@ export class SweepForm {
     return this.current()?.label;
   }
 
-  /** Pseudo-knob of the room's comparable variants. */
+  /** Pseudo-knob whose values are the comparable variants; empty if there are fewer than two. */
   private variants(variant: Variant): Knob[] {
     const options = this.room.variants
       .filter((other) => this.comparable(variant, other))

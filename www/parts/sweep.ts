@@ -14,7 +14,7 @@ const WRITE_MS = 1000;
 export type SweepActions = {
   start(spec: SweepSpec): void;
   end(): void;
-  /** Starts a new run with a value. */
+  /** Starts a new run with this value of the knob. */
   use(knob: string, value: Value): void;
   say(text: string): void;
 };
@@ -31,7 +31,7 @@ export class Sweep {
   private readonly status = h("p.small");
   private readonly unit: string;
   private run: Varied | undefined;
-  /** Limits of the vertical scale; undefined follows the curves. */
+  /** Limits of the vertical scale; undefined if they depend on the curves. */
   private scale: [number, number] | undefined;
   private cells: SweepCell[] = [];
   /** True while the sweep is running and the run is paused. */

@@ -56,7 +56,7 @@ export class Switcher {
       [this.actions.nameOf(variant)],
     );
     link.addEventListener("click", (event) => {
-      // The browser opens links in other tabs and windows.
+      // Clicks that open another tab or window are left to the browser.
       if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       this.switchTo(variant);

@@ -37,7 +37,7 @@ export class Table {
     this.renew();
   }
 
-  /** Rewrites the table immediately, after a change of its subject. */
+  /** Rewrites the table immediately, after a change of the data that it shows. */
   renew(): void {
     this.wroteMs = -Infinity;
     if (!this.element.hidden) this.write();

@@ -14,7 +14,7 @@ const EDGE = 8;
 /** Below this page width the box is at the bottom of the screen. */
 const NARROW = 760;
 
-/** Default steps. */
+/** Steps of the tour in a room without its own steps; `subject` begins the first text. */
 export const steps = (subject: string): Step[] => [
   { at: ".returns", heading: "Training runs", words: `${subject} has been training since the page opened. This curve shows its results.` },
   ...knobToCurve("Drag a slider far to either side."),
