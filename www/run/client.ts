@@ -28,7 +28,7 @@ import type {
 import { beginVisit, loadRuns, loadVisit, type SavedRun, type Saved } from "./store";
 import type { FromWorker, RunQueries, Opened } from "./worker";
 
-/** Address of each room's wasm module by flavour, relative to the page. The build defines it. */
+/** Address of each wasm module, by room and flavour, relative to the page. The build defines it. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
 /** Longest wait for a final save when the visitor leaves the room. */

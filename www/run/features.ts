@@ -11,7 +11,7 @@ export interface Choice {
   threads: number;
 }
 
-/** Tests whether a function that applies one instruction to `vectors` vectors validates, so whether the instruction is supported. */
+/** Tests whether the browser supports an instruction, by validating a function that applies the instruction to `vectors` vectors. */
 const probe = (vectors: number, ...instruction: number[]): boolean => {
   const push = Array.from({ length: vectors }, () => [0x41, 0, 0xfd, 0x0f]).flat(); // i32.const 0, i8x16.splat
   const body = [0, ...push, ...instruction, 0x0b];

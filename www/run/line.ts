@@ -7,9 +7,9 @@ import type { FromWorker, ToWorker } from "./worker";
 const CRASH_GATHER_MS = 200;
 /** Interval between heartbeats. */
 const BEAT_MS = 1000;
-/** Unanswered heartbeats until the worker counts as silent. It normally answers after each slice. */
+/** Number of unanswered heartbeats after which the worker counts as silent. The worker normally answers after each slice. */
 const SILENT_BEATS = 15;
-/** The same limit during work without slices: starting a run, testing, reading a file. */
+/** Number of unanswered heartbeats during work without slices: starting a run, testing, reading a file. */
 const BUSY_BEATS = 60;
 
 export interface LineListener {

@@ -68,7 +68,7 @@ export class Monitor {
     this.tests.next = cursor.tests;
   }
 
-  /** Rows written since the last call, in order. Empty if another run has begun; `begin` sets its cursor. */
+  /** Rows written since the last call, in order. Empty if another run has begun and `begin` has not yet received its cursor. */
   read(): Event[] {
     if (!this.isCurrentRun()) return [];
     const rows = [...this.newer(this.metrics), ...this.newer(this.tests)];

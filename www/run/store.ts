@@ -34,7 +34,6 @@ function thisVisit(): number {
   }
 }
 
-/** Starts a new visit in this tab. */
 export function beginVisit(): void {
   visit = Date.now();
   saves.clear();

@@ -101,7 +101,7 @@ interface Run extends MayTrainOnGpu {
   monitor(): number;
   layout(): Layout;
   cursor(): Cursor;
-  /** The room's first counter. */
+  /** Value of the room's first counter. */
   count(): number;
   expect(digest: Digest): void;
   config(): Config;
@@ -152,15 +152,17 @@ let wasm: Wasm;
 let run: Run;
 let memory: WebAssembly.Memory;
 let monitor: Monitor;
-/** Rows not yet posted, the time of the last post, and whether a timer will post them. */
+/** Rows not yet posted. */
 const rows: Event[] = [];
+/** Time of the last post of rows. */
 let postedMs = 0;
+/** True if a timer will post the rows. */
 let postScheduled = false;
 let running = false;
-/** True after the first work. The GPU is opened only then, to start training without delay. */
+/** True after the first slice. Only then is the GPU opened, so that training starts without delay. */
 let begun = false;
 let variant = "";
-/** A small sweep in progress; `resume` if the run continues after it. */
+/** A small sweep in progress; `resume` is true if the run continues after the sweep. */
 let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
 /** A run that waits for its user data. It begins when the data arrives, unless another run begins first. */
 let waitingForData: { command: Command; digest: Digest | null } | undefined;

@@ -33,7 +33,7 @@ export class AnalysisPane {
     ]);
   }
 
-  /** Analyses the default position, unless another one was analysed before. */
+  /** Analyses the default position, unless a position was analysed before. */
   begin(): void {
     if (!this.asked) void this.ask(true);
   }

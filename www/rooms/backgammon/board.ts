@@ -7,7 +7,7 @@ import { calm } from "../../parts/loop";
 import { modified } from "../shared/keys";
 import { allOf, type Roll } from "./dice";
 
-/** The board is seen by side 0. */
+/** Side 0 is the side from which the board is seen. */
 export type Side = 0 | 1;
 /** Checker counts of each side in its own numbering: borne off, points 1 to 24, bar. */
 export type Places = { mine: number[]; theirs: number[] };
@@ -85,7 +85,7 @@ export type BoardCallbacks = {
   /** Called when the person chooses a legal step. */
   step(from: number, to: number): void;
   refuse(words: string): void;
-  /** Called when a place is chosen in the editor, where no checker moves. */
+  /** Called in the editor, where no checker moves, when a place is chosen; `less` is true to remove a checker. */
   pick?(place: number, less: boolean): void;
 };
 
@@ -101,7 +101,7 @@ export class Board {
   private readonly word = svg("g", { class: "word" });
   private readonly cubeText = svg("text", { "text-anchor": "middle", dy: "0.36em" });
   private readonly head = id("arrow");
-  /** Checkers of each side by its place, the lowest first. */
+  /** Checkers by side and place; within a place from the lowest to the highest. */
   private readonly stacks: SVGGElement[][][] = [[], []];
   private readonly buttons = new Map<number, HTMLButtonElement>();
   private readonly overlay: HTMLElement;
@@ -170,7 +170,10 @@ export class Board {
     }
   }
 
-  /** Draws arrows for steps that led to the shown position or, as a `guess`, that could follow; none for no steps. */
+  /**
+   * Draws an arrow for each step. The steps led to the shown position or, if `guess` is true, could follow from it. An empty list
+   * removes all arrows.
+   */
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
     this.arrows.replaceChildren();

@@ -41,7 +41,6 @@ export class Findings {
     untilClosed(() => (this.chosen = undefined));
   }
 
-  /** Clears the previous result. */
   clear(): void {
     this.analysis = this.chosen = undefined;
     write(this.summary, "No analysis yet.");

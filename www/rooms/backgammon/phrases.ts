@@ -21,7 +21,7 @@ const CUBE_ACTS: Record<CubeReview["did"], { name: string; should: string; doing
 const NUMBERS = ["", "", "two", "three", "four"];
 const FACES = ["", "ones", "twos", "threes", "fours", "fives", "sixes"];
 export const LEVELS = ["", "a single game", "a gammon", "a backgammon"];
-/** Smaller losses are no error. */
+/** Equity loss below which an action is no error. */
 const EXACT = 0.0005;
 
 export const points = (n: number): string => (n === 1 ? "1 point" : `${n} points`);
@@ -66,7 +66,7 @@ function endOf(
   return `${who}${way}: ${points(won)}.${match_over && setup.length ? " The match is over." : ""}`;
 }
 
-/** Review of a move, and the mean of all reviewed moves. */
+/** Text of a move's review, with the mean loss of all reviewed moves. */
 export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed, lost: all }: Review): string {
   const judged =
     of === 1
@@ -78,7 +78,7 @@ export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed
   return judged + sum;
 }
 
-/** Review of a cube decision. With `quietly`, a correct one returns undefined. */
+/** Text of a cube decision's review. With `quietly`, the review of a correct decision is undefined. */
 export function cubeReviewOf({ did, best, error: lost, verdict }: CubeReview, quietly: boolean): string | undefined {
   if (lost < EXACT) return quietly ? undefined : `Correct: ${CUBE_ACTS[did].name}.`;
   const how = verdict === "good" ? "Close." : VERDICTS[verdict];

@@ -1,4 +1,5 @@
-// Players to play or ask: the current agent, earlier agents, and baselines; and their look-ahead.
+// Players that the visitor can play against or ask for an analysis: the current agent, earlier agents, and baselines; and their
+// look-ahead.
 
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id, labelled, select } from "../../parts/dom";
@@ -23,11 +24,12 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
-/** A player's name within a sentence, and at the start of one. */
+/** A player's name within a sentence. */
 export const within = (name: string): string => (name.startsWith("agent") ? `the ${name}` : name);
+/** A player's name at the start of a sentence. */
 export const whoIs = (name: string): string => capital(within(name));
 
-/** Judge of a person's moves. */
+/** Player that reviews a person's moves. */
 export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 
 export class WhoField {

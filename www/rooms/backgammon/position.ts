@@ -23,8 +23,9 @@ export class PositionForm {
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   private readonly editor: Editor;
   private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
-  /** Id that the dice field was read from, and whether the dice were typed since. */
+  /** Id from which the dice field was filled; undefined if the id must be read again. */
   private readText: string | undefined = START;
+  /** True if the visitor has typed dice since then. */
   private diceTouched = false;
   private reading: Promise<void> = Promise.resolve();
   private readonly life = pageLife();
@@ -50,7 +51,7 @@ export class PositionForm {
     ];
   }
 
-  /** The request, or undefined after an error or if `stale`. */
+  /** The request; undefined if the dice are invalid or `stale` returns true. */
   async request(stale: () => boolean): Promise<Asked | undefined> {
     this.clear();
     await this.read();
@@ -86,7 +87,7 @@ export class PositionForm {
     this.position.focus({ preventScroll: true });
   }
 
-  /** Copies the dice of a new id into the dice field. Requests in the meantime wait for it. */
+  /** Copies the dice of a new id into the dice field. A request waits until this is done. */
   private read(): Promise<void> {
     const text = this.position.value.trim();
     if (text === this.readText) return this.reading;

@@ -38,7 +38,7 @@ export class SessionPane {
   private readonly replay: ReplayPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
-  /** An engine's turn is being requested or animated. */
+  /** True while an engine's turn is being requested or animated. */
   private busy = false;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;

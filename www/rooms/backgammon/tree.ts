@@ -1,5 +1,5 @@
-// Decision tree of two levels: from the roll to its candidates, and from each to the opponent's 21 rolls. A dot is the equity
-// after the best reply to a roll. Good moves have dots on the right; a wide spread means more luck.
+// Decision tree of two levels: from the roll to its candidates, and from each candidate to the opponent's 21 rolls. The dot of a roll is
+// the equity after the best reply. Good moves have dots on the right; a wide spread means more luck.
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ const ROW = 46;
 const ROOT_X = 22;
 const FROM_X = 78;
 
-/** Requests the replies to each drawn move, one at a time, until the game or the run has ended. */
+/** Requests the replies to the drawn moves, one move at a time, until the game or the run has ended. */
 export async function unfold(
   client: Backgammon,
   tree: Tree,

@@ -17,16 +17,16 @@ export const boxOf = ({ width, height }: { width: number; height: number }): Box
   height: Math.max(1, height - MARGIN.top - MARGIN.bottom),
 });
 
-/** `angle` of `angle (rad)` */
+/** Name of an axis without its unit: `angle` of `angle (rad)`. */
 export const nameOf = (axis: Axis): string => axis.name.replace(/ \(.*\)$/, "");
 export const share = (axis: Axis, value: number): number => (value - axis.low) / (axis.high - axis.low);
-/** The number at a share of the axis. */
+/** Value at a position on the axis, as text; `place` is 0 at the low end and 1 at the high end. */
 export const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
 
-/** Value of an observation on an axis. */
+/** Value of an axis for an observation; `seen` returns a feature of it. */
 export const of = (axis: Axis, seen: (feature: number) => number): number =>
   axis.of.length === 2 ? Math.atan2(seen(axis.of[1]!), seen(axis.of[0]!)) : seen(axis.of[0]!);
-/** Value of an environment on an axis. */
+/** Value of an axis for the observation of an environment. */
 export const along = (axis: Axis, player: Player, env: number): number => of(axis, (feature) => player.seen(env, feature));
 
 /** Ticks at both ends of an axis; the axis name is drawn between them. A full circle is labelled in π. */

@@ -34,7 +34,7 @@ export class Density {
     for (let cell = 0; cell < this.counts.length; cell++) this.counts[cell]! *= kept;
   }
 
-  /** Share of visits nearest to one point of a grid with `points` points each way. */
+  /** Share of all visits to the states around one point of a table with `points` rows and columns; `across` and `up` are from 0 to 1. */
   near(across: number, up: number, points: number): string {
     const nearest = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (points - 1));
     let [here, all] = [0, 0];

@@ -16,7 +16,7 @@ const SIDES: Record<string, Side> = { ArrowLeft: "left", ArrowRight: "right", Ar
 export type Scene = { environment: Environment; world: World };
 export type Grip = { what: string; hand: Point; words: string; from: Point };
 
-/** Receiver of the visitor's input. */
+/** Pane of the single environment, which receives the visitor's input. */
 export interface Handled {
   readonly driving: boolean;
   readonly scene: Scene | undefined;

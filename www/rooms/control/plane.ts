@@ -1,5 +1,5 @@
-// The state plane: policy, value, or recent visits over two axes. The worker sends new pictures a few times a second while
-// they are in sight.
+// The state plane: policy, value, or recent visits over two axes. While the plane is in sight, the worker sends a new picture a few times
+// a second.
 
 import { pen, segment } from "../../parts/canvas";
 import { Choice, h, id, write } from "../../parts/dom";
@@ -20,7 +20,7 @@ const ASK_MS = 200;
 const CALM_MS = 500;
 const WRITE_MS = 250;
 const TABLE_MS = 500;
-/** Rows and columns of the table. */
+/** Number of rows, and of columns, of the table. */
 const TABLED = 5;
 
 const LAYERS: { name: Layer; label: string; does: string }[] = [
@@ -296,7 +296,7 @@ export class Plane {
 
 const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 
-/** A continuous action, from the policy's mean between −1 and 1. */
+/** A continuous action as text; `mean` is the policy's mean, from −1 to 1. */
 const actionAt = ([low, high]: [number, number], mean: number): string => figure(low + ((mean + 1) / 2) * (high - low));
 
 /** Colours of the choices: the world's own if it defines them. */

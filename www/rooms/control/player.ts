@@ -22,8 +22,9 @@ export class Player {
   /** Number of played environments: the first ones in each frame. */
   shown = 0;
   features = 0;
-  /** Number of environments in a frame, and the most that are played. */
+  /** Number of environments in a frame. */
   private carried = 0;
+  /** Largest number of played environments. */
   private wanted = Infinity;
   /** Steps of each environment since its episode began. */
   age = new Uint16Array(0);
@@ -122,7 +123,7 @@ export class Player {
     return this.at[this.atFrom + ((env >> 5) * this.features + feature) * PANEL + (env & 31)]!;
   }
 
-  /** The same, interpolated towards the next step. */
+  /** The same feature, interpolated towards the next step if `smooth` is true. */
   value(env: number, feature: number, smooth: boolean): number {
     const from = this.seen(env, feature);
     if (!smooth || this.waitingSteps === 0 || this.justReset[env]) return from;

@@ -55,7 +55,7 @@ export class Bars {
   }
 }
 
-/** `97%`; near 0 and 100% with enough digits to differ from them. */
+/** `97%`. Near 0% and 100%, the text has enough digits to differ from them. */
 export const percent = (share: number): string => {
   const all = 100 * share;
   if (all >= 99.995 || all <= 0) return `${Math.round(all)}%`;

@@ -1,4 +1,4 @@
-// The curriculum of a Q-learner, and its replay with priorities and the transitions of greatest priority. Requested only while
+// The curriculum of a Q-learner, and its replay with priorities and the transitions of greatest priority. The data is requested only while
 // the pane is open.
 
 import { button, h, id, write } from "../../parts/dom";

@@ -11,7 +11,7 @@ import { msText, nameOf, whyNot, widened, type Found, type Solver } from "./solv
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
-/** The compared methods: each search, beam search with two widths. */
+/** The compared methods: each kind of search, and beam search with two widths. */
 function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   const wide = Math.max(16, method.width);
   return [

@@ -1,4 +1,5 @@
-// The unfolded cube: a small read-only picture, or a grid of buttons to paint. Tab focuses one button; arrow keys move on.
+// The unfolded cube: a small read-only picture, or a grid of buttons to paint. Tab moves the focus to one button; arrow keys move it
+// between buttons.
 
 import { h, write } from "../../parts/dom";
 import { arrowOf, modified } from "../shared/keys";

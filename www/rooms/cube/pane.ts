@@ -41,7 +41,7 @@ export class CubePane {
   private stickers = solved(2);
   private readonly made: Turn[] = [];
   private path: Path | undefined;
-  /** Time of the next move while a solution is playing. */
+  /** Time of the next move of a solution that is playing; undefined if none is playing. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
   /** Operations on the cube; a new one makes the previous one stale. */
@@ -246,7 +246,7 @@ export class CubePane {
       if (stale()) return;
       this.controls.wrote(false);
       this.make(made.moves);
-      // The worker's state wins if it holds the cube differently.
+      // If the worker's state has another orientation than the shown cube, show the worker's state.
       if (this.stickers !== made.facelets) this.show(made.facelets);
       write(this.messages.status, `${made.moves.join(" ")}.`);
     } catch (error) {

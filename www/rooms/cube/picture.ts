@@ -113,7 +113,7 @@ export class CubePicture {
     this.changed();
   }
 
-  /** Sets the description for screen readers; during a turn, of its result. */
+  /** Sets the description for screen readers. During a turn, `stickers` is the state after the turn. */
   describe(stickers: string): void {
     write(this.described, spoken(stickers));
     this.element.dataset.facelets = stickers;

@@ -30,8 +30,9 @@ export class Cells {
   private image: ImageData | undefined;
   private width = 0;
   private height = 0;
-  /** Cell under the pointer, and the last touched cell while it is down. */
+  /** Cell under the pointer. */
   private over: { x: number; y: number } | undefined;
+  /** Cell that was touched last while the pointer is down. */
   private last: { x: number; y: number } | undefined;
   private readonly stop: () => void;
 

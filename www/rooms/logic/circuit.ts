@@ -23,7 +23,7 @@ const FORMATS: { format: Format; words: string }[] = [
   { format: "rust", words: "Rust" },
 ];
 
-/** The grid of the automaton. It also runs while the circuit is in sight. */
+/** The pane with the automaton's grid. `tick` advances the grid; the circuit calls it while the circuit is in sight. */
 interface Automaton {
   setMember(member: number): void;
   tick(nowMs: number): void;
@@ -44,7 +44,7 @@ export class CircuitPane {
   /** The drawn circuit and its member. */
   private drawn: { circuit: CircuitView; member: number } | undefined;
   private drawnMs = -Infinity;
-  /** The grid runs a newer circuit than the drawn one. */
+  /** True if the grid runs a newer circuit than the drawn one. */
   private outdated = false;
   private drawing = false;
   private readonly values = new Asker(() => VALUES_EVERY_MS);

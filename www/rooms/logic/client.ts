@@ -8,7 +8,7 @@ export type LogicClient = Client<Question, Answers>;
 /** The experiment of the client's variant. */
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
-/** The selected member of the population (picked, or else the best), its state, and the colours of its cells. */
+/** The selected member of the population (by the visitor, otherwise the best member), its state, and the colours of its cells. */
 export class Chosen {
   best = 0;
   updates = 0;

@@ -18,7 +18,7 @@ const REST_MS = 1600;
 /** Approximate duration of the trained number of steps, in seconds. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
-/** Steps of a rule's grid before an auto-restart: while the member learns, and at most. */
+/** Steps of a rule's grid before an auto-restart: `RULED` if the member has learned since the grid began, otherwise `RULED_MOST`. */
 const [RULED, RULED_MOST] = [30, 1000];
 const MOST_STEPS = 50;
 

@@ -12,7 +12,7 @@ const SWEEPS = 12;
 /** Coordinates in layer widths (x) and row heights (y). */
 export type Point = { x: number; y: number };
 export type Placed = {
-  /** Inputs, then gates. */
+  /** Positions of the inputs, then of the gates. */
   nodes: Point[];
   outputs: Point[];
   /** Wires from a node, through places in the layers between, to a gate or an output. */
@@ -34,7 +34,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
   gates.forEach(({ layer }) => add(Math.max(1, layer)));
   const last = 1 + Math.max(0, ...gates.map(({ layer }) => Math.max(1, layer)));
   const ends = outputs.map(() => add(last));
-  /** Places of each node in the layers after it. */
+  /** Indices of the places that the wires of each node have in the layers after it. */
   const chains = nodes.map(() => [] as number[]);
   const reach = (from: Wire, layer: number): number[] => {
     const chain = chains[from]!;

@@ -8,7 +8,7 @@ import { pageLife } from "../../parts/life";
 export type Ask<K> = Question & { ask: K };
 export type Spot = { x: number; y: number };
 
-/** Most damages that wait; a pointer is faster than the grid. */
+/** Largest number of waiting damage requests; a pointer can be faster than the grid. */
 const MOST_DAMAGES = 200;
 
 export class GridQueue {

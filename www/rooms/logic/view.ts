@@ -94,7 +94,7 @@ export class LogicView implements View {
     const { progress } = this.page;
     const after = ({ train_s, counts }: Progress): string =>
       `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} ${this.page.unit})`;
-    // The test's number, as on the chart. The members' own numbers come from other grids.
+    // The result of the newest test, as on the chart. The members' own results come from other grids.
     const [test, right] = [present.tests.at(-1), present.test("perfect")];
     if (!test || right === undefined) return `${after(progress)}: no test yet.`;
     const { newest } = this;

@@ -15,13 +15,13 @@ export class Turns {
     untilClosed(() => (this.newest = NaN));
   }
 
-  /** Starts an operation. The returned function reports whether a newer one has started. */
+  /** Starts an operation. Returns a function that reports whether a newer operation has started. */
   take(): () => boolean {
     this.newest++;
     return this.stale();
   }
 
-  /** The same for a continuation of the current operation. */
+  /** Returns, for a continuation of the current operation, a function that reports whether a newer operation has started. */
   stale(): () => boolean {
     const own = this.newest;
     return () => own !== this.newest;
@@ -34,7 +34,7 @@ export class Asker {
   private asking = false;
   private askedMs = -Infinity;
 
-  /** `everyMs` is the least time between two requests; `now` overrides it. */
+  /** `everyMs` is the least time between two requests; the argument `now` of `ask` overrides it. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {
@@ -54,7 +54,7 @@ export class Asker {
   }
 }
 
-/** Sends one request at a time, and repeats it if another was wanted in the meantime. */
+/** Sends one request at a time. A call of `ask` during a request sends one more request after its answer. */
 export class Follower<A> {
   private wanted = false;
   private asking = false;

@@ -5,7 +5,7 @@ import { h, type Child } from "../../parts/dom";
 type Cell = Child | { class: string; words: Child };
 const isPlain = (cell: Cell): cell is Child => !cell || typeof cell === "string" || cell instanceof Node;
 
-/** The row of headings; a column of words has the class `text`. */
+/** The row of headings. A cell with `class: "text"` is the heading of a column of words. */
 export const headRow = (...titles: Cell[]): HTMLElement =>
   h("thead", [
     h("tr", [

@@ -15,7 +15,7 @@ export class ModelPane {
   private readonly table: Table;
   private tensors: TensorView[] = [];
   private flops = 0;
-  /** The corpus is the visitor's own text, whose entropy is unknown. */
+  /** True if the corpus is the visitor's own text, whose entropy is unknown. */
   private own = false;
   private tokenizer: TokenizerKind = "chars";
 

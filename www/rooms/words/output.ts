@@ -58,7 +58,7 @@ export class Output {
     this.output.hidden = this.tools.hidden = false;
   }
 
-  /** Adds new tokens, `ms` after the start. `vocabulary` is the number of tokens of a random guess. */
+  /** Adds new tokens, `ms` after the start. `vocabulary` is the number of tokens among which a random guess chooses. */
   take(view: GenerationView, ms: number, vocabulary: number): void {
     const { tokens } = this;
     this.all.push(...view.added);

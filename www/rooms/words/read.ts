@@ -15,14 +15,14 @@ export interface Reading {
   tokens: TokenView[];
   /** Surprise of each token in nats; undefined for the first. */
   surprise: (number | undefined)[];
-  /** Predictions at each place, likeliest first. The first place has none; there is one more after the last token. */
+  /** Predictions at each place, likeliest first. The first place has none; the last place is the end of the text. */
   expected: NextView[][];
   loss: number | undefined;
 }
 
 /**
- * Cuts a text into windows that are read separately. `opens` is true for a piece before which a cut keeps the tokens unchanged. If
- * there is none nearby, as in a text without blanks, the cut is before any piece.
+ * Cuts a text into windows that are read separately. A cut before a piece for which `opens` returns true leaves the tokens of the text
+ * unchanged. If no such piece is near, as in a text without blanks, the cut is before any other piece.
  */
 export function windowsOf(text: string, pieces: Piece[], context: number, opens: (piece: Piece) => boolean): Window[] {
   const windows: Window[] = [];

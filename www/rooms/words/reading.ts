@@ -14,8 +14,9 @@ import { readWindows, windowsOf, type Reading, type Window } from "./read";
 import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
 
 const MOST = 2000;
-/** Least pause before the text is read again, also as a multiple of the time that reading took. */
+/** Least pause before the text is read again. */
 const AGAIN_MS = 900;
+/** The same pause as a multiple of the time that the last reading took; the longer one applies. */
 const AGAIN_TIMES = 16;
 const SETTLE_MS = 120;
 /** Approximate length of the initial excerpt, in characters. */

@@ -7,7 +7,7 @@ import { figure, short } from "../../parts/format";
 import type { Preparing, Sample } from "./protocol";
 import * as text from "./text";
 
-/** Most samples that are kept; beyond it, every second one is dropped, as in the run. */
+/** Largest number of kept samples. Beyond it, every second sample is dropped, as in the run. */
 const MOST = 400;
 const SHOWN = 24;
 

@@ -12,7 +12,7 @@ const BYTES = /^(?:\\x[0-9A-F]{2})+$/;
 const CONTINUES = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
-/** Bytes of a token. */
+/** Bytes of a token, whose text may have the notation of `BYTES`. */
 export const bytesOf = ({ text }: TokenView): Uint8Array =>
   BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 

@@ -1,4 +1,4 @@
-// Acrobot: two links with a motor between them. Drawn as a fan from one bar, in a grid, and as a single one.
+// Acrobot: two links with a motor between them. Drawn as a fan from one bar, as a grid, and as the single environment.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";

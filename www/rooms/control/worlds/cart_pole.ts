@@ -1,4 +1,4 @@
-// CartPole: a forest of poles, and a single one whose cart and tip can be dragged.
+// CartPole: a forest of poles, and the single environment, whose cart and tip can be dragged.
 
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
@@ -26,7 +26,10 @@ const POLE_M = 1;
 const AGES = [25, 100, 250] as const;
 /** Time that a fallen pole stays in sight. */
 const FALL_MS = 320;
-/** Lean (radians) and position (m) of the observation before a fall; the limits are 12 degrees and 2.4 m. */
+/**
+ * Lean and distance from the middle in the last observation of an episode that count as a fall. The limits, 12 degrees and 2.4 m, are
+ * crossed in the step after that observation.
+ */
 const FALLING_RAD = 0.1;
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;

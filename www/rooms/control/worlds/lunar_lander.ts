@@ -1,4 +1,4 @@
-// LunarLander: the swarm over one pad with short trails, and a single one on its own ground.
+// LunarLander: the swarm of landers over one pad with short trails, and the single lander on its own ground.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";

@@ -1,4 +1,4 @@
-// MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and a single one.
+// MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and the single car.
 
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
@@ -10,11 +10,11 @@ import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type Larg
 const [LEFT, RIGHT] = [-1.2, 0.6];
 const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
 const slope = (x: number): number => 1.35 * Math.cos(3 * x);
-/** Gravity along the road, in road units per step². The energy of a car uses it. */
+/** Gravity along the road, in road units per step². It determines the potential energy of a car. */
 const GRAVITY = 0.0025;
 const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAVITY / 3) * Math.sin(3 * x);
 const LEAST = -GRAVITY / 3;
-/** Shares of the energy required at the flag at which the colour changes. */
+/** Shares of the energy that is needed to reach the flag. The colour of a car changes at each share. */
 const SHARES = [0.3, 0.6, 0.98] as const;
 /** Lanes above the road that keep cars from hiding each other: cars per lane, least and most lanes. */
 const LANES = { each: 24, least: 6, most: 40 };

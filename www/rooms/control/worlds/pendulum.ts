@@ -1,4 +1,4 @@
-// Pendulum: a fan of all rods from one pivot, a grid of single rods, and a single one.
+// Pendulum: a fan of all rods from one pivot, a grid of single rods, and the single environment.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";

@@ -1,4 +1,4 @@
-// A world: the drawings, keys and texts of an environment, one file each. `any.ts` is the default for the others.
+// A world contains the drawings, keys and texts of an environment; each world is one file. `any.ts` is the default for other environments.
 
 import type { Body, Environment, Touch } from "../protocol";
 import type { Explanation } from "../../../parts/room";
@@ -64,7 +64,7 @@ export interface World {
   /** Plural and singular noun: `poles`, `pole`. */
   many: string;
   one: string;
-  /** Lead sentence; `environments` is their formatted number. */
+  /** Lead sentence; `environments` is the formatted number of environments. */
   lead(environments: string): string;
   /** Sentence about the recent mean return. */
   soFar(mean: string, environment: Environment): string;
@@ -74,7 +74,7 @@ export interface World {
   returnsShort: string;
   /** Invitation at the single environment. */
   invite: string;
-  /** The same for touch screens, if different. */
+  /** Invitation on a touch screen; `invite` if absent. */
   inviteTouch?: string;
   explanation: Explanation;
   controls: Controls;
@@ -86,7 +86,7 @@ export interface World {
   large: LargePainter;
 }
 
-/** Class of a number by the three bounds between four classes. */
+/** Class of a number: 0 below the first bound, 3 from the last bound on. */
 export const classBy = (n: number, [a, b, c]: readonly [number, number, number]): number => (n < a ? 0 : n < b ? 1 : n < c ? 2 : 3);
 
 /** Number of environments in class `from` or a higher one. */
@@ -96,7 +96,7 @@ export function tally(player: Player, painter: EnvironmentsPainter, from: number
   return sum;
 }
 
-/** The given colour, or the shadow's for a ghost. */
+/** The given colour; for a ghost, the colour of shadows. */
 export const tint = (pose: Pose, own: Colour): string => (pose.ghost ? palette.ghost : palette[own]);
 
 /** Draws an arrow from a point by `dx` and `dy`. */
