@@ -30,7 +30,7 @@ const CODE = [
   "scripts/rooms/*",
   "www",
 ];
-/** Share of CPU time used by other programs above which the machine counts as busy. */
+/** The machine counts as busy if other programs use more than this share of the CPU time. */
 const BUSY = 0.05;
 const FLAGS = {
   only: "<ROOM>  measure one room, or one part such as cube/walk",
@@ -55,7 +55,7 @@ export function chosen(parts, { only, long }) {
   return found.filter((part) => long || !part.long || part.id === only);
 }
 
-/** The stored result of a part with the same command, chip, code and length; undefined if there is none. */
+/** The stored result of a part if command, chip, code and length are unchanged; otherwise undefined. */
 export const reusable = (stored, { id, does }, { chip, code, quick }) =>
   stored.find((part) => part.id === id && part.does === does && part.chip === chip && part.code === code && part.quick === quick);
 

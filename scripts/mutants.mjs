@@ -166,7 +166,7 @@ function plant(mutants) {
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('unused = "deny"', 'unused = "allow"'));
 }
 
-/** Compiles the tests with up to `count` mutants that compile; returns these mutants and the test files. */
+/** Compiles the tests with the first `count` mutants that compile; returns these mutants and the test files. */
 async function compiled(mutants, count) {
   for (;;) {
     mutants.forEach((one, id) => (one.id = id));
@@ -360,7 +360,7 @@ function survivors() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
 }
 
-/** Identifies a mutant by file, change and text of its line, so that the name survives a moved line. */
+/** Identifies a mutant by file, change and text of its line, so that the identity does not depend on the line number. */
 function identity({ file, what, text, within }) {
   return [file, what, text.replace(/\s+/g, " "), within].join(" ");
 }

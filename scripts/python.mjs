@@ -10,7 +10,10 @@ import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
 /** Packages for some tests; not available on every machine. */
 const WANTS = ["box2d", "ray[tune]>=2.40"];
-/** Requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. Installed only if the disk has enough space. */
+/**
+ * A package that requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. It is installed only if the disk has enough
+ * space.
+ */
 const LARGE = ["stable-baselines3"];
 const LARGE_BYTES = 12e9;
 const AT_LEAST = [3, 10];

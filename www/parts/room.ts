@@ -53,7 +53,7 @@ export interface View {
   explanations?(): Explanation[];
   /** Chart texts of the current variant. */
   charts?(): Record<string, ChartWords>;
-  /** Growth of the first counter per second at real-time speed, if the room's simulations have one. */
+  /** Growth of the first counter per second at real-time speed, if the room's simulations have such a speed. */
   realTime?(): number;
   /** Called when a run begins; `another` is true for the first run and after a change of variant. */
   began?(began: Began, another: boolean): void;

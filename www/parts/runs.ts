@@ -37,7 +37,7 @@ export interface RunActions {
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
 }
 
-/** The current run; `kept` is the revision of its history when it was last stored. */
+/** The current run; `kept` is the revision of its history when the run was last stored. */
 type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLInputElement; show(): void; tick: HTMLInputElement };
 
@@ -483,7 +483,7 @@ function dataOf(record: RunRecord, room: RoomInfo): RunData {
   };
 }
 
-/** True if a run continues a stored one. Training times at the same iteration are compared: they differ between any two runs. */
+/** True if a run continues a stored run. The training times at the latest common iteration are equal only in this case. */
 function continues(history: History, record: RunRecord): boolean {
   const { config } = history;
   if (config.variant !== record.config.variant || config.seed !== record.config.seed) return false;

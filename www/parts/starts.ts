@@ -53,7 +53,7 @@ export class Starts {
     return this.view.nameOf?.(variant) ?? variant.name;
   }
 
-  /** Restores a run of this room. Games and other interactions continue in it. */
+  /** Restores a run of this room. Games and other interactions continue in the restored run. */
   goBack(bytes: Uint8Array): void {
     void this.succession.replace({ kind: "restore", bytes, follow: true });
   }

@@ -8,13 +8,13 @@ import { quoted } from "./shell";
 
 /** Default budgets, in units of the first counter. */
 const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
-/** Suggested range: a logarithmic knob varies by this factor in both directions, any other by `PART` of its range. */
+/** Suggested range: a logarithmic knob varies by this factor in both directions, any other knob by `PART` of its range. */
 const FACTOR = 5;
 const PART = 0.2;
 /** Name of the pseudo-knob that compares variants. */
 export const VARIANT = "variant";
 
-/** A room's budgets, in units of the first counter, and its test for comparable variants. */
+/** A room's budgets, in units of the first counter, and the function that decides whether two variants are comparable. */
 export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Variant, b: Variant) => boolean) | undefined };
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 

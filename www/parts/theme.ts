@@ -43,7 +43,7 @@ export function rgb(name: Colour): [number, number, number] {
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
 }
 
-/** Calls `listener` after each change of the theme while the page is open; the returned function stops it. */
+/** Calls `listener` after each change of the theme while the page is open. The returned function ends the calls. */
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener);
   return untilClosed(() => listeners.delete(listener));

@@ -7,7 +7,7 @@ export interface Entry {
   /** Room id in the URL and in the wasm module. */
   id: string;
   load?: () => Promise<{ extension: RoomExtension }>;
-  /** Name of its store in the browser; `hothouse-ID` by default. */
+  /** Name of the room's store in the browser; `hothouse-ID` by default. */
   store?: string;
 }
 

@@ -80,7 +80,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   keptRuns: Saved[] = [];
   /** Mark indices of the live changes that can be undone: the run before each of them is kept. */
   keptBefore: number[] = [];
-  /** True if the default run replaces the requested one, which waits for its data. Cleared when another run begins. */
+  /** True if the default run replaces the requested run, which waits for its data. False again when another run begins. */
   isFallback = false;
   private readonly line = new Line({
     received: (message) => this.receive(message),
@@ -201,7 +201,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.room.variants.find(({ id }) => id === this.variantId) ?? this.room.variants[0]!;
   }
 
-  /** Current progress of the run, if it can be read. */
+  /** Current progress of the run; undefined until the page has received the run's first events. */
   get progress(): Progress | undefined {
     return this.heartbeat?.progress();
   }

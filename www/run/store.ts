@@ -44,7 +44,7 @@ export function beginVisit(): void {
   }
 }
 
-/** Database of a room, if it is not `hothouse-ROOM`. */
+/** Name of a room's database, if it is not `hothouse-ROOM`. */
 export const places = new Map<string, string>();
 const nameOf = (room: string): string => places.get(room) ?? `hothouse-${room}`;
 

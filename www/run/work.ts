@@ -5,7 +5,7 @@ import { inWords, isNotice, type Refusal } from "./notice";
 
 /** Longest work between two checks for messages. */
 export const BURST_MS = 4;
-/** Polling interval while the GPU works. Its answer normally wakes the loop earlier. */
+/** Polling interval while the GPU works. The GPU's answer normally wakes the loop earlier. */
 export const POLL_MS = 250;
 
 export class Loop {

@@ -110,7 +110,7 @@ interface Run extends MayTrainOnGpu {
   shared(): Shared;
   kept_before(): Uint32Array;
   save_before(mark: number): Uint8Array;
-  /** Throws if a run of this config does not fit into memory together with this one. */
+  /** Throws if a run of this config does not fit into memory together with the current run. */
   check_beside(config: Config): void;
 }
 interface Sweep {
@@ -128,7 +128,7 @@ interface Wasm extends GraphicsModule {
   room_of(bytes: Uint8Array): string;
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
-  /** User data of a saved run, if the file does not contain it. */
+  /** User data that a saved run needs and its file does not contain; undefined if there is none. */
   data_wanted(bytes: Uint8Array): Dataset | undefined;
   /** Default config of the room that a link names, or of the first room. */
   default_config(link: string): Config;
@@ -352,7 +352,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   loop.wake();
 }
 
-/** Starts the requested run. If it is refused, starts the default run and returns the reason. */
+/** Starts the requested run. If that run is refused, starts the default run and returns the reason. */
 function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
   let command: Command | undefined;
   let digest: Digest | null = null;
@@ -453,7 +453,7 @@ page.onmessage = ({ data }) => {
   guarded(() => {
     if ("id" in data) {
       answer(data);
-      // These do not change the run, so the loop need not wake; a view may send sixty of them a second.
+      // These messages do not change the run, so the loop need not wake; a view may send sixty of them a second.
       if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return;
     } else if (data.kind === "autosave") saves.request("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);

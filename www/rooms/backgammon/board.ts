@@ -199,7 +199,7 @@ export class Board {
     }
   }
 
-  /** Shows a word of a side in its half of the board, such as its answer to a double; empty removes it. */
+  /** Shows a text in a side's half of the board, such as the side's answer to a double; an empty text removes it. */
   say(side: Side, words: string): void {
     this.word.replaceChildren();
     if (!words) return;

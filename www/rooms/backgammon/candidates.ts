@@ -128,7 +128,7 @@ export function cubeAdvice(cube: CubeOutlook): string {
   return cube.too_good ? "Too good to double: play on for the gammon." : "No double / take.";
 }
 
-/** Table of the three cube decisions with their equities for the player on roll; the best is marked. */
+/** Table of the three cube decisions with their equities for the player on roll; the best decision is marked. */
 export function cubeTable(cube: CubeOutlook): HTMLElement {
   const { no_double, double_take, double_pass, match_chances, offered } = cube;
   const answered = Math.min(double_take, double_pass);

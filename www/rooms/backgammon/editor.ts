@@ -1,5 +1,5 @@
-// Position editor: checkers are added and removed by pointer or keys; cube, score, turn and dice by fields. The worker
-// validates the position, and the editor shows its message.
+// Position editor: checkers are added and removed by pointer or keys; cube, score, turn and dice by fields. The worker validates the
+// position, and the editor shows the worker's message.
 
 import type { Draft, Standing } from "./protocol";
 import { button, h, id, labelled, select, write } from "../../parts/dom";

@@ -42,7 +42,7 @@ export class SessionPane {
   private busy = false;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
-  /** Shown sessions; a new one stops the animation of the previous one. */
+  /** Order of the shown sessions; a newer session stops the animation of the previous session. */
   private readonly shown = new Turns();
   private paused = false;
   private dueMs = 0;

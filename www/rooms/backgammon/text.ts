@@ -81,7 +81,7 @@ const lookAhead: Explanation = {
     "opponent's replies, a position looks better than it is.",
 };
 
-/** Explanations by learner; others use their summary. */
+/** Explanations by learner; a learner without an entry is explained by its summary. */
 const learners: Record<string, Explanation> = {
   strong: {
     heading: "How does it learn?",

@@ -255,7 +255,7 @@ export class Plane {
     return STEPS.map((up) => [at(y, up), ...STEPS.map((across) => this.cell(scene, across, up))]).reverse();
   }
 
-  /** Content of a table cell: the layer at one point. */
+  /** Text of a table cell: the value of the current layer at one point. */
   private cell({ environment }: Scene, across: number, up: number): string {
     if (this.layer === "visits") return this.density.near(across, up, TABLED);
     const { picture } = this.newest!;

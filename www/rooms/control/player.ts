@@ -1,5 +1,5 @@
-// Plays the steps of received frames at their mean rate of arrival, so that the picture moves evenly although training comes
-// in bursts. It handles panels and steps only, independent of the environment.
+// Plays the steps of received frames at their mean rate of arrival, so that the picture moves evenly although training comes in bursts.
+// The player handles panels and steps only and does not depend on the environment.
 
 import { floats } from "../../run/floats";
 import type { Frame } from "./protocol";

@@ -15,7 +15,7 @@ const PATIENCE_MS = 400;
 /** Speed-up of the agent once the visitor has finished the round. */
 const FORWARD = 6;
 
-/** Sends touches one at a time, each with the seconds since the previous one. */
+/** Sends touches (requests with the visitor's input) one at a time, each with the seconds since the previous touch. */
 class Touches {
   private owedS = 0;
   private lastMs = performance.now();

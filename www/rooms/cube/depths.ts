@@ -37,7 +37,7 @@ export class DepthChart {
     this.showTries(new Map(), exact);
   }
 
-  /** Shows the newest test and the one before it. */
+  /** Shows the newest test and the test before it. */
   show(run: History): void {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
     if (this.shown === newest || !newest) return;

@@ -118,7 +118,7 @@ export class OwnPane {
     write(this.verdict, words);
     this.verdict.classList.toggle("wrong", wrong);
     this.buttons.forEach((button) => button.setAttribute("aria-disabled", String(wrong)));
-    // Messages name places by their faces.
+    // Messages name the places of cubies by their faces.
     const places = wrong ? [...words.matchAll(/\b(?:at|and) ([URFDLB]{1,3})\b/g)].map(([, place]) => place!) : [];
     this.net.mark(places.flatMap((place) => stickersAt(this.size, place)));
   }

@@ -44,7 +44,7 @@ export class CubePane {
   /** Time of the next move of a solution that is playing; undefined if none is playing. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
-  /** Operations on the cube; a new one makes the previous one stale. */
+  /** Order of the operations on the cube; a newer operation makes the previous operation stale. */
   private readonly operations = new Turns();
   private began = false;
 

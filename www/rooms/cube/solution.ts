@@ -1,4 +1,4 @@
-// Playback of a solution: its moves, the agent's estimate and the true distance before each, and the current step.
+// Playback of a solution: its moves, the agent's estimate and the true distance before each move, and the current step.
 
 import { button, h, type Icon, icon, id, lineThrough, svg, write } from "../../parts/dom";
 import { moves, value } from "./opinion";

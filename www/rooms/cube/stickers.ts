@@ -153,7 +153,10 @@ export function stickersAt(size: number, place: string): number[] {
 /** Common letters for colours and their faces. */
 const NAMED: Record<string, Face> = { W: "U", R: "R", G: "F", Y: "D", O: "L", B: "B" };
 
-/** Converts stickers to face letters. Up to six other letters map to faces in order; returns undefined for more. */
+/**
+ * Converts stickers to face letters, from face or colour letters or from at most six other letters, mapped to faces in order; otherwise
+ * undefined.
+ */
 export function normalised(text: string): string | undefined {
   const letters = Array.from(text.replaceAll(/\s+/g, "").toUpperCase());
   const found = [...new Set(letters)];

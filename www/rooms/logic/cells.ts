@@ -15,7 +15,7 @@ export type CellCallbacks = {
   /** Called when a pointer or a key touches a cell. */
   touched(x: number, y: number): void;
   moved?(x: number, y: number): void;
-  /** Handles other keys; returns true if it used the key. */
+  /** Handles a key other than the arrow keys and Enter; returns true if the key was used. */
   key?(key: string): boolean;
 };
 

@@ -179,7 +179,7 @@ export class CircuitPane {
     );
   }
 
-  /** Shows values if the grid runs the drawn circuit, not another member's or an older one. */
+  /** Shows values if the grid runs the drawn circuit, not another member's circuit or an older circuit. */
   private setValues(circuit: CircuitView, values: ValuesView | undefined): void {
     const same = values?.updates === circuit.updates;
     if (values) this.outdated = !same;

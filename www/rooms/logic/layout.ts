@@ -124,7 +124,7 @@ function crossings(nodes: Node[], layers: number[][]): number {
   return all;
 }
 
-/** Sets heights close to those of connected nodes, at least one row apart, in the given order. */
+/** Sets heights close to those of connected nodes, at least one row apart, in the given order of each layer. */
 function spread(nodes: Node[], layers: number[][]): void {
   const tallest = Math.max(...layers.map(({ length }) => length));
   for (const layer of layers) layer.forEach((k, at) => (nodes[k]!.y = at + (tallest - layer.length) / 2));

@@ -65,7 +65,7 @@ export class PopulationPane {
     this.ask(true);
   }
 
-  /** Requests the population, also out of sight, because other panes show the best member. */
+  /** Requests the population, even while the pane is out of sight, because other panes show the best member. */
   refresh(): void {
     if (!document.hidden) this.ask();
   }

@@ -24,7 +24,10 @@ export class Attention {
     this.known.clear();
   }
 
-  /** Requests the chosen head and missing heads, or one other head in turn. Returns true if more are missing. */
+  /**
+   * Requests the weights of the chosen head and of some missing heads or, if none is missing, of one more head in turn. Returns true if
+   * further heads are missing.
+   */
   async ask(client: WordsClient, window: Window, tokens: TokenView[], stale: () => boolean): Promise<boolean> {
     const { heads } = this;
     const all = Array.from({ length: heads.count }, (_, k) => heads.at(k));

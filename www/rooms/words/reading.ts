@@ -28,7 +28,7 @@ const SHOWS: { value: Shows; words: string }[] = [
   { value: "attention", words: "Attention heads" },
 ];
 
-/** Predictions at a place, or the attention from it. */
+/** The predictions at a place, or the tokens to which the place attends most. */
 class Expected {
   readonly list = new LikelyList();
   private readonly heading = h("h3");

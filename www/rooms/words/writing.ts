@@ -29,7 +29,7 @@ export class WritingPane {
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
   private readonly output: Output;
   private model: ModelView | undefined;
-  /** Started generations; a new one stops the previous one. */
+  /** Order of the started generations; a newer generation stops the previous one. */
   private readonly turns = new Turns();
 
   constructor(

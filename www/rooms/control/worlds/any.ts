@@ -1,4 +1,4 @@
-// Default drawing for an environment without its own world: its observation as bars.
+// Default drawing for an environment without its own world: observations as lines, and the single environment's observation as bars.
 
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";

@@ -1,4 +1,4 @@
-// The world of each environment; `any` draws the others.
+// The world of each environment; `any` is the world of environments that have no own world.
 
 import type { Environment } from "../protocol";
 import { acrobot } from "./acrobot";

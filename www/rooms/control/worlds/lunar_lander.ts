@@ -118,7 +118,7 @@ class Swarm implements EnvironmentsPainter {
     if (smooth && this.endedMs.length === player.shown) this.drawEnds(c, player, px, py, nowMs);
   }
 
-  /** Adds hull and legs to the path. It rotates points itself, because thousands of canvas transforms are slow. */
+  /** Adds hull and legs to the path. The points are rotated here, because thousands of canvas transforms are slow. */
   private outline(c: CanvasRenderingContext2D, x: number, y: number, angle: number, scale: number): void {
     const [cos, sin] = [Math.cos(angle) * scale, Math.sin(angle) * scale];
     for (let k = 0; k < CRAFT.length; k += 2) {
@@ -156,7 +156,7 @@ const STATE = { bodies: [0, 6, 12], touches: 26, ground: 32, bends: 11 };
 const WIDTH_M = 20;
 const PAD_M = 10 / 3;
 const PIECE_M = 2;
-/** Least and greatest visible height in metres, from just below the pad. Within them, the view fits craft and pad. */
+/** Least and greatest visible height in metres, from just below the pad. Within these limits, the view fits craft and pad. */
 const SEEN_M = [8.5, 20] as const;
 const BASE_M = PAD_M - 1.2;
 /** Outlines of the hull and a leg about their middles, in metres. */

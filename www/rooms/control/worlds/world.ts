@@ -135,7 +135,7 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
   c.fill();
 }
 
-/** Number of paths per picture. Strokes within one path do not add up, so crowds darken only across paths. */
+/** Number of paths per picture. Overlapping strokes within a path do not darken each other, so crowds darken only across paths. */
 export const PATHS = 256;
-/** Opacity of one of many figures, so that few are visible and crowds are not solid. */
+/** Opacity of each of `shown` figures, so that a few figures are visible and a crowd is not solid. */
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));
