@@ -143,7 +143,7 @@ async function browserTests(folder) {
 export const EXCUSED = {};
 
 /**
- * Counts after the second run of failed tests. `unsure` lists the tests that passed in it; they count as passed. With `strict`, set by
+ * Counts after the second run of failed tests. `unsure` lists the tests that passed then; they count as passed. With `strict`, set by
  * the workflow, only those in `list` do, and the others are returned as `faults`.
  */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
