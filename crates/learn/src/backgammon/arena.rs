@@ -3,8 +3,8 @@
 //!
 //! A choice that the roll does not allow ends the duel with an error. Games are not recorded.
 //!
-//! The dice are a function of the seed, the pair and the turn. Players answer independently of the rest of a batch. A tally therefore does
-//! not depend on the number of concurrent games or on the size of the slices.
+//! The dice are a function of the seed, the pair and the turn. A player's choice does not depend on the other decisions of a batch. A tally
+//! therefore does not depend on the number of concurrent games or on the size of the slices.
 
 use super::Player;
 use math::Rng;
@@ -16,15 +16,16 @@ const DICE: u32 = 0x4455_454C;
 /// Maximum number of turns of a game; longer games count 0 points. Only untrained players play such games.
 const LONGEST: u32 = 10_000;
 
-/// Results of completed pairs, for the first player.
+/// Results of completed pairs of games, counted for the first player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub pairs: u64,
     /// Points won minus points lost.
     pub points: i64,
-    /// Sum of the squared points of each pair.
+    /// Sum over the pairs of the squared points of both games together.
     pub squares: u64,
     /// Single games, gammons and backgammons won.
+    /// Single games, gammons and backgammons lost.
     pub won: [u64; 3],
     pub lost: [u64; 3],
     /// Games stopped at the maximum number of turns.
@@ -41,7 +42,7 @@ impl Tally {
         self.points as f64 / self.games().max(1) as f64
     }
 
-    /// Standard error of the mean, over pairs; `None` before there are two.
+    /// Standard error of [`Tally::mean`], from the variance between pairs; `None` with fewer than two pairs.
     pub fn standard_error(&self) -> Option<f64> {
         if self.pairs < 2 {
             return None;
@@ -52,7 +53,7 @@ impl Tally {
         Some((variance / n).sqrt() / 2.0)
     }
 
-    /// Share of games won, of any value.
+    /// Share of games won; single games, gammons and backgammons count alike.
     pub fn win_share(&self) -> f64 {
         self.won.iter().sum::<u64>() as f64 / self.games().max(1) as f64
     }
@@ -84,7 +85,8 @@ pub enum DuelError {
     Illegal { name: String, from: Id, high: u8, low: u8, to: Id },
 }
 
-/// One game: the index of the player to move, and the board before the roll.
+/// A game in progress. `turn` is the index of the player to move, `turns` the number of turns played, and `board` the position before the
+/// roll.
 struct Running {
     pair: u64,
     /// True for the second game of the pair, which the second player begins.
@@ -95,20 +97,22 @@ struct Running {
     dice: Sequence,
 }
 
-/// Games of a duel in progress. Contains no player: the caller passes the same two to every call.
+/// A duel in progress. It contains no players: the caller passes the same two players to each [`Duel::advance`].
 pub struct Duel {
     seed: u32,
     pairs: u64,
-    /// Pairs begun.
+    /// Number of pairs whose games have both begun.
     begun: u64,
     running: Vec<Running>,
-    /// Points of the pairs not yet in the tally, oldest first; `None` for a game that is still running.
+    /// Points of both games of each pair that is not in the tally yet, oldest pair first; `None` for an unfinished game.
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
     scratch: Results,
-    /// By player: games that wait for a decision, the decisions, and the choices.
+    /// By player: indices in `running` of the games that need a decision of the player.
     waiting: [Vec<usize>; 2],
+    /// By player: board and roll of each game in `waiting`.
     decisions: [Vec<(Board, Roll)>; 2],
+    /// By player: board chosen for each entry of `decisions`.
     chosen: [Vec<Board>; 2],
     moves: u64,
 }
@@ -200,7 +204,7 @@ impl Duel {
         Ok(())
     }
 
-    /// Applies a move: the other player is to move from `after`.
+    /// Applies a move of game `i`: the board `after`, seen by the mover, is turned for the other player, who is then to move.
     fn apply_move(&mut self, i: usize, after: Board) {
         let game = &mut self.running[i];
         game.board = after.turned();
@@ -209,7 +213,7 @@ impl Duel {
         self.moves += 1;
     }
 
-    /// Points of the first player if the game has ended; 0 points at the maximum number of turns.
+    /// Points won by the first player in game `i`; 0 if the game reached the maximum number of turns; `None` while it is running.
     fn ending(&self, i: usize) -> Option<i32> {
         let game = &self.running[i];
         let points = game.board.points();
@@ -228,7 +232,7 @@ impl Duel {
         }
     }
 
-    /// Begins the next game, if one is left.
+    /// Begins the next game, unless all games have begun.
     fn begin(&mut self) {
         // The game begun last is the first of its pair or the second.
         let second = self.open.len() as u64 + self.tally.pairs > self.begun;
@@ -248,7 +252,7 @@ impl Duel {
     }
 }
 
-/// Asks a player for all its decisions in one call.
+/// Writes a player's choices for all decisions to `chosen`, with one call of the player.
 fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
     chosen.clear();
     if !decisions.is_empty() {

@@ -41,13 +41,13 @@ impl Player for Random {
     }
 }
 
-/// Tesauro's public evaluation. Plays the result with the highest score, and the first of equal ones.
+/// Tesauro's public evaluation. Plays the result with the highest score; of equal scores, the first.
 #[derive(Default)]
 pub struct Linear {
     scratch: Results,
 }
 
-/// Integer score that equals 1: the weights' 10⁻⁵ times the inputs' 1/30.
+/// Integer that represents a score of 1: weights are in units of 10⁻⁵ and inputs in units of 1/30.
 const ONE: f64 = 3_000_000.0;
 /// Score of a side that has borne off all checkers.
 const DONE: i64 = i64::MAX;
@@ -106,11 +106,12 @@ fn score(after: &Board, race: bool) -> i64 {
 
 /// Weights in units of 10⁻⁵.
 struct Weights {
-    /// Rows by point, from point 24 down. Columns: an opposing blot; one own checker; two or more; three; half of each above three.
+    /// Rows by point, from point 24 down. Columns are the weights of: an opposing blot; exactly one own checker; two or more own checkers;
+    /// exactly three, in addition; half the number of checkers beyond three, in addition.
     points: [[i64; 5]; POINTS],
-    /// Weight of half of an opposing checker on the bar.
+    /// Weight of half the number of opposing checkers on the bar.
     their_bar: i64,
-    /// Weight of all fifteen checkers borne off.
+    /// Weight of the share of own checkers borne off.
     off: i64,
 }
 

@@ -1,7 +1,7 @@
 //! Exact bear-off tables for a side whose checkers are all home. For each of the 54,264 positions of up to fifteen checkers on six points
-//! they contain the probability that the side is not done after n rolls. For fifteen checkers they also contain the probability that none
-//! is off. Each side minimizes its own number of rolls, as in one-sided bear-off databases. The winner's probability follows from two such
-//! rows.
+//! they contain the probability that checkers remain after n rolls. For positions of fifteen checkers they also contain the probability
+//! that all fifteen remain. Each side minimizes its own mean number of rolls, as in one-sided bear-off databases. The probability of
+//! winning follows from the table rows of both sides.
 //!
 //! Results are exact to rounding under that rule; strategies that react to the other side or aim for a gammon are ignored. The tables are
 //! built at first use, in tens of milliseconds.
@@ -12,16 +12,16 @@ use worlds::backgammon::{Board, CHECKERS, Roll, Side};
 
 const HOME: usize = 6;
 const MOST: usize = CHECKERS as usize;
-/// C(21, 6)
+/// Number of positions: C(21, 6).
 const POSITIONS: usize = 54_264;
-/// Number of positions with fewer than fifteen checkers, which come first: C(20, 6).
+/// Number of positions with fewer than fifteen checkers, C(20, 6). They come first in the tables.
 const SOME_OFF: usize = 38_760;
-/// Number of rolls in a row. After them even the slowest position is done, up to less than one in 10⁹.
+/// Length of a row of [`Tables::left`]. At its end the probability that checkers remain is below 10⁻⁹, even for the slowest position.
 const ROLLS: usize = 26;
-/// Upper bound on the rolls before the first checker is off, reached with all fifteen on the sixth point.
+/// Length of a row of [`Tables::whole`]. At its end a checker is always off, even if all fifteen began on the sixth point.
 const FIRST: usize = 10;
 
-/// BINOMIAL[i][n] = C(n, i + 1)
+/// `BINOMIAL[i][n]` = C(n, i + 1)
 const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
     let mut table = [[0; MOST + HOME]; HOME];
     let mut n = 0;
@@ -41,10 +41,11 @@ const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
     table
 };
 
-/// Checkers on points 1 to 6.
+/// Number of checkers on each of the points 1 to 6.
 type Points = [u8; HOME];
 
-/// Table index of a position. Positions are ordered by their sums from the sixth point down, so that every move leads to an earlier one.
+/// Table index of a position. Positions are ordered by the partial sums of their counts, from the sixth point down, so that every move
+/// leads to an earlier position.
 fn place(points: &Points) -> usize {
     let mut sum = 0;
     let mut place = 0;
@@ -75,9 +76,9 @@ fn positions() -> impl Iterator<Item = Points> {
 }
 
 struct Tables {
-    /// left[place][n]: probability of not being done after n rolls.
+    /// `left[place][n]`: probability that checkers remain after n rolls.
     left: Vec<[f32; ROLLS]>,
-    /// Positions from [`SOME_OFF`] on: probability that all fifteen checkers remain after n rolls.
+    /// `whole[place - SOME_OFF][n]`: probability that all fifteen checkers remain after n rolls.
     whole: Vec<[f32; FIRST]>,
 }
 
@@ -86,8 +87,8 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
 }
 
-/// For each position, the probability that none of the first `done` positions is reached after n rolls. Play minimizes the mean number of
-/// rolls.
+/// For each position and each n below `N`, the probability that none of the first `done` positions is reached after n rolls. Play minimizes
+/// the mean number of rolls until then.
 fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
     let mut left = vec![[0.0; N]; POSITIONS];
     let mut mean = vec![0.0f64; POSITIONS];
@@ -156,7 +157,7 @@ fn home(side: Side) -> Option<Points> {
     home.then(|| std::array::from_fn(|i| counts[i + 1]))
 }
 
-/// Outcome probabilities of a race with all checkers home, for the player who has just moved. `None` if any checker is not home.
+/// Outcome probabilities of a race for the player who has just moved. `None` if a checker of either side is not home.
 pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     let (mine, theirs) = (place(&home(board.mine())?), place(&home(board.theirs())?));
     let tables = tables();
@@ -178,8 +179,8 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     Some(probs)
 }
 
-/// Bear-off rows of a side whose checkers are all home: for each number of rolls from 0, the probability that it is not done, and the
-/// probability that none of its fifteen checkers is off.
+/// Bear-off rows of a side, by number of rolls from 0: the probability that checkers remain, and the probability that all fifteen remain
+/// (empty if a checker is off). `None` if a checker is not home.
 pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
     let (place, tables) = (place(&home(side)?), tables());
     let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };

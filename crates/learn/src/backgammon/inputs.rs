@@ -1,9 +1,9 @@
-//! Inputs of the strong learner's networks, read from a board that one player has left to the other. For each side they are the number of
-//! checkers in every place and handmade features: shots, primes, anchors, timing. Each input is a small integer, 0 if absent. Each value of
-//! an input is a row of the first layer (`math::graded`).
+//! Inputs of the strong learner's networks, computed from the board after a move. For each side they are the number of checkers in every
+//! place and handmade features: shots, primes, anchors, timing. Each input is a small integer, 0 if the feature is absent. Each nonzero
+//! value of an input has its own row of first-layer weights (`math::graded`).
 //!
-//! The inputs describe a board and do not evaluate it. In a race only pips and places are read. Without the handmade features only places
-//! are read.
+//! The inputs describe a board and do not evaluate it. In a race the only handmade features are pips, checkers not yet home, and the lead.
+//! Without the handmade features only the numbers of checkers remain.
 
 use math::graded::Grade;
 use math::{Isa, kernel};
@@ -22,12 +22,13 @@ pub const INPUTS: usize = USED.next_multiple_of(8);
 
 pub type Inputs = [u8; INPUTS];
 
-/// Relation between the rows of an input's values.
+/// Construction of the rows for the values of an input from learned steps.
 #[derive(Clone, Copy)]
 enum InputKind {
-    /// A learned step for each value up to the given number; higher values repeat the last step. All steps have the given scale.
+    /// The row of a value is the previous value's row plus a learned step. The fields are the number of learned steps and their scale;
+    /// higher values repeat the last step.
     Graded(usize, f32),
-    /// An independent row for each value.
+    /// Each value has an independent learned row.
     Apart,
 }
 
@@ -65,7 +66,7 @@ const TOGETHER: [(usize, InputKind); BOTH] = [
 
 /// First-layer rows of each input, and their derivation from the learned steps.
 pub struct Layout {
-    /// Row of each input's value 1.
+    /// Row for the value 1 of each input.
     first: [u16; USED],
     most: [u8; USED],
     pub grades: Vec<Grade>,
@@ -116,7 +117,7 @@ impl Layout {
         self.first[input] + u16::from(value) - 1
     }
 
-    /// Collects all active rows of a board.
+    /// Collects in `rows` all active rows of a board with these inputs: [`ALWAYS`] and one row for each nonzero input.
     pub fn all(&self, inputs: &Inputs, rows: &mut Vec<u16>) {
         rows.clear();
         rows.push(ALWAYS);
@@ -127,7 +128,7 @@ impl Layout {
         }
     }
 
-    /// Computes the rows that differ between two boards.
+    /// Computes the rows that change between the inputs `from` and `to`.
     pub fn changes(&self, isa: Isa, from: &Inputs, to: &Inputs, changes: &mut Changes) {
         let first = &self.first;
         kernel!(isa, |_s: S, first: &[u16; USED], from: &Inputs, to: &Inputs, changes: &mut Changes| {
@@ -152,7 +153,7 @@ impl Layout {
     }
 }
 
-/// Rows to add and rows to remove.
+/// First-layer rows to add and to remove (`taken`) after a change of the inputs.
 pub struct Changes {
     added: [u16; INPUTS],
     taken: [u16; INPUTS],
@@ -175,7 +176,8 @@ impl Changes {
     }
 }
 
-/// Checkers of a side. Bit p of a mask is place p.
+/// Checkers of a side: number in each place, masks of the places with at least one (`some`) and at least two checkers (`many`), and pips.
+/// Bit p of a mask is place p.
 struct View {
     counts: [u8; PLACES],
     some: u32,
@@ -197,7 +199,7 @@ impl View {
         self.some & !self.many & POINTS
     }
 
-    /// Place of the checker farthest back.
+    /// Place of the rearmost checker.
     #[inline(always)]
     fn rear(&self) -> u32 {
         31 - (self.some | 1).leading_zeros()
@@ -214,8 +216,7 @@ fn mirrored(mask: u32) -> u32 {
     mask.reverse_bits() >> (31 - BAR)
 }
 
-/// Reads the inputs of boards that one player has left to the other. Integer arithmetic only, so the result is the same on every
-/// instruction set.
+/// Computes the inputs of each board after a move. Uses integer arithmetic only, so the result is the same on every instruction set.
 pub fn read(isa: Isa, handmade: bool, boards: &[Board], inputs: &mut [Inputs]) {
     let (most, ways_past) = (&layout().most, ways_past());
     kernel!(isa, |_s: S, most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, boards: &[Board], inputs: &mut [Inputs]| {
@@ -305,7 +306,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Number of the 36 rolls that hit one of the targets, and the mean over all 36 of the pips that the hits cost.
+/// Number of the 36 rolls that hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls. `walls` are the
+/// places held by the opponent.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -359,7 +361,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     (ways as u8, (cost / 36) as u8)
 }
 
-/// Length of the longest run of adjacent points.
+/// Length of the longest run of adjacent made points.
 #[inline(always)]
 fn prime(mut made: u32) -> u8 {
     let mut length = 0;
@@ -388,7 +390,8 @@ fn broken_prime(made: u32) -> u8 {
     most
 }
 
-/// Number of the 36 rolls that move one checker more than six places, for each pattern of walls on the next twelve places.
+/// For each pattern of walls (points held by the opponent) on the next twelve places: number of the 36 rolls that move one checker forward
+/// by more than six places.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -414,7 +417,7 @@ mod tests {
     use crate::backgammon::random_play;
     use worlds::backgammon::{Results, Roll};
 
-    /// Boards from random games, as one player left them to the other.
+    /// Boards from random games, each after a move.
     fn random_boards(count: usize) -> Vec<Board> {
         let mut boards = Vec::new();
         random_play::play(count, [5, 5], |_, _, results, numbers| boards.push(results[numbers.below(results.len() as u32) as usize]));
@@ -471,7 +474,7 @@ mod tests {
         }
     }
 
-    /// Returns true if the dice, played in this order or only the first of them, can hit a checker. Places are the mover's.
+    /// Returns true if one or more of the dice, played in this order, can hit a checker. Places are numbered as the mover sees them.
     fn can_hit(mine: &mut [u8; PLACES], theirs: &[u8; PLACES], dice: &[usize]) -> bool {
         let [die, then @ ..] = dice else { return false };
         let from = if mine[BAR] > 0 { BAR..=BAR } else { 1..=BAR - 1 };

@@ -1,9 +1,10 @@
-//! The strong learner's networks: board -> `hidden` units, a sum of integer rows (`math::graded`) -> `depth` layers of `narrow` rectified
-//! units -> the six outcomes of a game, as a softmax over those still possible. There are two networks, for contact and for races. Finished
-//! games need none, nor do positions of the bear-off table if it is enabled.
+//! The strong learner's networks. The first layer has `hidden` rectified units, which are sums of integer rows (`math::graded`). It is
+//! followed by `depth` layers of `narrow` rectified units. The output is a softmax over the outcomes of the game that are still possible.
+//! There are two networks, for contact and for races. Finished games need no network; neither do positions of the bear-off table, if it is
+//! enabled.
 //!
-//! All weights are in one flat vector, network after network. A [`Network`] is its inference form: tables and packed matrices, immutable
-//! during play. Gradients are summed in a fixed order, independent of the threads.
+//! All weights are in one flat vector, network after network. A [`Network`] contains the weights of both networks prepared for inference:
+//! tables and packed matrices, immutable during play. Gradients are summed in a fixed order, independent of the threads.
 
 use super::inputs::{self, Changes, Inputs};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
@@ -45,16 +46,18 @@ pub fn open(board: &Board) -> u8 {
     side(board.theirs()) | side(board.mine()) << 3
 }
 
-/// Architecture of the networks and their use.
+/// Sizes and options of the networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Units of the first layer, units of each upper layer, and number of upper layers before the output.
+    /// Units of the first layer.
     pub hidden: usize,
+    /// Units of each layer between the first layer and the output layer.
     pub narrow: usize,
+    /// Number of layers between the first layer and the output layer.
     pub depth: usize,
     /// Enables the handmade inputs.
     pub handmade: bool,
-    /// Uses the bear-off table where it applies.
+    /// Uses the bear-off table for the positions that it contains.
     pub bearoff: bool,
 }
 
@@ -77,7 +80,7 @@ impl Shape {
         self.layers().map(|(out, inp)| out * inp + out).sum()
     }
 
-    /// Outputs and inputs of each layer above the first.
+    /// Numbers of outputs and inputs of each layer above the first.
     fn layers(self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
         (0..self.depth + 1).map(move |i| {
             let out = if i == self.depth { OUTCOMES } else { self.narrow };
@@ -89,9 +92,9 @@ impl Shape {
         self.steps_len() + self.upper_len()
     }
 
-    /// Estimated cost of evaluating a board, in multiply-adds, rather too high than too low.
+    /// Upper estimate of the cost of evaluating a board, in multiply-adds.
     pub fn products(self) -> f64 {
-        /// Cost of the rules and of reading the board.
+        /// Cost of the rules and of computing the inputs.
         const READ: usize = 20_000;
         let upper: usize = self.layers().map(|(out, inp)| out * inp).sum();
         (READ + inputs::INPUTS * self.hidden + upper) as f64
@@ -177,7 +180,8 @@ impl PackedNet {
         }
     }
 
-    /// Computes the outcome logits from the first layer's output. `narrow` receives the output of each layer between, in order.
+    /// Computes the outcome logits of `rows` boards from the first layer's outputs. `narrow` receives the outputs of the layers between the
+    /// first and the last, in order.
     fn forward_upper(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
         let (mut x, mut narrow, mut logits) = (hidden, narrow, Some(logits));
         for (i, Layer { out, inp, w, b }) in self.layers.iter().enumerate() {
@@ -193,7 +197,7 @@ impl PackedNet {
     }
 }
 
-/// Weights prepared for inference.
+/// Weights of both networks, prepared for inference.
 #[derive(Clone)]
 pub struct Network {
     pub isa: Isa,
@@ -237,7 +241,7 @@ impl Stopwatch {
         self.since_s = clock.map_or(0.0, |clock| clock());
     }
 
-    /// Adds the time since the previous call to a part.
+    /// Adds the time since the previous call, or since [`Stopwatch::begin`], to `part`.
     pub fn spent(&mut self, part: usize) {
         if let Some(clock) = self.clock {
             let now_s = clock();
@@ -260,10 +264,11 @@ pub struct Valuer {
     /// Inputs of each evaluated board.
     pub inputs: Vec<Inputs>,
     pub probs: Vec<OutcomeProbs>,
-    /// Network of each board; `None` if its value is exact.
+    /// Index of the network that evaluated each board; `None` for an exact value.
     pub nets: Vec<Option<usize>>,
-    /// Results of the last rolls, and the end of each roll's results.
+    /// Results of all rolls in the last [`Valuer::value_rolls`], roll after roll.
     pub boards: Vec<Board>,
+    /// End of each roll's results in `boards`.
     ends_of: Vec<usize>,
     results: Results,
     which: Vec<u32>,
@@ -281,14 +286,14 @@ pub struct Valuer {
 }
 
 impl Valuer {
-    /// Memory after evaluating `boards` boards at once, in bytes.
+    /// Memory of a valuer that evaluates at most `boards` boards at once, in bytes.
     pub fn bytes(shape: Shape, boards: usize) -> f64 {
         let floats = shape.hidden + shape.depth * shape.narrow + 3 * OUTCOMES;
         let read = size_of::<Board>() + inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
         (size_of::<Valuer>() + Results::BYTES) as f64 + boards as f64 * (4 * floats + read) as f64
     }
 
-    /// Evaluates all results of the given rolls.
+    /// Evaluates all results of the given rolls. `board` is the position before the roll.
     pub fn value_rolls(&mut self, network: &Network, board: &Board, rolls: &[Roll]) {
         let mut boards = std::mem::take(&mut self.boards);
         boards.clear();
@@ -302,14 +307,14 @@ impl Valuer {
         self.boards = boards;
     }
 
-    /// Index of the best result of one roll.
+    /// Index in [`Valuer::boards`] of the best result of one roll.
     pub fn best(&self, roll: usize) -> usize {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
         first + outcomes::best(&self.probs[first..self.ends_of[roll]])
     }
 
-    /// Evaluates boards for the player who moved, into [`Valuer::probs`]. `root`, seen by the same player, is the position they come from.
-    /// The first-layer sum of unchanged inputs is computed once.
+    /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, seen
+    /// by the same player. Its first-layer sum is computed once; for each board only the rows of changed inputs are added and removed.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
         self.nets.clear();
@@ -366,7 +371,7 @@ impl Valuer {
     }
 }
 
-/// A board with its training target.
+/// Inputs of a board with its possible outcomes (`open`), the index of its network (`net`), and its training target.
 #[derive(Clone, Copy)]
 pub struct Sample {
     pub inputs: Inputs,
@@ -375,9 +380,9 @@ pub struct Sample {
     pub target: OutcomeProbs,
 }
 
-/// Number of samples in a block, the work of one thread at a time.
+/// Number of samples in a block. A thread processes one block at a time.
 const BLOCK: usize = 64;
-/// Number of parts of a table that are updated in parallel.
+/// Number of groups of first-layer rows that are updated in parallel.
 const GROUPS: usize = 8;
 
 /// Buffers of a block of samples.
@@ -387,7 +392,7 @@ struct Block {
     rows: Vec<u16>,
     /// Active rows of one sample.
     spare: Vec<u16>,
-    /// Start of each sample's rows.
+    /// Start of each sample's rows in `rows`, followed by the end of the last sample's rows.
     starts: Vec<usize>,
     open: Vec<u8>,
     hidden: Vec<f32>,
@@ -401,11 +406,11 @@ struct Block {
     loss: f64,
 }
 
-/// A range of a table that contains whole inputs.
+/// A range of first-layer rows, with all rows of each input in it, and their learned steps.
 struct Group {
     rows: std::ops::Range<usize>,
     steps: std::ops::Range<usize>,
-    /// Steps are counted from the first of the range.
+    /// Grades of the rows. Their step indices count from the start of `steps`.
     grades: Vec<Grade>,
     d_rows: Vec<f32>,
 }
@@ -421,7 +426,7 @@ pub struct Trainer {
     transposed: Vec<Vec<f32>>,
 }
 
-/// Loss and gradient norm of one minibatch.
+/// Loss of one minibatch, and norm of its gradient before clipping.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct StepStats {
     pub loss: f32,
@@ -432,7 +437,7 @@ pub struct StepStats {
 const MOST_NORM: f32 = 1.0;
 
 impl Block {
-    /// Memory of a block in use, in bytes.
+    /// Memory of a block with allocated buffers, in bytes.
     fn bytes(shape: Shape) -> usize {
         // Forward and backward: outputs and their gradients.
         let floats = 2 * (shape.hidden + shape.depth * shape.narrow + OUTCOMES) + OUTCOMES;
@@ -484,8 +489,8 @@ impl Trainer {
         }
     }
 
-    /// Computes the gradient of the samples' mean cross-entropy into [`Trainer::grads`]; returns the loss. `network` must contain
-    /// `weights`.
+    /// Computes the gradient of the samples' mean cross-entropy into [`Trainer::grads`]; returns the loss. Network `net` of `network` must
+    /// contain `weights`.
     fn gradients(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
         for (transposed, layer) in self.transposed.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
@@ -520,7 +525,7 @@ impl Trainer {
         (loss / samples.len() as f64) as f32
     }
 
-    /// Takes one optimizer step and updates `network` to match.
+    /// Takes one optimizer step of network `net` on `samples` and loads the new weights into `network`.
     pub fn learn(
         &mut self,
         network: &mut Network,
@@ -556,7 +561,7 @@ impl Trainer {
     }
 }
 
-/// Splits a slice into parts of these lengths.
+/// Splits a slice into parts of the given lengths; the remaining parts are empty.
 fn split_by<T>(mut all: &mut [T], lens: impl Iterator<Item = usize>) -> [&mut [T]; GROUPS + 1] {
     let mut parts: [&mut [T]; GROUPS + 1] = std::array::from_fn(|_| Default::default());
     for (part, len) in parts.iter_mut().zip(lens) {
@@ -622,7 +627,7 @@ impl Block {
 }
 
 impl Group {
-    /// Sums the gradients of this range over all samples, in order.
+    /// Sums the gradients of the group's steps over all samples, in the order of the samples.
     fn gather(&mut self, isa: Isa, wide: usize, blocks: &[Block], gradients: &mut [f32]) {
         self.d_rows.fill(0.0);
         let (first, end) = (self.rows.start as u16, self.rows.end as u16);

@@ -1,6 +1,6 @@
 //! Probabilities of a game's six outcomes, for the player who has just moved.
 
-/// Number of outcomes, in the order of `Chances`.
+/// Number of outcomes: single game, gammon and backgammon won, then the same lost, as in `Chances`.
 pub const OUTCOMES: usize = 6;
 
 pub type OutcomeProbs = [f32; OUTCOMES];

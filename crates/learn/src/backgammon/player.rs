@@ -1,4 +1,4 @@
-//! The interface of a player: it chooses among the results of a roll and estimates their values.
+//! Interface of a player, which chooses among the results of a roll (the boards after each legal move) and estimates their values.
 
 use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Board, Chances, Roll};
@@ -16,7 +16,7 @@ pub trait Player: Send + Sync {
         Vec::new()
     }
 
-    /// Returns true if the player follows a policy or visit counts, which need not agree with the highest equity.
+    /// Returns true if the player chooses by a policy or by visit counts. Its choice then need not have the highest equity.
     fn has_policy(&self) -> bool {
         false
     }
@@ -53,7 +53,7 @@ pub enum Depth {
     /// Static evaluation without a search.
     #[default]
     Static,
-    /// One ply: this many of the opponent's 21 rolls, each with the best reply.
+    /// One-ply search over `rolls` of the opponent's 21 rolls, each with the best reply.
     Rolls { rolls: u8 },
     /// Tree search: number of simulations that passed through the move.
     Visits { visits: u32 },

@@ -4,7 +4,8 @@ use math::Rng;
 use math::rng::Sequence;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Plays `count` turns at random. `visit` receives each position, its roll, its results, and the sequence that then draws one of them.
+/// Plays `count` turns at random. `visit` receives each position, the roll, the results of the roll, and the random numbers, from which the
+/// result to play is drawn after the call.
 pub fn play(count: usize, key: [u32; 2], mut visit: impl FnMut(&Board, Roll, &[Board], &mut Sequence)) {
     let (mut numbers, mut scratch, mut board) = (Rng::new(key[0], key[1]).sequence(0), Results::new(), Board::START);
     for _ in 0..count {

@@ -2,20 +2,23 @@
 //!
 //! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
 //! opponent's best reply; all replies are evaluated in one batch. The evaluations are distributed by sequential halving (Karnin, Koren and
-//! Somekh 2013; Danihelka et al. 2022 use it at the root with Gumbel noise, which play at full strength does not need). All remaining
-//! results get the same rolls, in an order that mixes high and low. The worse half is then dropped, until one is left. With all 21 rolls a
-//! value is the exact one-ply expectation. The probabilities of the six outcomes are backed up.
+//! Somekh 2013; Danihelka et al. 2022 use it at the root with Gumbel noise, which play at full strength does not need). In each step all
+//! remaining results get the same rolls, in an order that mixes high and low rolls, and the worse half of the results is then dropped. The
+//! search ends when one result remains. With all 21 rolls a value is the exact one-ply expectation. A value is a mean of the probabilities
+//! of the six outcomes.
 
 use super::net::{Network, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{Candidate, Depth, Player};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// Equity difference that divides a prior by e.
+/// Equity difference that reduces a result's prior by the factor e.
 const TAU: f32 = 0.05;
-/// Maximum number of results that a search starts with, evaluations needed for each of them, and maximum equity below the best.
+/// Maximum number of results that a search starts with.
 const WIDTH: usize = 8;
+/// Number of evaluations in the budget for each result that a search starts with.
 const ONE_MORE: usize = 21;
+/// Maximum distance in equity from the best result; results farther below are not searched.
 const GAP: f32 = 0.25;
 /// Order in which rolls are tried, as indices into [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
@@ -26,7 +29,7 @@ pub struct SearchPlayer {
     evals: u32,
     valuer: Valuer,
     branches: Vec<Branch>,
-    /// Indices of branches, best first.
+    /// Indices into `branches`, best result first.
     order: Vec<usize>,
 }
 
@@ -37,14 +40,16 @@ struct Branch {
     probs: OutcomeProbs,
     exact: bool,
     prior: f32,
-    /// Rolls tried, the weighted sum of their values, and the number of the 36 dice combinations that they cover.
+    /// Number of rolls tried.
     tried: usize,
+    /// Sum over the tried rolls of the best reply's probabilities, weighted by the number of dice combinations.
     sum: OutcomeProbs,
+    /// Number of the 36 dice combinations that the tried rolls cover.
     ways: u32,
 }
 
 impl Branch {
-    /// Current estimate for the player who moved.
+    /// Outcome probabilities for the player who moved: searched, or static before any roll was tried.
     fn chances(&self) -> OutcomeProbs {
         if self.ways == 0 {
             return self.probs;
@@ -64,7 +69,7 @@ impl SearchPlayer {
         SearchPlayer { network, evals, valuer: Valuer::default(), branches: Vec::new(), order: Vec::new() }
     }
 
-    /// Evaluates all results of a roll and orders them, best first.
+    /// Evaluates all results of a roll, searches if the player has more than one evaluation, and sorts the results in `order`, best first.
     fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.valuer.value_rolls(&self.network, board, &[roll]);
         self.branches.clear();

@@ -13,20 +13,23 @@ progress! {
     updates,
 }
 
-/// Statistics of one round. Losses are means over its updates.
+/// Statistics of one round. `loss` and `grad_norm` are means over the round's updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,
-    /// Norm of the whole gradient.
+    /// Norm of the gradient before clipping.
     pub grad_norm: f32,
     pub lr: f32,
-    /// Over the games that ended in this round: mean length in moves of both players, and shares of gammons and of backgammons.
+    /// Mean length of the games that ended in this round, in moves of both players together.
     pub mean_length: f32,
+    /// Share of gammons among the games that ended in this round.
     pub gammons: f32,
+    /// Share of backgammons among the games that ended in this round.
     pub backgammons: f32,
-    /// Seconds per part of [`PARTS`]; 0 without a clock.
+    /// Seconds spent in each part of [`PARTS`]; 0 without a clock.
     pub parts_s: [f64; PARTS.len()],
-    /// Number of boards evaluated, once games end as often as they begin. From then on it predicts the duration of later rounds.
+    /// Number of boards evaluated in the round; `None` until games end as often as they begin, or if the learner cannot be offloaded.
+    /// Predicts the duration of later rounds.
     pub steady_evaluations: Option<u64>,
 }
 
@@ -66,6 +69,6 @@ pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
         self.player_with(self.weights(), evals)
     }
 
-    /// Player with the given weights.
+    /// Player with the given weights; `evals` is as in [`SelfTaught::player`].
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
 }

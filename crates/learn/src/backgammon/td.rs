@@ -1,10 +1,11 @@
-//! The strong learner. It plays against itself with its best moves and learns the six outcome probabilities of every board that a player
-//! left (Tesauro, "Temporal difference learning and TD-Gammon", 1995). A round plays some games with fixed weights. It then trains on each
-//! board once, in shuffled minibatches with Adam, towards the λ-return of the outcome.
+//! The strong learner. It plays against itself with its best moves and learns the six outcome probabilities of every board after a move
+//! (Tesauro, "Temporal difference learning and TD-Gammon", 1995). A round plays some games with fixed weights. It then trains on their
+//! boards in shuffled minibatches with Adam, towards the λ-return of the outcome. With look-ahead, the targets also average over all next
+//! rolls, and training takes several passes.
 //!
 //! The dice are the only exploration. With the bear-off table enabled, a training game ends where the table contains the position. The
-//! player for matches and analysis uses an average of the weights over the latest part of the training, which grows with its length. A game
-//! depends only on the seed, its number and the weights of its round, so the number of threads has no effect.
+//! player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on the
+//! seed, its number and the weights of its round, so the number of threads has no effect.
 
 pub(super) mod shared;
 
@@ -72,8 +73,8 @@ pub enum StrongError {
 }
 
 impl StrongConfig {
-    /// Estimated memory of a run with these settings in bytes, rather too high than too low. A shell uses it to refuse a run before
-    /// anything is allocated. Games may be far longer than usual, so a run may take much less. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes. A shell uses it to refuse a run before anything is allocated.
+    /// It allows for games of the maximum length, so a run usually takes much less. Returns `u64::MAX` for invalid settings.
     pub fn bytes(&self) -> u64 {
         if self.check().is_err() {
             return u64::MAX;
@@ -109,15 +110,16 @@ const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
 const DICE: u32 = 0x4449_4345;
 
-/// Number of games played concurrently, without and with look-ahead. A group takes one slice or several.
+/// Number of games played concurrently without look-ahead. These games take one slice or several.
 const SLICE: usize = 16;
+/// Number of games played concurrently with look-ahead.
 const LOOKAHEAD_SLICE: usize = 4;
-/// Maximum number of moves of a game. A longer game is stopped, and its boards keep their estimates as outcome.
+/// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board serves as its outcome.
 const LONGEST: usize = 2000;
 /// The player's weights average about the last 1/`PARTS_OF_MEAN` of all evaluations so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 
-/// Maximum number of results of a roll, in practice. Averaged over all rolls it is about a quarter of that.
+/// Maximum number of results of a roll, in practice. The mean over all rolls of a position is about a quarter of this number.
 const RESULTS: usize = 400;
 
 /// Maximum number of boards evaluated for a move.
@@ -143,14 +145,14 @@ struct GameResult {
 /// One game of self-play: its buffers and its samples.
 struct SelfPlay {
     dice: Sequence,
-    /// Index of the board to leave next.
+    /// Index in the valuer's boards of the result chosen for the next move.
     next: usize,
     is_over: bool,
     valuer: Valuer,
     samples: Vec<Sample>,
-    /// Estimate, or exact value, of each board left so far.
+    /// Network estimate or exact value of the board after each move so far.
     estimates: Vec<OutcomeProbs>,
-    /// Mean value over all rolls of the best replies to each board; empty without look-ahead.
+    /// For each recorded board, the mean over all rolls of the value of the best reply; empty without look-ahead.
     ahead: Vec<OutcomeProbs>,
     moves: u64,
     /// Final outcome, or the last estimate of a stopped game.
@@ -178,7 +180,7 @@ impl SelfPlay {
         }
     }
 
-    /// Plays one whole game and sets its targets. With `lookahead`, all rolls are tried at each board.
+    /// Plays one whole game and sets its targets. With `lookahead`, all 21 rolls are evaluated at each board.
     fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
         self.begin(network, seed, game);
         self.advance_moves(network, lambda, lookahead, LONGEST);
@@ -245,7 +247,7 @@ impl SelfPlay {
         self.ahead.push(outcomes::turned(&ahead));
     }
 
-    /// Sets the targets backwards in time, from the next board's estimate and the outcome.
+    /// Sets the targets (λ-returns), from the last board to the first.
     fn set_targets(&mut self, lambda: f32) {
         let mut target = self.outcome;
         for t in (0..self.samples.len()).rev() {
@@ -279,9 +281,9 @@ impl SelfPlay {
 /// Current phase of a round.
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// Games: number played.
+    /// Playing: number of games of this round that are complete.
     Playing(usize),
-    /// Training: network index, and number of minibatches completed.
+    /// Training: index of the network, and number of its minibatches that are complete in this round.
     Learning(usize, usize),
 }
 
@@ -292,10 +294,10 @@ pub struct Strong {
     shape: Shape,
     isa: Isa,
     learned: Vec<f32>,
-    /// Average of `learned`, used by the player.
+    /// Average of `learned` over the latest part of the training, used by players.
     weights: Vec<f32>,
     moments: [Vec<f32>; 2],
-    /// Optimizer steps of each network.
+    /// Number of optimizer steps of each network.
     steps: [u64; NETS],
     network: Network,
     trainer: Trainer,
@@ -310,12 +312,12 @@ pub struct Strong {
     round: Round,
     /// True if a loss or a gradient norm of the last round was not finite.
     diverged: bool,
-    /// True if remote workers play its games.
+    /// True if remote workers play the learner's games.
     shared: bool,
     clock: Option<fn() -> f64>,
 }
 
-/// Sums over a round.
+/// Sums over the games and updates of a round.
 #[derive(Clone, Copy, Default)]
 struct Round {
     loss: f64,
@@ -358,7 +360,7 @@ impl Strong {
         })
     }
 
-    /// Restores a learner from its [`Learner::parts`], exactly, with the same settings and seed.
+    /// Restores a learner from its [`Learner::parts`]. With the settings and the seed of the saved learner, training continues exactly.
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
         // Checked before anything is allocated: the checkpoint's networks have the width of the settings.
@@ -403,7 +405,7 @@ impl Strong {
         self.settings.lr / decay.sqrt() * if self.looks_ahead() { self.settings.look_lr } else { 1.0 }
     }
 
-    /// Returns true if this round looks ahead. Valid before its first game is counted and after.
+    /// Returns true if this round uses look-ahead. The result does not change while games of the round are counted.
     fn looks_ahead(&self) -> bool {
         self.progress.games - self.round.games >= self.settings.look_after
     }
@@ -416,7 +418,7 @@ impl Strong {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
-    /// Continues the games in progress, or begins the next ones; adds them to the round when all of them are over.
+    /// Continues the games in progress, or begins the next games. Adds them to the round when all of them are over. Returns the next phase.
     fn play(&mut self, played: usize) -> Phase {
         let begins = self.under_way == 0;
         if begins {
@@ -459,7 +461,7 @@ impl Strong {
         self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
     }
 
-    /// Adds the next game and its samples to the round.
+    /// Adds a complete game and its samples to the round.
     fn add_game(&mut self, game: &GameResult, samples: &[Sample]) {
         let games = self.games();
         for sample in samples {
@@ -602,7 +604,7 @@ impl Learner for Strong {
         !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
-    /// Weights of the player, not of the learning networks.
+    /// Averaged weights, which players use, instead of the weights in training.
     fn weights(&self) -> &[f32] {
         &self.weights
     }

@@ -1,7 +1,7 @@
-//! Rounds whose games remote workers play. The result of a game follows from the seed, its number and the weights of its round. A learner
-//! that receives games therefore continues exactly as if it had played them itself, for any split among workers.
+//! Rounds whose games remote workers play. The result of a game follows from the seed, the game's number and the weights of its round. A
+//! learner that receives games therefore continues exactly as if it had played them itself, however the games are divided among workers.
 //!
-//! Transport is left to the caller: rounds and games are named parts, as in a learner's checkpoint.
+//! The caller sends rounds and games between processes, as named parts like those of a checkpoint.
 
 use super::{GameResult, LONGEST, Phase, SelfPlay, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
@@ -19,7 +19,7 @@ pub struct Round {
     shape: Shape,
     lambda: f32,
     lookahead: bool,
-    /// Games not received yet, by global number.
+    /// Numbers of the games that were not played or received yet, counted over the whole training.
     pub games: Range<u64>,
     learned: Vec<f32>,
 }
@@ -91,7 +91,7 @@ impl Round {
         played
     }
 
-    /// Hash of one short game. Builds with equal fingerprints play games identically; a worker's must equal the learner's.
+    /// Hash of one short game. Builds with equal fingerprints play games identically; a worker's fingerprint must equal the learner's.
     pub fn fingerprint(isa: Isa) -> u64 {
         let shape = StrongConfig { hidden: 16, ..StrongConfig::default() }.shape();
         let learned = shape.first_weights(isa, 1, super::WEIGHTS);
@@ -109,7 +109,7 @@ impl Round {
     }
 }
 
-/// Bytes of a board in [`BOARDS`]: its inputs, its possible outcomes, and the network that learns from it.
+/// Number of bytes of a board in [`BOARDS`]: its inputs, its possible outcomes, and the index of its network.
 const BOARD: usize = INPUTS + 2;
 
 impl Games {
@@ -178,7 +178,8 @@ impl Strong {
         self.progress.games..self.progress.games + (self.games() - played) as u64
     }
 
-    /// Adds the next games of this round, as a worker played them with [`Strong::round`].
+    /// Adds the next games of this round, which a worker played from [`Strong::round`]. Returns an error if `games` does not begin with the
+    /// next game.
     pub fn take_games(&mut self, games: &Games) -> Result<(), StrongError> {
         let (found, due) = (games.range(), self.due_games());
         if found.is_empty() || found.start != due.start || found.end > due.end {
