@@ -1,14 +1,16 @@
 //! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl; its results, with a
-//! network of 283 thousand parameters, are in `notes/perf_progress.md`). It has 344 inputs, a residual network 128 wide with three blocks
-//! (both are settings), a policy over 676 actions, and five probabilities as value. Self-play uses PUCT with the dice as chance nodes
-//! (Silver et al. 2017).
+//! network of 283 thousand parameters, are in `notes/perf_progress.md`). The learner has 344 inputs, a residual network 128 wide with three
+//! blocks (both are settings), a policy over 676 actions, and five probabilities as value. Self-play uses PUCT with the dice as chance
+//! nodes (Silver et al. 2017).
 //!
-//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search
+//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient
 //!
-//! A **round** is a fixed number of batches at each actor. Actors play with the weights from the start of the round, while the learner
-//! trains on samples of earlier rounds. The actors get the new weights at the end of the round. Playing and training thus share all cores
-//! without waiting for each other, and a round depends on neither the clock nor the number of threads. Searches restart with each round, so
-//! a save contains positions but no trees, and an actor's round can be played anywhere (`shared.rs`).
+//! An **actor** plays several games concurrently and evaluates their leaves in batches. A **round** is a fixed number of batches of each
+//! actor. Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. The actors get
+//! the new weights at the end of the round. Playing and training thus share all cores without waiting for each other, and a round depends
+//! on neither the clock nor the number of threads. Searches restart with each round, so a save contains positions but no trees, and an
+//! actor's round can be played anywhere (`shared.rs`). A **stretch** is the play of one slice: some actors play some batches. A
+//! **generation** consists of the weights after a fixed number of rounds.
 //!
 //! This learner stays close to its model: it has no look-ahead over rolls and no bear-off table. A new generation always replaces the
 //! previous one; the result of their match is reported.
@@ -53,7 +55,8 @@ pub use inputs::{Decision, INPUTS, each as each_input};
 pub use local::LocalAccelerator;
 pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
 
-/// Result of a match between a generation and the previous one, both without search. `points` is the newer one's points per game.
+/// Result of a match between a generation and the previous generation, both without search. `points` is the mean points per game of the
+/// newer generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generation {
     pub number: u64,
@@ -61,7 +64,7 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Limit on catching up: at most the updates of this many batches at once.
+/// Limit on catching up: a stretch makes at most as many updates as are due for this many batches.
 const CATCH_UP: usize = 12;
 /// Number of concurrent games of a duel.
 const ABREAST: usize = 64;
@@ -70,10 +73,12 @@ const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
 
 enum Phase {
-    /// Progress in the round: batches played by all actors, end of the actors that are one stretch ahead (0 if none), updates completed.
     Play {
+        /// Number of batches that every actor has played.
         batches: usize,
+        /// Index after the last actor that is one stretch ahead of the others; 0 if none is.
         ahead: usize,
+        /// Number of updates completed.
         updates: usize,
     },
     Duel(Box<(Duel, PublishedPlayer, PublishedPlayer)>),
@@ -85,7 +90,7 @@ const ROUND_BEGINS: Phase = Phase::Play { batches: 0, ahead: 0, updates: 0 };
 #[derive(Default)]
 struct Shares {
     on: bool,
-    /// Number of actors of this round whose results were received.
+    /// Number of actors of this round whose results were received from workers.
     received: usize,
 }
 
@@ -96,8 +101,9 @@ pub struct Published {
     isa: Isa,
     /// Plan for players, whose batches are small.
     player_plan: Arc<Plan>,
-    /// Training state, and the weights that actors play with.
+    /// Training state.
     trainer: Trainer,
+    /// Weights that the actors play with.
     playing: Weights,
     /// Weights of the previous generation.
     last: Params,
@@ -198,7 +204,7 @@ impl Published {
         Ok(it)
     }
 
-    /// Restores the actors' games. Returns `None` for invalid games or if samples are left over.
+    /// Restores the actors' games. Returns `None` if a game is invalid or if `traces` has more samples than the games.
     fn restore_games(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
         let each = self.config.games * SAVED;
         let mut traces = traces;
@@ -208,7 +214,7 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// Saved state of all games at the last boundary.
+    /// Saved state of all games; during a probe, the state before the probe.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -218,7 +224,7 @@ impl Published {
         Games { games, traces }
     }
 
-    /// Training state at the end of the last round.
+    /// Current training state; during a probe, the state before the probe.
     fn state(&self) -> &TrainState {
         self.away.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
@@ -242,13 +248,14 @@ impl Published {
         (self.generation.number > 0).then_some(self.generation)
     }
 
-    /// Number of optimizer steps in this round, limited by the samples of the last round.
+    /// Number of optimizer steps due in this round: in proportion to the new samples of the last round, at most `most_updates`.
     fn updates_due(&self) -> usize {
         let worth = (self.fresh * self.config.passes).div_ceil(self.config.minibatch);
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Number of updates to complete by the time `batches` batches are played: spread evenly over the round.
+    /// Number of updates that must be complete after `batches` batches, if `updates` are complete now. They are spread evenly over the
+    /// round; [`CATCH_UP`] limits the difference.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due).div_ceil(all);
@@ -256,12 +263,12 @@ impl Published {
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Next stretch of a round of `all` batches, for actors whose results were not received.
+    /// Next stretch of a round of `all` batches. It excludes the actors whose results were received and those that are ahead.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
 
-    /// Progress after a stretch: batches that all actors have played, and the end of the actors that are ahead.
+    /// Progress after a stretch: number of batches that all actors have played, and end of the actors that are ahead.
     fn progress_after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
         match stretch.batches > 0 && stretch.actors.end < self.actors.len() {
             true => (batches, stretch.actors.end),
@@ -269,7 +276,7 @@ impl Published {
         }
     }
 
-    /// Plays the next stretch and does the updates that are due and fit beside it; returns true when the round is complete.
+    /// Plays the next stretch and, in parallel, makes the due updates that fit in the slice; returns true when the round is complete.
     fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
         let stretch = self.stretch(batches, ahead, self.config.round_batches);
         let due = self.updates_until(batches + stretch.batches, updates) - updates;
@@ -283,7 +290,7 @@ impl Published {
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Runs `work` for some actors and, in parallel, at most `pieces` pieces of the due updates. Returns the number of completed updates.
+    /// Runs `work` for some actors and, in parallel, at most `pieces` pieces of `due` updates. Returns the number of completed updates.
     fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
@@ -320,7 +327,7 @@ impl Published {
         learned
     }
 
-    /// Collects the actors' results and passes them the new weights.
+    /// Collects the actors' results and gives the actors the new weights.
     fn end_round(&mut self) -> Stats {
         let (mut endings, mut fresh) = (Endings::default(), 0);
         let (first, evaluations) = (self.replay.next, self.evaluated());
@@ -366,7 +373,7 @@ impl Published {
         PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
-    /// Begins the match of this round's generation against the previous one, if one is due.
+    /// Begins the match of this round's generation against the previous generation; `None` if no match is due.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
         if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {

@@ -28,7 +28,7 @@ impl Work {
     pub const LEARNING: Work = Work { leaves: false, learning: true };
 }
 
-/// Number of actor groups. The leaves of one group are evaluated while the trees of the other grow.
+/// Number of lanes, which are groups of actors. The leaves of one lane are evaluated while the trees of the other grow.
 pub const LANES: usize = 2;
 
 /// Sizes that a device must support.
@@ -40,8 +40,9 @@ pub struct OffloadSpec {
     pub shape: Shape,
     /// Maximum number of decisions of one lane.
     pub lane_rows: usize,
-    /// Samples per step, and capacity for samples.
+    /// Number of samples per step.
     pub minibatch: usize,
+    /// Maximum number of stored samples.
     pub replay: usize,
 }
 
@@ -50,8 +51,8 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "the published learner of backgammon";
 }
 
-/// Words of a packed sample: those of a sample (decision, final outcome for the player to decide, visit shares), then a bit per action that
-/// is set if the action is legal.
+/// Number of words of a packed sample. It begins with a sample (decision, final outcome for the player to decide, visit shares). Then it
+/// has a bit for each action, which is set if the action is legal.
 pub const PACKED_SAMPLE_WORDS: usize = replay::WORDS + ACTIONS.div_ceil(32);
 pub type PackedSample = [u32; PACKED_SAMPLE_WORDS];
 
@@ -98,16 +99,16 @@ pub trait Accelerator: Movable {
     /// Writes the lane's results into `answer` and returns true if they are ready. May block briefly.
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault>;
 
-    /// Sets the training state.
+    /// Sets the weights and moments for later steps.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
-    /// Stores samples from index `first` on; they fit.
+    /// Stores samples from index `first` on. The caller stays within [`OffloadSpec::replay`].
     fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault>;
 
-    /// Starts one step on the samples at these indices, one minibatch.
+    /// Starts one step on the minibatch of stored samples with the indices `drawn`.
     fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault>;
 
-    /// Requests the training state after the steps so far.
+    /// Requests the training state after all steps started so far.
     fn request_result(&mut self) -> Result<(), Fault>;
 
     /// Writes the requested state into `learned` and returns true if it is ready.

@@ -35,7 +35,7 @@ settings! {
         fixed games: usize = 48, [count(1.0, 1024.0), "Games per actor", "games", "Games that each actor plays concurrently."];
         fixed batch: usize = 160, [count(2.0, 1024.0), "Inference batch size", "positions",
             "Positions of an actor's games that the network evaluates in one batch."];
-        /// Simulations of one tree in a batch.
+        /// Maximum number of simulations of one tree in a batch.
         fixed leaves: usize = 4;
         fixed round_batches: usize = 320, [count(1.0, 1e5), "Round length", "batches",
             "Batches per actor in a round. New weights take effect in the next round."];

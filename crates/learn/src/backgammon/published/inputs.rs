@@ -17,7 +17,7 @@ use worlds::backgammon::{BAR, Board, OFF, POINTS, Roll, Side};
 
 pub const INPUTS: usize = 344;
 
-/// Offsets within one side.
+/// Offsets in the table above. The first three are within one side; `SIDE` is the length of one side.
 const BAR_AT: usize = POINTS * 6;
 const OFF_AT: usize = BAR_AT + 3;
 const WHOLE_AT: usize = OFF_AT + 3;
@@ -27,17 +27,17 @@ const ROLLS: usize = BOTH + 2;
 const NUMBERS: usize = ROLLS + Roll::ALL.len();
 const SECOND: usize = NUMBERS + 6;
 const _: () = assert!(SECOND + 1 == INPUTS);
-/// Upper bound on the nonzero inputs of a decision: one per checker, seven per side and six for both.
+/// Size of buffers for the nonzero inputs of a decision. At most 50 are needed: one per checker, seven per side and six for both sides.
 pub const MOST: usize = 64;
 
-/// A move decision: a board with a roll, or with the second half of a double.
+/// A move decision: a board and a roll. A double is played in two decisions, called halves, of up to two moves each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Board seen by the player to move.
     pub board: Board,
     /// Index into [`Roll::ALL`].
     pub roll: u8,
-    /// True if two moves of a double have been made.
+    /// True for the second half of a double.
     pub second: bool,
 }
 
@@ -79,7 +79,7 @@ pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     }
 }
 
-/// Writes one side's inputs; returns its pips.
+/// Passes the nonzero inputs of one side, whose inputs begin at index `start`, to `put`; returns the side's pips.
 #[inline(always)]
 fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
     const ON_POINTS: u32 = (1 << BAR) - 2;
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::backgammon::random_play;
 
-    /// Reference implementation of the table above.
+    /// Reference implementation of the table in the module documentation.
     fn reference(decision: &Decision) -> Vec<f32> {
         let board = decision.board;
         let sides = [board.mine(), board.theirs()];

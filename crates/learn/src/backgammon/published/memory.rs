@@ -10,8 +10,8 @@ use math::Isa;
 use worlds::backgammon::Results;
 
 impl PublishedConfig {
-    /// Estimated memory of a run with these settings in bytes, rather too high than too low. A shell uses it to refuse a run before
-    /// anything is allocated. A save needs a copy of the samples in addition. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes. A shell uses it to refuse a run before anything is allocated. A
+    /// save needs a copy of the samples in addition. Returns `u64::MAX` for invalid settings.
     pub fn bytes(&self) -> u64 {
         // A margin for plans and names. Casts saturate.
         self.estimate().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)

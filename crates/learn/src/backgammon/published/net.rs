@@ -3,8 +3,8 @@
 //! layers and five probabilities. Width and number of blocks are settings.
 //!
 //! An action is the pair of places from which checkers move: 26·a + b. The larger die is played from place a and the smaller from place b;
-//! 0 is a die that is not played, and 25 is the bar. A double is two decisions of two moves each, the higher place first; the second
-//! decision follows the first.
+//! 0 is a die that is not played, and 25 is the bar. A double is played in two decisions (halves) of two moves each, the higher place
+//! first.
 //!
 //! A search computes only a part of the network. It sums the first-layer rows of nonzero inputs, with bit-identical results, and evaluates
 //! the policy only for legal actions. Training computes the whole network.
@@ -24,7 +24,7 @@ pub const HEADS: usize = 5;
 /// Size of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Width of all layers but the last ones; a multiple of 16.
+    /// Width of all layers except the output layers; a multiple of 16.
     pub width: usize,
     /// Number of residual blocks of two layers each.
     pub blocks: usize,
@@ -43,10 +43,11 @@ impl Shape {
         self.width * ((2 * self.blocks + 3) * self.width + HEADS)
     }
 
-    /// Estimated cost of one simulation in multiply-adds, rather too high than too low.
+    /// Upper estimate of the cost of one simulation, in multiply-adds.
     pub const fn decision_products(self) -> usize {
-        /// Cost of the tree and the rules; number of rows of the first layer and the policy's last layer.
+        /// Cost of the tree and the rules, in multiply-adds.
         const TREE: usize = 100_000;
+        /// Number of rows computed in the first layer and in the policy's last layer.
         const ROWS: usize = inputs::MOST + 64;
         self.search_products() + ROWS * self.width + TREE
     }
@@ -124,7 +125,7 @@ pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan from the inputs to the same outputs, in row layout, for devices that compute the inputs themselves.
+/// Plan from the inputs to the outputs of [`plan_search`], in row layout, for devices that compute the first layer too.
 pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);
@@ -133,13 +134,14 @@ pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Rows, isa)
 }
 
-/// Plan of the published network: all 676 logits and the five probabilities.
+/// Plan of the whole network: all 676 logits and the five probabilities.
 pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (g, policy, value) = whole(shape, rows);
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)], with p over legal actions only.
+/// Plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)], with the policy p over legal actions only. The other
+/// symbols are explained in `published.rs`.
 pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
@@ -178,15 +180,16 @@ pub struct Weights {
     width: usize,
     pub params: Params,
     packed: Packed,
-    /// Transposed first layer, [344][width].
+    /// Transposed first layer, `[344][width]`.
     stem: Buffer,
-    /// Parameter ranges: the first layer's biases, the policy's last weights and biases.
+    /// Range of the first layer's biases in the parameters.
     biases: Range<usize>,
+    /// Ranges of the weights and the biases of the policy's last layer in the parameters.
     last: [Range<usize>; 2],
 }
 
 impl Weights {
-    /// Packed weights take about as much memory as unpacked ones, except for the first and the policy's last layer.
+    /// Memory in bytes. Packed weights take about as much as unpacked weights, except for the first and the policy's last layer.
     pub fn bytes(shape: Shape) -> f64 {
         4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }
@@ -228,7 +231,8 @@ fn width(plan: &Plan) -> usize {
     plan.table().specs().iter().find(|spec| &*spec.name == "stem.bias").map_or(0, ParamSpec::len)
 }
 
-/// Converts the five heads into consistent outcome probabilities. A side that has borne off a checker cannot lose a gammon.
+/// Converts the five heads into consistent outcome probabilities for the player to move. A side that has borne off a checker cannot lose a
+/// gammon.
 #[inline]
 pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     let [win, gammon, backgammon, lose_gammon, lose_backgammon] = heads;
@@ -241,7 +245,7 @@ pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     Chances([win - gammon, gammon - backgammon, backgammon, lose - lose_gammon, lose_gammon - lose_backgammon, lose_backgammon])
 }
 
-/// Targets of the heads for a game that ended with this index into [`Chances`].
+/// Targets of the heads for a game that ended with outcome `ending`, an index into [`Chances`].
 pub fn outcome(ending: usize) -> [f32; HEADS] {
     let at = |holds: bool| f32::from(u8::from(holds));
     [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
@@ -253,11 +257,13 @@ pub struct Evaluator {
     pub width: usize,
     pub rows: usize,
     executor: Executor,
-    /// Nonzero inputs of all decisions in the batch, and the end of each decision's inputs.
+    /// Nonzero inputs of all decisions in the batch, each with its index.
     inputs: Vec<(u32, f32)>,
+    /// End of each decision's inputs in `inputs`.
     ends: Vec<usize>,
-    /// First-layer sums and the policy's hidden layer, [rows][width].
+    /// First-layer sums, `[rows][width]`.
     stem: Buffer,
+    /// The policy's last hidden layer, `[rows][width]`.
     hidden: Buffer,
     heads: Vec<[f32; HEADS]>,
 }
@@ -338,7 +344,8 @@ impl Evaluator {
         self.heads[row]
     }
 
-    /// Writes the policy over the given legal actions. `to` needs room for a multiple of 16.
+    /// Writes the policy's probabilities of the given legal actions of a row. `to` must have at least the number of actions, rounded up to
+    /// a multiple of 16.
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
         let hidden = self.hidden(row);
@@ -388,7 +395,7 @@ struct Stem<'a> {
     to: &'a mut [f32],
 }
 
-/// Computes V vectors of sums, starting at a column.
+/// Computes `V` vectors of one decision's sums, starting at column `at`.
 #[inline(always)]
 fn stem_pass<S: Simd, const V: usize>(s: S, stem: &Stem, inputs: &[(u32, f32)], at: usize, to: &mut [f32]) {
     let length = V * S::LANES;

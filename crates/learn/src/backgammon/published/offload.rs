@@ -1,7 +1,7 @@
 //! Offloading of the published learner's work to another device, and probes of its speed.
 //!
 //! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other are evaluated. Actors share
-//! nothing, and updates depend only on their number and the samples. A round therefore has the same results as on the CPU, except for
+//! nothing, and an update depends only on its number and the samples. A round therefore has the same results as on the CPU, except for
 //! rounding on the device.
 
 use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, TrainStateRef, Work, decision_words, packed_sample};
@@ -15,7 +15,7 @@ use math::par::{self, Pinned};
 use std::ops::Range;
 use worlds::backgammon::Results;
 
-/// Divisor of a round's batches that gives the batches of a probe.
+/// A pass of a probe plays 1/`PROBE_SHARE` of a round's batches.
 const PROBE_SHARE: usize = 8;
 
 impl Published {
@@ -70,7 +70,8 @@ impl Published {
         Ok(())
     }
 
-    /// Runs one slice of offloaded work; returns true when the round has been played. `Err` contains the slice to return instead.
+    /// Runs one slice of offloaded work; returns true when the round is complete. `Err` contains the result of `advance` if the device is
+    /// busy or has failed.
     pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice<Stats>> {
         let Some(mut offloaded) = self.away.offloaded.take() else { return Ok(false) };
         if let Some(since_s) = offloaded.waiting_since_s.take() {
@@ -164,7 +165,7 @@ impl Published {
         Ok(OffloadSlice::Played)
     }
 
-    /// Calls the device and measures the time; the call may block briefly.
+    /// Calls the device and adds the seconds that the call takes to `waited_s`.
     fn timed<T>(&self, waited_s: &mut f64, call: impl FnOnce() -> T) -> T {
         let since_s = (self.clock)();
         let result = call();
@@ -172,7 +173,7 @@ impl Published {
         result
     }
 
-    /// Sends a lane's next batch, unless one is pending or all were sent.
+    /// Sends a lane's next batch of decisions, unless a batch of the lane is pending or its `all` batches are complete.
     fn ask(&mut self, offloaded: &mut Offloaded, lane: usize, all: usize) -> Result<(), Fault> {
         let actors = self.lane(lane);
         while !offloaded.lanes[lane].asked && offloaded.lanes[lane].batches < all {
@@ -218,8 +219,8 @@ impl Published {
         self.trainer.pack();
     }
 
-    /// Continues the round on the CPU: evaluates pending leaves here, advances both lanes to the same batch, and resets the device's
-    /// updates so that they are repeated.
+    /// Continues the round on the CPU: evaluates pending leaves on the CPU, advances both lanes to the same batch, and sets the number of
+    /// updates back so that the CPU repeats the device's updates.
     fn resume_locally(&mut self, offloaded: &Offloaded) {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
@@ -243,8 +244,8 @@ impl Published {
         self.phase = Phase::Play { batches, ahead, updates: done };
     }
 
-    /// Sends the state of a new round to the device: the weights if it evaluates leaves, and, if it trains, the samples of the last round,
-    /// which start at `first`.
+    /// Sends the state of a new round to the device: the weights if it evaluates leaves, and, if it trains, the `fresh` samples of the last
+    /// round, which start at index `first` of the replay.
     pub(super) fn announce_round(&mut self, first: usize, fresh: usize) {
         let Some(mut offloaded) = self.away.offloaded.take() else { return };
         let since_s = (self.clock)();
@@ -269,7 +270,7 @@ impl Published {
         }
     }
 
-    /// Time waited in this round, summed over threads as the actors' times are.
+    /// Seconds spent waiting for the device in this round, times the number of threads: the actors' times are summed over threads too.
     pub(super) fn waited_s(&self) -> f64 {
         self.away.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
     }
@@ -278,7 +279,7 @@ impl Published {
 enum OffloadSlice {
     Worked,
     Waiting,
-    /// All results were received.
+    /// The round is complete, and all results of the device were received.
     Played,
 }
 
@@ -292,23 +293,23 @@ impl Published {
         self.actors.iter().map(Actor::evaluated).sum()
     }
 
-    /// Returns true once games end about as often as they begin.
+    /// Returns true once about as many games end as begin: as many games have ended as are played concurrently.
     pub fn is_steady(&self) -> bool {
         self.progress.games >= (self.config.actors * self.config.games) as u64
     }
 
-    /// Work that is currently offloaded, except in a probe.
+    /// Work that is currently offloaded; `None` without offloading and during a probe.
     pub fn offloaded(&self) -> Option<Work> {
         self.away.offloaded.as_ref().filter(|_| self.away.probe.is_none()).map(|offloaded| offloaded.work)
     }
 
-    /// Offloads work to a device from now on.
+    /// Offloads `work` to a device from now on.
     pub fn offload_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         self.away.offloaded = Some(self.connect(machine, work)?);
         Ok(())
     }
 
-    /// Begins a probe of this work: passes over a part of a round, whose results are discarded.
+    /// Begins a probe of `work`: passes over a part of a round. The results of the passes are discarded.
     pub fn probe_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         let offloaded = self.connect(machine, work)?;
         self.away.probe = Some(Box::new(Probe {
@@ -322,7 +323,7 @@ impl Published {
     }
 }
 
-/// Offloading options, in the order of [`Offload::ways`]. Training alone is also tried, because the fastest division differs between
+/// Offloading options, in the order of [`Offload::ways`]. Training alone is an option too, because the fastest division differs between
 /// machines.
 const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
 
@@ -331,7 +332,7 @@ impl Offload for Published {
         &["Fastest: training on the GPU, games on the CPU.", "Fastest: training and evaluating boards on the GPU."]
     }
 
-    /// A probe advances the learner's own games.
+    /// False: a probe advances the learner's own games.
     fn trains_meanwhile(&self) -> bool {
         false
     }

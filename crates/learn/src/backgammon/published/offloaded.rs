@@ -7,11 +7,11 @@ use crate::Fault;
 use crate::backgammon::Progress;
 use math::par::Pinned;
 
-/// Devices that work for the learner besides the CPU.
+/// State of the work on other devices: offloaded work and a probe.
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Fault of a device that failed between two slices.
+    /// Fault of a device that failed between two slices, until it is reported.
     pub failed: Option<Fault>,
     pub probe: Option<Box<Probe>>,
 }
@@ -25,14 +25,15 @@ pub(super) struct Offloaded {
     pub learned: TrainResult,
     pub answer: Answer,
     pub words: Vec<[u32; DECISION_WORDS]>,
-    /// Start of the current wait, and time of this round spent waiting for the device or calling it.
+    /// Start of the current wait in seconds; `None` while not waiting.
     pub waiting_since_s: Option<f64>,
+    /// Seconds of this round spent waiting for the device or calling it.
     pub waited_s: f64,
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lane {
-    /// Batches of this round whose results were received.
+    /// Number of batches of this round whose results were received.
     pub batches: usize,
     /// True while a batch is being evaluated.
     pub asked: bool,
@@ -51,6 +52,6 @@ pub(super) struct Probe {
     pub games: Games,
     pub state: TrainState,
     pub offloaded: Option<Offloaded>,
-    /// Boards evaluated before this pass.
+    /// Number of boards evaluated before the current pass.
     pub before: u64,
 }

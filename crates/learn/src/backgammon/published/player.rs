@@ -1,5 +1,5 @@
-//! Player that uses the network: it plays the policy's most likely action, or searches without noise. Each decision is evaluated
-//! independently, so the rest of a batch does not affect its result.
+//! Player that uses the network: it plays the policy's most likely action, or searches without noise. The result of a decision does not
+//! depend on the other decisions of a batch.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Shape, Weights, play};
@@ -11,14 +11,15 @@ use math::PANEL;
 use std::sync::Arc;
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
-/// Rows of a batch, and simulations of one tree in a batch; all trees together fill at most one batch.
+/// Number of rows of a batch.
 pub const ROWS: usize = PANEL;
+/// Maximum number of simulations of one tree in a batch. `ROWS / LEAVES` trees are searched at once, so that they fit in a batch.
 const LEAVES: usize = 4;
 
 struct Searching {
     search: Search,
     spare: Tree,
-    /// By slot: index of the decision in the request, and the decision being searched.
+    /// By slot: index of the decision in the request, and the decision being searched; `None` for a free slot.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,
@@ -58,7 +59,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// Evaluates each decision with the network. `report` receives its index, its heads, its legal actions and their probabilities.
+    /// Evaluates each decision with the network. `report` receives the decision's index, heads, legal actions, and probabilities of these
+    /// actions.
     fn evaluate(&mut self, decisions: &[Decision], mut report: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
         for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
             self.evaluator.clear();
@@ -73,7 +75,7 @@ impl PublishedPlayer {
         }
     }
 
-    /// Plays the most likely actions; for doubles, also the most likely second halves.
+    /// Writes the board after the most likely action of each decision to `chosen`. A double gets the most likely action of each half.
     fn choose_by_policy(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {
@@ -108,7 +110,7 @@ impl PublishedPlayer {
         sums.into_iter().map(Chances).collect()
     }
 
-    /// Results of a roll with their probabilities by the policy alone.
+    /// Results of a roll, each with its probability by the policy alone.
     fn likely(&mut self, board: Board, roll: Roll) -> Vec<(Board, f32)> {
         let mut found: Vec<(Board, f32)> = Vec::new();
         let mut open = vec![(Decision::new(board, roll), 1.0f32)];
@@ -193,7 +195,8 @@ impl Searching {
         }
     }
 
-    /// Results with their share of the visits, the sum of their values, and their visits.
+    /// Searches a decision. Returns each visited result with its share of the visits, the sum of its backed-up values, and its number of
+    /// visits.
     fn shares(&mut self, weights: &Weights, decision: Decision) -> Vec<(Board, f32, f32, u32)> {
         self.begin(0, 0, decision);
         let mut seconds: Seconds = [0.0; 4];

@@ -1,13 +1,13 @@
-//! Training samples: a search's visit counts and the final outcome of the game.
+//! Training samples: a decision, the search's visit counts, and the final outcome of the game.
 
 use super::inputs::Decision;
 use super::net::ACTIONS;
 use super::tree::Edge;
 use worlds::backgammon::{BAR, Board, Roll};
 
-/// Words of a sample. Words 0 to 7: places, four words per side with four bits each. Word 8: roll, half of a double, number of shares. Word
-/// 9: outcome for the player who decides (an index into `Chances`), or the player's index before the end. Then the shares: action in the
-/// upper 16 bits, visits in the lower.
+/// Number of words of a sample. Words 0 to 7: number of checkers per place, with four words per side and four bits per place. Word 8: roll,
+/// half of a double, number of shares. Word 9: outcome for the player who decides (an index into `Chances`); until the end of the game, the
+/// index of that player. From word 10: shares of the visits, with the action in the upper 16 bits and the visits in the lower.
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
@@ -31,7 +31,7 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     sample
 }
 
-/// Words of a decision: four words of places per side with four bits each; the roll; the half from bit 8.
+/// Number of words of a decision: checkers per place as in [`WORDS`], then a word with the roll and, from bit 8, the half of a double.
 pub const DECISION_WORDS: usize = 9;
 
 pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
@@ -65,7 +65,7 @@ pub fn is_sound(sample: &Sample) -> bool {
 pub struct Replay {
     pub samples: Vec<Sample>,
     most: usize,
-    /// Index that is overwritten next once the buffer is full.
+    /// Index that is overwritten next, once the buffer is full.
     pub next: usize,
 }
 

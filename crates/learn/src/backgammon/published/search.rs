@@ -9,10 +9,10 @@ use graph::Plan;
 use std::sync::Arc;
 use worlds::backgammon::Results;
 
-/// One search.
+/// One tree and its budget.
 pub struct Slot {
     pub tree: Tree,
-    /// Simulations that remain.
+    /// Number of simulations that remain.
     pub left: u32,
     pending: u32,
 }
@@ -31,15 +31,16 @@ pub struct Search {
     evaluator: Evaluator,
     /// Maximum number of simulations of one tree in a batch.
     leaves: u32,
-    /// Slot that comes first in the next batch. It rotates, so that all slots are served if the batch is too small.
+    /// First slot of the next batch. It advances, so that all slots are served even if a batch is too small for all.
     next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
     pub scratch: Results,
     actions: Vec<u16>,
     priors: Box<[f32; MOST_ACTIONS]>,
-    /// Number of rows evaluated, and number of batches.
+    /// Number of rows evaluated.
     pub evaluated: u64,
+    /// Number of batches evaluated.
     pub batches: u64,
 }
 
@@ -82,7 +83,7 @@ impl Search {
         self.slots.iter_mut().for_each(|slot| slot.pending = 0);
     }
 
-    /// Runs one batch. `opened` receives each newly evaluated root before the next simulation.
+    /// Runs one batch. `opened` receives the slot index and the tree of each newly evaluated root.
     pub fn step(
         &mut self,
         weights: &Weights,
@@ -108,7 +109,7 @@ impl Search {
         seconds[0] += clock() - gathered_s;
     }
 
-    /// Selected decisions, in row order.
+    /// Decisions selected for the batch, in row order.
     pub fn selected(&self) -> impl ExactSizeIterator<Item = &Decision> {
         self.waiting.iter().map(|waiting| self.slots[waiting.slot].tree.decision(waiting.node))
     }
@@ -135,7 +136,7 @@ impl Search {
         self.evaluator.set_row(row, hidden, heads);
     }
 
-    /// Backs the results up the trees.
+    /// Backs up the batch's results in the trees. `opened` is as in [`Search::step`].
     pub fn back_up(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, seconds: &mut Seconds, mut opened: impl FnMut(usize, &mut Tree)) {
         let began_s = clock();
         self.evaluated += self.waiting.len() as u64;
@@ -158,7 +159,7 @@ impl Search {
         seconds[2] += clock() - began_s;
     }
 
-    /// Collects simulations until the batch is full or no tree has more.
+    /// Collects simulations until the batch is full or no tree can add a simulation.
     fn gather(&mut self, rule: &Rule) {
         self.path.clear();
         for _ in 0..self.slots.len() {

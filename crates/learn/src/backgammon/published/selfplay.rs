@@ -18,15 +18,16 @@ use worlds::backgammon::{Board, Roll};
 const LONG: usize = 192;
 /// Random stream of the games.
 const GAMES: u32 = 0x4741_4D45;
-/// Words of a saved game without its samples.
+/// Number of words of a saved game without its samples.
 pub const SAVED: usize = 16;
 
 struct Game {
     decision: Decision,
     /// Player to decide: 0 or 1.
     decider: u32,
-    /// Decisions so far, and turns of both sides including forced ones.
+    /// Number of decisions so far.
     decisions: u32,
+    /// Number of turns of both sides so far, including forced turns.
     turns: u32,
     numbers: Sequence,
     /// True if the noise was added to the root of the current search.
@@ -59,7 +60,7 @@ impl Endings {
     }
 }
 
-/// Saved state of games: words of each game, and samples of all.
+/// Saved state of several games: `games` has [`SAVED`] words for each game, `traces` the samples of all games.
 #[derive(Clone, Default)]
 pub struct Games {
     pub games: Vec<u32>,
@@ -101,7 +102,7 @@ impl Actor {
         search + games as f64 * game + (expected + grown) * sample
     }
 
-    /// Creates the games from index `first` of a seed.
+    /// Creates an actor that plays the games from number `first` on. The random numbers of a game depend on the seed and the game's number.
     pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Actor {
         let game = |i| {
             let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
@@ -162,7 +163,8 @@ impl Actor {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// Second phase with another device: sets its results, from row `first` of `answer`. Returns the row after the last one used.
+    /// Second phase with another device: stores the device's results, from row `first` of `answer` on. Returns the index after the last row
+    /// used.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
@@ -223,13 +225,13 @@ impl Actor {
         slot.left = game.evals(playing.config);
     }
 
-    /// Adds the statistics and samples of this round as played by a worker. [`Actor::restore`] sets its games.
+    /// Sets the samples and statistics of a round that a worker played. The games must be restored first ([`Actor::restore`]).
     pub fn credit(&mut self, samples: &[Sample], endings: Endings, moves: u64, evaluated: u64) {
         self.finished_samples.extend(samples);
         (self.endings, self.moves, self.search.evaluated) = (endings, moves, evaluated);
     }
 
-    /// Saves the games: [`SAVED`] words each, and their samples one after the other.
+    /// Saves the games: appends [`SAVED`] words per game to `games`, and the samples of all games to `samples`.
     pub fn save(&self, games: &mut Vec<u32>, samples: &mut Vec<u32>) {
         for game in &self.games {
             let position = game.numbers.position();
@@ -239,8 +241,8 @@ impl Actor {
         }
     }
 
-    /// Inverse of [`Actor::save`], from the words of this actor's games and all remaining samples. Returns the samples after its own, or
-    /// `None` for invalid words.
+    /// Inverse of [`Actor::save`]. `games` has the words of this actor's games; `samples` begins with their samples. Returns the remaining
+    /// samples, or `None` for invalid words.
     pub fn restore<'a>(&mut self, config: &PublishedConfig, seed: u32, games: &[u32], samples: &'a [u32]) -> Option<&'a [u32]> {
         let mut left = samples;
         for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
@@ -275,18 +277,19 @@ impl Game {
         self.trace.clear();
     }
 
-    /// Value that differs between searches.
+    /// Value that differs between searches, for the order of the dice in the tree.
     fn salt(&self) -> u64 {
         self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
     }
 
-    /// Number of simulations for this decision; the halves of a double share those of a turn.
+    /// Number of simulations for the current decision. Each half of a double gets half the simulations of a turn.
     fn evals(&self, config: &PublishedConfig) -> u32 {
         let evals = config.evals as u32;
         if self.decision.roll().is_double() { evals.div_ceil(2) } else { evals }
     }
 
-    /// Chooses an edge by its visits: at random in a game's first decisions, then the most visited.
+    /// Chooses an edge. In a game's first decisions the choice is random and favours visited edges; later it is the edge with the most
+    /// visits.
     fn choose(&mut self, edges: &[tree::Edge], playing: Playing) -> usize {
         let Playing { config, isa, .. } = playing;
         let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
@@ -312,7 +315,7 @@ impl Game {
         edges.iter().position(|edge| edge.visits == most).unwrap_or(0)
     }
 
-    /// Moves two checkers and rolls at the end of a turn; returns false at the end of the game.
+    /// Plays the two moves of an action. If this ends the turn, rolls for the other player. Returns false at the end of the game.
     fn play(&mut self, moves: [u8; 2]) -> bool {
         let Decision { board, second, .. } = self.decision;
         let roll = self.decision.roll();
@@ -331,7 +334,7 @@ impl Game {
         true
     }
 
-    /// Appends the game's samples with their outcome. The last player to decide has won.
+    /// Appends the game's samples, each with the outcome for the player who decided. The player of the last decision has won.
     fn end(&mut self, finished_samples: &mut Vec<Sample>) {
         let points = self.decision.board.points().clamp(1, 3) as u32;
         for sample in &mut self.trace {
@@ -393,7 +396,7 @@ mod tests {
     }
 
     /// Distance of root priors from the network's policy, summed over actions and averaged over roots, with the number of roots. Index 0 is
-    /// for new trees, index 1 for reused ones.
+    /// for new trees, index 1 for reused trees.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());

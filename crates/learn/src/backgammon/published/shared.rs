@@ -1,8 +1,8 @@
-//! Rounds whose games remote workers play. A piece is one actor with all of its games: they share batches, so the schedule of their
-//! searches is common. An actor's results follow from its games' positions at the start of the round and from the weights then. A learner
-//! that receives results therefore continues exactly as if it had played itself.
+//! Rounds whose games remote workers play. A piece is one actor with all of its games, which cannot be split because they share batches. An
+//! actor's results follow from the positions of its games and the weights at the start of the round. A learner that receives results
+//! therefore continues exactly as if it had played itself.
 //!
-//! The updates of a round do not depend on its games, so the learner performs them while the workers play.
+//! The updates of a round do not depend on the games of that round, so the learner makes them while the workers play.
 
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
@@ -21,20 +21,20 @@ pub struct Round {
     /// Settings that affect play; all others are the defaults.
     config: PublishedConfig,
     seed: u32,
-    /// Pieces not received yet, by global number.
+    /// Numbers of the pieces that were not received yet, counted over the whole training.
     pieces: Range<u64>,
     weights: Vec<f32>,
-    /// Saved games of each piece.
+    /// Saved games of each piece in `pieces`.
     games: Vec<Games>,
 }
 
-/// Results of consecutive actors.
+/// Results of consecutive actors; `first` is the number of the first piece.
 pub struct Played {
     first: u64,
     results: Vec<ActorResult>,
 }
 
-/// Result of an actor's round, with its games at the end of the round.
+/// Result of an actor's round, including the actor's games at the end of the round.
 struct ActorResult {
     games: Games,
     samples: Vec<Sample>,
@@ -61,7 +61,7 @@ fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
     ]
 }
 
-/// Splits the saved games by actor.
+/// Reads the saved games and splits them by actor.
 fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, SavedError> {
     let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
     let each = games.len() / actors.max(1);
@@ -257,7 +257,8 @@ impl Published {
         self.progress.iterations * self.config.actors as u64
     }
 
-    /// Description of the remaining actors' work; `None` once games of the round were played locally.
+    /// Description of the remaining actors' work. `None` once all results were received or some batches were played locally, and while work
+    /// is offloaded.
     pub fn round(&self) -> Option<Round> {
         self.is_due().then(|| Round {
             config: self.config.clone(),
@@ -273,7 +274,7 @@ impl Published {
         first + self.sharing.received as u64..first + self.actors.len() as u64
     }
 
-    /// Runs one slice of the round's updates while workers play; waits if none are left.
+    /// Runs one slice of the round's updates while workers play; returns [`Slice::Waiting`] if no updates are left.
     pub(super) fn learn_meanwhile(&mut self, updates: usize) -> Slice<Stats> {
         let until = self.updates_until(self.config.round_batches, updates);
         if until == updates {
@@ -285,7 +286,8 @@ impl Published {
         Slice::Worked
     }
 
-    /// Adds the results of the next actors of this round, as a worker played them with [`Published::round`].
+    /// Adds the results of the next actors of this round, which a worker played from [`Published::round`]. Returns an error if `played`
+    /// does not begin with the next actor.
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
         let found = played.first..played.first.saturating_add(played.results.len() as u64);

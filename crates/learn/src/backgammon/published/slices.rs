@@ -1,5 +1,5 @@
 //! Amount of work in a slice. A slice stays within the general limit on multiply-adds, but does at least one unit of work. A unit is a
-//! batch of one actor, or a piece of an optimizer step; either is short enough by itself. The amount is a function of the settings alone,
+//! batch of one actor or a piece of an optimizer step; each unit is short enough by itself. The amount is a function of the settings alone,
 //! so the number of threads has no effect.
 
 use super::config::PublishedConfig;
@@ -10,15 +10,17 @@ use std::ops::Range;
 const BATCHES: usize = 4;
 
 pub struct Limits {
-    /// Maximum number of multiply-adds of a slice, and multiply-adds of one actor's batch.
+    /// Maximum number of multiply-adds of a slice.
     longest: f64,
+    /// Number of multiply-adds of one actor's batch.
     batch: f64,
-    /// Consecutive batches of an actor before the next actors play, and number of actors that play in one slice.
+    /// Number of consecutive batches of an actor before the next actors play.
     batches: usize,
+    /// Number of actors that play in one slice.
     actors: usize,
 }
 
-/// Actors that play in a slice, and number of batches of each.
+/// Play of one slice: the actors, and the number of batches that each of them plays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
     pub batches: usize,
@@ -35,7 +37,7 @@ impl Limits {
         Limits { longest, batch, batches, actors }
     }
 
-    /// Next stretch for these actors with `left` batches remaining each; empty if `left` is 0.
+    /// Next stretch of the first of these actors, each with `left` batches remaining in the round; empty if `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };
@@ -47,7 +49,7 @@ impl Limits {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Number of pieces of updates that fit beside `played` multiply-adds of play; at least one if `played` is 0.
+    /// Number of pieces of updates that fit in a slice with `played` multiply-adds of play; at least one if `played` is 0.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }

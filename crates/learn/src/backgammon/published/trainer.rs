@@ -32,7 +32,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Divides a step into pieces of at most `longest` multiply-adds, or of one matrix product.
+    /// Divides a step into pieces of at most `longest` multiply-adds. A single matrix product is never divided.
     pub fn new(plan: &Plan, shape: Shape, minibatch: usize, longest: f64) -> Cut {
         let whole = 3.0 * minibatch as f64 * shape.products() as f64;
         let product = plan.longest_call();
@@ -50,7 +50,7 @@ impl Cut {
         SHARDS.div_ceil(self.group_size)
     }
 
-    /// Shards of piece `n`, and the part of the plan that it runs.
+    /// Shards of piece `n`, and its part of the plan.
     fn piece(&self, n: usize) -> (Range<usize>, Range<usize>) {
         let first = n % self.groups() * self.group_size;
         (first..SHARDS.min(first + self.group_size), self.parts[n / self.groups()].clone())
@@ -60,13 +60,13 @@ impl Cut {
 pub struct Trainer {
     isa: Isa,
     pub cut: Cut,
-    /// Completed pieces of the current step.
+    /// Number of completed pieces of the current step.
     done: usize,
     pub state: TrainState,
     packed: Packed,
     shards: Vec<Shard>,
     grads: Vec<f32>,
-    /// Sums over its steps: policy loss, value loss, gradient norm before clipping.
+    /// Sums over the steps of a round: policy loss, value loss, gradient norm before clipping.
     pub sums: [f64; 3],
 }
 
@@ -88,7 +88,7 @@ impl Trainer {
         })
     }
 
-    /// Executor of the gradients; with several shards, the first one.
+    /// Executor of the first shard's gradients.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.shards[0].executor
     }
@@ -103,12 +103,12 @@ impl Trainer {
         self.done == 0
     }
 
-    /// Abandons the current step.
+    /// Discards the completed pieces of the current step.
     pub fn abandon(&mut self) {
         self.done = 0;
     }
 
-    /// Runs the next piece of a step on the drawn samples, given by index; returns true if it completes the step.
+    /// Runs the next piece of a step on the samples with the indices `drawn`; returns true if the piece completes the step.
     pub fn advance(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) -> bool {
         let (shards, part) = self.cut.piece(self.done);
         let (params, packed) = (&self.state.params, &self.packed);
@@ -167,7 +167,7 @@ impl Shard {
         Shard { executor: Executor::new(plan), grads, losses: [0.0; 2], scratch: Results::new(), rows }
     }
 
-    /// Writes samples into the inputs, up to the number of rows.
+    /// Writes one sample into each row of the executor's inputs.
     fn read<'a>(&mut self, value_coef: f32, samples: impl Iterator<Item = &'a Sample>) {
         self.executor.input_mut("value_coef")[0] = value_coef;
         self.executor.input_mut("inputs").fill(0.0);
@@ -189,7 +189,7 @@ impl Shard {
         }
     }
 
-    /// Runs a part of the plan for the gradient.
+    /// Runs a part of the gradient plan.
     fn learn(&mut self, params: &Params, packed: &Packed, part: Range<usize>) {
         self.executor.train_part(params, packed, &mut self.grads, false, part);
     }

@@ -1,16 +1,18 @@
 //! Search tree of one game: PUCT (Silver et al. 2017) over decisions, with the dice as chance nodes between them.
 //!
-//! choose the action with the largest Q + c·P·√N/(1 + n),  Q = sum of backed-up values / n, in points per game
+//! choose the action with the largest Q + c·P·√N/(1 + n),  Q = sum of backed-up values / n, in points per game; P: prior, n: visits of the
+//! action, N: visits of the decision
 //!
-//! Nodes are stored in arenas of fixed capacity. A chance node is found by the 64-bit hash of its board, independent of the moves that led
-//! to it, and contains the nodes of its 21 rolls. Simulations then only follow indices. The edges of a node start with those tried so far,
-//! followed by the untried one with the largest prior. A choice therefore examines the tried edges and one more.
+//! Nodes are stored in arrays of fixed capacity. A chance node is found by the 64-bit hash of its board, independent of the moves that led
+//! to it, and contains the nodes of its 21 rolls. Each edge then stores the index of its child, so that later simulations need no hash. The
+//! edges of a node are ordered: first the tried edges, then the untried edge with the largest prior, then the rest. A choice therefore
+//! examines the tried edges and one more.
 //!
-//! Dice are not drawn at random. In 36 visits of a board each of the 36 dice combinations occurs once, in an order given by its hash, so
-//! that the mean is the exact expectation. A pending simulation counts as a loss (virtual loss), which directs other simulations of the
-//! batch to different actions.
+//! Dice are not drawn at random. In 36 visits of a board each of the 36 dice combinations occurs once, in an order given by the board's
+//! hash, so that the mean is the exact expectation. A pending simulation counts as a loss (virtual loss), which directs other simulations
+//! of the batch to different actions.
 //!
-//! The tree contains no network: the caller supplies the outputs for the decisions that it requests.
+//! The tree contains no network: the caller supplies the outputs for the decisions that the tree requests.
 
 use super::inputs::Decision;
 use super::net::{action, play};
@@ -25,17 +27,17 @@ pub struct Edge {
     /// Sum of backed-up values, in points for the player who decides.
     pub sum: f32,
     pub visits: u16,
-    /// Simulations whose result is pending.
+    /// Number of simulations whose result is pending.
     pending: u16,
     pub action: u16,
     child: u16,
 }
 
-/// Values of `Edge::child` other than the index of a chance node. `UNKNOWN`: the edge was not followed yet.
+/// Value of `Edge::child` until the edge is followed for the first time.
 const UNKNOWN: u16 = 0xFFFF;
-/// End of the game, won by the player who decides; the lowest two bits are the points.
+/// Value of `Edge::child` for the end of the game, won by the player who decides; the lowest two bits are the points.
 const ENDED: u16 = 0xFFF0;
-/// Flag for the second half of a double; the other bits are the index of its node.
+/// Flag in `Edge::child` for the second half of a double; the other bits are the index of the half's node.
 const SECOND: u16 = 0x8000;
 /// Index that no node has.
 const NONE: u16 = 0x7FFF;
@@ -44,7 +46,7 @@ const MOST_NODES: usize = 0x7FF0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fresh,
-    /// Evaluation requested.
+    /// The evaluation was requested.
     Pending,
     Open,
 }
@@ -53,13 +55,15 @@ enum State {
 struct Node {
     decision: Decision,
     state: State,
-    /// Index of the first edge, number of edges, and number of tried edges, which come first.
+    /// Index of the first edge.
     first: u32,
+    /// Number of edges.
     count: u16,
+    /// Number of tried edges, which come first.
     tried: u16,
     visits: u32,
     pending: u32,
-    /// The network's value, in points for the player who decides.
+    /// Value by the network, in points for the player who decides.
     value: f32,
 }
 
@@ -68,13 +72,14 @@ struct Node {
 struct Chance {
     board: Board,
     rolls: [u16; Roll::ALL.len()],
-    /// Order of the 36 dice combinations: the first one, and the step to the next.
+    /// Index of the first of the 36 dice combinations in [`COMBINATIONS`].
     start: u8,
+    /// Distance to the index of the next dice combination.
     stride: u8,
     visits: u32,
 }
 
-/// One step of a simulation's path: an edge of a node, and whether dice follow it.
+/// One step of a simulation's path: an edge of a node. `dice` is true if a roll comes after the edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     node: u16,
@@ -84,13 +89,13 @@ pub struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Leaf {
-    /// Decision that needs an evaluation.
+    /// Node whose decision needs an evaluation.
     New(u16),
-    /// End of the game: points for the player who made the last step.
+    /// End of the game, with the points won by the player who moved last.
     Ended(f32),
     /// The leaf's evaluation is already pending in this batch.
     Busy,
-    /// An arena is full, or the path is too long.
+    /// The tree has no room, or the path is too long.
     Full,
 }
 
@@ -106,7 +111,7 @@ pub struct Rule {
 
 /// Upper bound on the actions of a decision: at most 15 places for each of two checkers.
 pub const MOST_ACTIONS: usize = 240;
-/// Maximum length of a path.
+/// Maximum number of steps of a path.
 const DEEPEST: usize = 200;
 
 pub struct Tree {
@@ -120,7 +125,7 @@ pub struct Tree {
     most_edges: usize,
     /// Varies the order of the dice between searches.
     salt: u64,
-    /// Scratch for copying: new indices of copied nodes, then of copied chance nodes.
+    /// Buffer for copying: the new index of each copied node, then of each copied chance node.
     moved: Box<[u16]>,
 }
 
@@ -156,7 +161,7 @@ impl Tree {
         }
     }
 
-    /// Restarts the tree at this decision.
+    /// Restarts the tree with this decision as root. `salt` varies the order of the dice.
     pub fn begin(&mut self, decision: Decision, salt: u64) {
         self.nodes.clear();
         self.chances.clear();
@@ -186,14 +191,14 @@ impl Tree {
         &self.edges[node.first as usize..][..usize::from(node.count)]
     }
 
-    /// Node of the second half of a double after an action of the root, if it exists.
+    /// Node of the second half of a double after an edge of the root. `None` if the edge leads elsewhere or was not followed.
     pub fn second(&self, edge: usize) -> Option<u16> {
         let child = self.edges(ROOT)[edge].child;
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
     }
 
     /// Descends to an unevaluated decision or to the end of a game. The steps are appended to `path`. For [`Leaf::Busy`] and [`Leaf::Full`]
-    /// the caller must [`Tree::cancel`] them.
+    /// the caller must undo the steps with [`Tree::cancel`].
     pub fn descend(&mut self, rule: &Rule, path: &mut Vec<Step>) -> Leaf {
         let began = path.len();
         let mut at = ROOT;
@@ -239,7 +244,7 @@ impl Tree {
         self.nodes.len() + 1 < self.most_nodes && self.chances.len() < self.most_nodes && self.edges.len() + reserve <= self.most_edges
     }
 
-    /// Child that an action leads to.
+    /// Finds or creates the child that an action leads to; returns its value for `Edge::child`.
     fn follow(&mut self, at: u16, action: u16) -> u16 {
         let Decision { board, roll: place, second } = self.nodes[usize::from(at)].decision;
         let roll = Roll::ALL[usize::from(place)];
@@ -275,7 +280,7 @@ impl Tree {
         })
     }
 
-    /// Index of an entry with this hash, or its free slot as `Err`.
+    /// Index stored for this hash, if `is_it` accepts it; otherwise the free slot for a new entry, as `Err`.
     #[inline]
     fn find(&self, hash: u64, is_it: impl Fn(&Tree, u16) -> bool) -> Result<u16, usize> {
         let mask = self.table.len() - 1;
@@ -309,7 +314,7 @@ impl Tree {
         self.push(Decision { board, roll, second: false })
     }
 
-    /// Cancels a path that led to no evaluation.
+    /// Undoes the counts of a path that led to no evaluation.
     pub fn cancel(&mut self, path: &[Step]) {
         for step in path {
             self.nodes[usize::from(step.node)].pending -= 1;
@@ -321,7 +326,7 @@ impl Tree {
         }
     }
 
-    /// Backs up a value in points, for the player who decides at the leaf, or who made the last step of the game.
+    /// Backs up a value in points for the player who decides at the leaf or, at the end of the game, moved last.
     pub fn back_up(&mut self, path: &[Step], points: f32) {
         let mut points = points;
         for step in path.iter().rev() {
@@ -352,7 +357,7 @@ impl Tree {
         to.extend(self.edges(at).iter().map(|edge| edge.action));
     }
 
-    /// Opens a decision with the network's value and priors.
+    /// Marks a decision as evaluated and stores its value and the priors of its listed actions.
     pub fn open(&mut self, at: u16, value: f32, priors: &[f32]) {
         let node = &mut self.nodes[usize::from(at)];
         (node.state, node.value) = (State::Open, value);
@@ -378,8 +383,8 @@ impl Tree {
         promote(&mut edges[tried..]);
     }
 
-    /// Moves the root to the decision reached by an edge and keeps the subtree below it. Returns true if the new root is already evaluated.
-    /// `spare` receives the old tree.
+    /// Moves the root to the decision reached by an edge and keeps the subtree below it, if this leaves room for `evals` simulations.
+    /// Returns true if the new root is already evaluated. `spare` receives the old tree.
     pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, evals: usize) -> bool {
         let child = self.edges(ROOT)[edge].child;
         let node = if child >= ENDED {
@@ -464,7 +469,7 @@ impl Tree {
         self.moved[moved]
     }
 
-    /// Adds an index to the hash table that is not in it yet.
+    /// Adds an index that is not in the hash table yet.
     fn insert(&mut self, hash: u64, id: u16) {
         if let Err(slot) = self.find(hash, |_, _| false) {
             self.table[slot] = tagged(hash, id);
@@ -472,12 +477,12 @@ impl Tree {
     }
 }
 
-/// Hash of the second half of a double.
+/// Hash of a decision that is the second half of a double.
 fn hash_of_second(decision: &Decision) -> u64 {
     decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Lists the plays of a decision: a whole move, or two moves of a double.
+/// Lists the plays of a decision in `scratch`: a whole move, or the two moves of one half of a double.
 pub fn list(decision: &Decision, scratch: &mut Results) {
     let roll = decision.roll();
     if roll.is_double() {
@@ -643,7 +648,7 @@ mod tests {
         tree
     }
 
-    /// Visits of an action and its sum of points.
+    /// Number of visits of an action, and its sum of points.
     type Tried = (u32, f32);
 
     /// Reference implementation: hash maps, all actions compared, one simulation at a time.
@@ -723,7 +728,8 @@ mod tests {
         }
     }
 
-    /// A position with a single action. The opponent's value of each roll is known, and is the same one step later.
+    /// A position with a single action. The value depends only on the pips and the roll, so the expectation over the opponent's rolls is
+    /// known.
     #[test]
     fn chance_nodes_back_up_the_expectation() {
         let board = board(&[(4, 1)], &[(20, 1), (13, 1)]);
