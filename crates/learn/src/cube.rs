@@ -1,4 +1,4 @@
-//! Common parts of the cube learners. The network, learners, searches and the evaluation over all states are in the folder of this name.
+//! Common parts of the cube learners. The network, the learners, the searches and the evaluation over all states are in the modules below.
 
 pub mod dqn;
 pub mod evaluate;
@@ -23,7 +23,7 @@ use crate::{Iteration, Learner};
 use graph::PlanError;
 use worlds::cube::{Actions, Distances, Puzzle, Three, Two};
 
-/// Cube that can be learned.
+/// Cube that the learners support.
 pub trait Cube: Puzzle {
     /// True if the distance of every state to the solved state is available.
     const EXACT: bool;
@@ -83,9 +83,9 @@ impl Cube for Three {
 pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     type Cube: Cube;
     fn actions(&self) -> Actions;
-    /// Current evaluator of states.
+    /// Judge of states with the current weights.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
-    /// Curriculum and replay of a learner by playing, with the `top` transitions of highest priority.
+    /// Curriculum and replay, with the `top` transitions of highest priority; `None` for a learner that does not play.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
     }
@@ -96,22 +96,23 @@ progress! {
     states,
     /// Optimiser steps.
     updates,
-    /// Moves and episodes of learners that learn by playing.
+    /// Moves made by learners that play.
     moves,
+    /// Episodes ended by learners that play.
     episodes,
 }
 
-/// Statistics of one iteration: means over its steps.
+/// Statistics of one iteration. `loss`, `grad_norm` and `lr` are means over the iteration's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,
     pub grad_norm: f32,
     pub lr: f32,
-    /// Statistics of play, for learners that learn by playing.
+    /// Statistics of play; `None` for a learner that does not play.
     pub play: Option<PlayStats>,
-    /// Seconds per part ([`PARTS`]) of the profiling clock.
+    /// Seconds spent in each part of [`PARTS`], by the profiling clock.
     pub parts_s: [f64; PARTS.len()],
-    /// States used for learning.
+    /// Number of states used for learning.
     pub states: u64,
     /// True if losses, gradients and weights are finite.
     pub finite: bool,
@@ -130,7 +131,7 @@ impl Stats {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Sums as saved within an iteration.
+    /// Sums to save within an iteration: loss, gradient norm, learning rate.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }
@@ -157,7 +158,7 @@ impl From<Stats> for Iteration {
     }
 }
 
-/// Statistics of episodes.
+/// Statistics of play in one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayStats {
     /// Share of actions that are drawn at random.

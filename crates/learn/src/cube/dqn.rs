@@ -1,10 +1,11 @@
 //! Deep Q-learning. A network of action values trains on its own moves, towards their rewards plus its estimate of the next state (Mnih et
-//! al., "Human-level control through deep reinforcement learning", 2015). Later additions are settings: double Q-learning, dueling heads,
-//! n-step returns, layer norm, prioritised replay, a curriculum over the depth of scrambles, hindsight, and pretraining on exact labels.
+//! al., "Human-level control through deep reinforcement learning", 2015). Later improvements of the method are settings: double Q-learning,
+//! dueling heads, n-step returns, layer norm, prioritised replay, a curriculum over the depth of scrambles, hindsight, and pretraining on
+//! exact labels.
 //!
-//! An iteration is a number of optimizer steps. All episodes make a move after a fixed number of steps. Moves depend on the seed, the round
-//! and the episode; samples depend on the seed and the step. The size of a batch determines its division into shards, so the number of
-//! threads has no effect.
+//! An iteration is a number of optimizer steps. After every few steps comes a round, in which each episode makes one move. Moves depend on
+//! the seed, the round and the episode; samples depend on the seed and the step. The size of a batch determines its division into shards,
+//! so the number of threads has no effect.
 
 mod config;
 pub mod curriculum;
@@ -30,7 +31,7 @@ use replay::{Replay, Transition};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances};
 
-/// Number of steps between two removals of tiny moments.
+/// Number of steps between two removals of tiny Adam moments.
 const STILL: u64 = 64;
 /// Random streams of a seed.
 const PLAY: u32 = 0x504C_4159;
@@ -39,7 +40,7 @@ const SAMPLES: u32 = 0x5341_4D50;
 /// Executors and buffers for a part of a batch.
 struct Shard<P> {
     learning: Executor,
-    /// Evaluates next states, with either network.
+    /// Computes the action values of next states, by the trained or the target network.
     values: Executor,
     grads: Vec<f32>,
     trained_q: Vec<f32>,
@@ -68,12 +69,13 @@ impl<P: Cube> Shard<P> {
 /// Packed weights of each plan.
 struct PackedNets {
     learning: Packed,
-    /// Weights of the trained network and of the target network, for the values of next states.
+    /// Weights of the trained network, for the values of next states.
     values: Packed,
+    /// Weights of the target network, for the values of next states.
     target: Packed,
 }
 
-/// Episodes, the network that plays them, and its action values.
+/// Episodes, the network that plays them, and the network's action values.
 struct Playing<P> {
     episodes: Episodes<P>,
     player: Evaluator<P>,
@@ -91,8 +93,9 @@ struct Drawn<P> {
 /// State of an iteration in progress.
 #[derive(Default)]
 struct InProgress {
-    /// Completed steps, and whether the iteration has begun.
+    /// Number of completed steps.
     update: usize,
+    /// True once the iteration has begun.
     begun: bool,
     sums: Stats,
     mean_q: f32,
@@ -111,7 +114,7 @@ pub struct Dqn<P> {
     optimizer: Optimizer,
     shards: Vec<Shard<P>>,
     packed: PackedNets,
-    /// Plan and packed weights for pretraining on [`Labels::Moves`].
+    /// Plan and packed weights for pretraining on [`Labels::Moves`]; `None` without this pretraining.
     label_plan: Option<(Executor, Packed)>,
     replay: Replay<P>,
     curriculum: Curriculum,
@@ -125,7 +128,7 @@ pub struct Dqn<P> {
 }
 
 impl<P: Cube> Dqn<P> {
-    /// Creates a learner. Pretraining requires `exact`.
+    /// Creates a learner. Pretraining requires the table of distances `exact`.
     pub fn new(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Dqn<P>, LearnerError> {
         let count = config.check::<P>()?;
         if config.pretraining > 0 && !has_metric(exact.as_ref(), config.metric) {
@@ -255,7 +258,7 @@ impl<P: Cube> Dqn<P> {
         self.write_inputs();
     }
 
-    /// Writes the batch and its weights into the inputs.
+    /// Writes the batch and the samples' weights into the shards' inputs.
     fn write_inputs(&mut self) {
         let (part, inputs) = (self.drawn.batch.len() / self.shards.len(), self.config.net.inputs);
         let (batch, weights, weighed) = (&self.drawn.batch, &self.drawn.weights, self.config.prioritised);
@@ -278,7 +281,8 @@ impl<P: Cube> Dqn<P> {
         self.update_target();
     }
 
-    /// Takes a step towards the networks' targets, or towards those in `errors` if `labelled`. Stores the errors afterwards.
+    /// Takes an optimizer step towards targets by the networks or, if `labelled`, towards the targets in `errors`. Then stores the samples'
+    /// errors in `errors`.
     fn step(&mut self, labelled: bool) {
         let Dqn { config, params, target, packed, drawn: Drawn { batch, errors, .. }, .. } = self;
         let (part, actions, targets) = (batch.len() / self.shards.len(), self.actions.count(), config.targets());
@@ -326,7 +330,7 @@ impl<P: Cube> Dqn<P> {
         self.progress.states += self.config.batch as u64;
     }
 
-    /// Updates the target network.
+    /// Updates the target network by the rule `follow`, if an update is due.
     fn update_target(&mut self) {
         let DqnConfig { follow, target_every, tau, .. } = self.config;
         match follow {
@@ -359,7 +363,7 @@ impl<P: Cube> Learner for Dqn<P> {
 
     crate::learner_settings!(config, set, DqnConfig::check::<P>);
 
-    /// Runs one optimizer step, with a round of moves if one is due; or only a round before the warm-up is complete.
+    /// Runs one optimizer step, after a round of moves if a round is due. Before the warm-up is complete, runs only a round of moves.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {

@@ -1,7 +1,7 @@
-//! Exact evaluation of a judge on the 2x2x2: greedy play from every state. All states are judged once, and the two best actions of each are
-//! stored in a table. Paths through the table are then followed so that no state is passed twice. The variant that never undoes the last
-//! move needs no more: it uses the best action, or the second if the best would undo. The evaluation advances in slices, so that it can run
-//! beside training.
+//! Exact evaluation of a judge on the 2x2x2: greedy play from every state. All states are judged once, and the two best actions of each
+//! state are stored in a table. Paths through the table are then followed up to the first state with a known result, so that no state is
+//! processed twice. Play that never undoes the last move uses the same table: it takes the best action, or the second best if the best
+//! would undo the last move. The evaluation advances in slices, so that it can run beside training.
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::sync::Arc;
@@ -11,18 +11,20 @@ use worlds::cube::{Distances, Puzzle, Two};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub states: u32,
-    /// States solved greedily, and states solved with the fewest moves.
+    /// Number of states solved by greedy play.
     pub solved: u32,
+    /// Number of states solved with the fewest moves.
     pub optimal: u32,
-    /// Excess moves of all solved states, in total.
+    /// Sum over the solved states of the moves beyond the distance.
     pub excess: u64,
 }
 
 /// Results of greedy play from all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// By distance, starting at 0: always the best action, and without undoing the last move.
+    /// Rows by distance from 0, for play that always takes the best action.
     pub plain: Vec<Row>,
+    /// Rows by distance from 0, for play that never undoes the last move.
     pub onward: Vec<Row>,
 }
 
@@ -63,18 +65,19 @@ impl Row {
     }
 }
 
-/// States per slice when judging, and when following paths.
+/// Number of states judged per slice.
 const JUDGED: usize = 4096;
+/// Number of states per slice when choosing actions and following paths.
 const READ: usize = 1 << 16;
 
-/// Markers of [`Exhaustive::steps`]: unknown, on the current path, and in a cycle.
+/// Markers in [`Exhaustive::steps`]: not known yet, on the current path, and in a cycle.
 const UNKNOWN: u32 = u32::MAX;
 const ON_PATH: u32 = u32::MAX - 1;
 const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// Next state.
+    /// The number is the rank of the next state, here and in the other phases.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),
@@ -84,10 +87,11 @@ enum Phase {
 pub struct Exhaustive {
     exact: Arc<Distances>,
     phase: Phase,
-    /// By rank: estimated distance, and the best action plus 16 times the second best.
+    /// Estimated distance by rank.
     values: Vec<f32>,
+    /// Best action plus 16 times the second best action, by rank.
     best: Vec<u8>,
-    /// Moves to the end, at index 2·rank, plus 1 if the best action is excluded.
+    /// Number of moves to the solved state, or a marker. The index is 2·rank, or 2·rank + 1 if the best action is excluded.
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,
@@ -135,8 +139,8 @@ impl Exhaustive {
         }
     }
 
-    /// Runs a slice of a few milliseconds; returns the report at the end. The judge must not change during a pass. The next call starts a
-    /// new pass.
+    /// Runs a slice of a few milliseconds; returns the report when the pass is complete, and `None` before. The judge must not change
+    /// during a pass. The call after the report starts a new pass.
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
         let (from, size) = match self.phase {
             Phase::Judge(from) => (from, judge.at_once(JUDGED)),
@@ -188,7 +192,7 @@ impl Exhaustive {
         usize::from(self.best[state.rank() as usize] & 15)
     }
 
-    /// Number of moves to solve a state without undoing moves, after a pass; `None` if they lead into a cycle.
+    /// Number of moves that solve a state in play without undoing the last move, after a pass; `None` if play enters a cycle.
     pub fn moves(&self, state: Two) -> Option<u32> {
         Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CYCLE)
     }
@@ -227,7 +231,7 @@ impl Exhaustive {
         }
     }
 
-    /// Follows the path from a state to one with a known result.
+    /// Follows the path from a state to a state with a known result, and stores the result of each state on the path.
     fn walk(&mut self, greedy: Greedy, rank: usize) {
         self.path.clear();
         let mut node = 2 * rank;

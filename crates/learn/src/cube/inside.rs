@@ -5,13 +5,13 @@
 pub struct Inside<P> {
     /// Current depth of the curriculum.
     pub stage: usize,
-    /// Depths from 1 to the curriculum's last.
+    /// Statistics of each depth from 1 to the curriculum's last depth.
     pub depths: Vec<InsideDepth>,
     pub len: usize,
     pub capacity: usize,
     pub prioritised: bool,
-    /// Share of transitions per priority bin. Bin `i` covers `2^(i - 12)` to twice that; the first and last bins include everything beyond.
-    /// A priority is the error when the transition was last trained on.
+    /// Share of transitions per priority bin. Bin `i` covers `2^(i - 12)` to `2^(i - 11)`; the first bin includes all smaller priorities
+    /// and the last bin all larger ones. A priority is the absolute error when the transition was last trained on, plus the priority floor.
     pub priorities: [f32; PRIORITY_BINS],
     /// Transitions of the highest priority, in descending order.
     pub top: Vec<InsideTransition<P>>,
@@ -24,8 +24,9 @@ pub struct InsideDepth {
     pub depth: usize,
     /// Share of new episodes that start at this depth.
     pub share: f32,
-    /// Share of its latest episodes that were solved, and the number of these episodes.
+    /// Share of the newest episodes at this depth that were solved.
     pub success: f32,
+    /// Number of episodes that `success` covers.
     pub episodes: usize,
 }
 
@@ -33,7 +34,7 @@ pub struct InsideDepth {
 pub struct InsideTransition<P> {
     pub state: P,
     pub action: usize,
-    /// Reward of all its steps together.
+    /// Discounted reward of all steps of the transition.
     pub reward: f32,
     pub done: bool,
     pub priority: f32,

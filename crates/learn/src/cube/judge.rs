@@ -11,9 +11,9 @@ use ts_rs::TS;
 pub enum Scores {
     /// One number: estimated moves to solve the state.
     Value,
-    /// One number per action: estimated moves when starting with it; lower is better.
+    /// One number per action: estimated moves to solve the state if the action is taken first; lower is better.
     ActionValues,
-    /// One number per action: log-probability that it is the correct one.
+    /// One number per action: log-probability that the action is correct.
     Policy,
 }
 
@@ -41,7 +41,7 @@ pub trait Judge<P> {
         true
     }
 
-    /// Number of states to judge per slice. `usual` is the number for a small network on the CPU.
+    /// Number of states to judge per slice. `usual` is the caller's number for a small network on the CPU.
     fn at_once(&self, usual: usize) -> usize {
         usual
     }

@@ -1,6 +1,6 @@
-//! Network of the cube's learners: one-hot inputs -> layers of rectified units -> a value or a score per action. The first layer is a sum
-//! of rows of a table. For judging, the rows of each cubie's stickers are summed once per change of the weights. The first layer then has
-//! one row per movable cubie.
+//! Network of the cube's learners: one-hot inputs -> layers of rectified units -> a value or a score per action. The first layer is the sum
+//! of the table rows of the inputs that are 1. For judging, the rows of each cubie's stickers are summed once per change of the weights, so
+//! that a state needs only one row per movable cubie.
 
 use super::{Judge, Scores};
 use crate::offload::PlanEvaluator;
@@ -17,11 +17,11 @@ use worlds::cube::{CODES, Puzzle};
 choices! {
     /// Encoding of a state.
     pub enum Inputs {
-        /// Each facelet with each colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
+        /// One input per facelet and colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
         Stickers = "stickers", "Stickers";
-        /// Each place with each cubie in each orientation: 168 or 480 inputs.
+        /// One input per cubie, place and orientation: 168 or 480 inputs.
         Cubies = "cubies", "Cubies";
-        /// Stickers of a canonical state among equivalent ones ([`Puzzle::folded`]).
+        /// Stickers of the canonical state among 6 equivalent states ([`Puzzle::folded`]).
         Folded = "folded", "Folded (6 as one)";
         /// Cubies of the canonical state among 96 that have the same distance by symmetry.
         Symmetric = "symmetric", "Symmetric (96 as one)";
@@ -44,7 +44,8 @@ impl Inputs {
         }
     }
 
-    /// Returns true if the encoding supports these scores. In a symmetric image actions have other names, so it supports only values.
+    /// Returns true if the encoding supports these scores. Symmetric inputs support only values, because a symmetric image has other
+    /// actions.
     pub const fn serves(self, scores: Scores) -> bool {
         !matches!((self, scores), (Inputs::Symmetric, Scores::ActionValues | Scores::Policy))
     }
@@ -69,7 +70,7 @@ impl Inputs {
         }
     }
 
-    /// Row indices of a judge's first table, `[states][cubies]`. Its cubies include their stickers.
+    /// Row indices of a judge's first table, `[states][cubies]`. The row of a cubie is the sum for all of its stickers.
     fn fill_judged<P: Puzzle>(self, states: &[P], rows: &mut [u16]) {
         match self {
             Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
@@ -183,8 +184,9 @@ impl NetConfig {
     }
 }
 
-/// First-layer parameters: one row per input.
+/// Name of the first layer's weights, with one row per input.
 const TABLE: &str = "first.table";
+/// Name of the first layer's biases.
 const BIAS: &str = "first.bias";
 
 /// Training objective.
@@ -267,7 +269,7 @@ impl Trainer {
         self.executor.input_mut(name)
     }
 
-    /// Computes a part of the next step's gradients.
+    /// Computes the part `part` of the gradient plan for the next step.
     pub fn compute(&mut self, part: Range<usize>) {
         self.executor.train_part(&self.params, &self.packed, &mut self.grads, false, part);
     }
@@ -286,11 +288,13 @@ impl Trainer {
     }
 }
 
-/// Number of states per executor run, and number of workers.
+/// Number of states per executor run.
 const ROWS: usize = 64;
+/// Number of workers, each with its own executor.
 const WORKERS: usize = 8;
-/// Maximum and minimum number of states that an offloaded judge evaluates in one call.
+/// Maximum number of states that an offloaded judge evaluates in one call.
 const OFFLOAD_ROWS: usize = 8192;
+/// Minimum number of states for an offloaded call; smaller calls are computed on the CPU.
 const OFFLOAD_LEAST: usize = 1024;
 
 /// The network as a judge.
@@ -299,12 +303,13 @@ pub struct Evaluator<P> {
     scores: Scores,
     outputs: usize,
     isa: Isa,
-    /// Parameters of the trained network, and those of the judging plan.
+    /// Parameter table of the trained network.
     table: Table,
+    /// Parameters of the judging plan.
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Number of states judged on the CPU in a slice ([`par::TURN`]), in whole blocks.
+    /// Number of states judged on the CPU in a slice ([`par::TURN`]), a multiple of [`ROWS`].
     turn: usize,
     offload_plan: Arc<Plan>,
     offloaded: Option<OffloadedJudge<P>>,
@@ -317,7 +322,7 @@ struct Worker {
 }
 
 impl<P: Puzzle> Evaluator<P> {
-    /// Creates a judge from the weights of a [`plan_learning`] plan of the same network. `read` converts its outputs to scores.
+    /// Creates a judge from the weights of a [`plan_learning`] plan of the same network. `read` converts the network's outputs to scores.
     pub fn new(
         net: &NetConfig,
         scores: Scores,
@@ -364,7 +369,7 @@ impl<P: Puzzle> Evaluator<P> {
         4 * (2 * weights + (3 * WORKERS * ROWS) as u64 * widest)
     }
 
-    /// Sets other weights.
+    /// Sets the weights of the trained network.
     pub fn set(&mut self, weights: &[f32]) {
         assert_eq!(weights.len(), self.table.len(), "weights of the same network");
         for spec in self.table.specs() {
@@ -392,7 +397,7 @@ impl<P: Puzzle> Evaluator<P> {
         }
     }
 
-    /// Offloads large calls to a device until it fails.
+    /// Offloads calls with many states to a device, until the device fails.
     pub fn offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         let evaluator = machine.evaluator(&self.offload_plan, self.params.values())?;
         self.offloaded = Some(OffloadedJudge {
@@ -406,7 +411,6 @@ impl<P: Puzzle> Evaluator<P> {
         Ok(())
     }
 
-    /// Ends offloading.
     pub fn end_offload(&mut self) {
         self.offloaded = None;
     }
@@ -419,7 +423,7 @@ impl<P: Puzzle> Evaluator<P> {
 /// The network on another device.
 struct OffloadedJudge<P> {
     evaluator: Pinned<Box<dyn PlanEvaluator>>,
-    /// States of the pending run. Its result is valid only for these.
+    /// States of the last run. The run's result is valid only for these states.
     states: Vec<P>,
     pending: bool,
     rows: Vec<u16>,

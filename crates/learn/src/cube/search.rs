@@ -3,8 +3,9 @@
 //!
 //! A beam keeps the best `width` distinct children of a level, without states that it kept before. A judge of values is applied to every
 //! child. A judge of action values or policies is applied to the parents, which covers all their children; with a policy a child's score is
-//! the probability of its path. A* expands the `batch` most promising of all states found so far. The priority is `weight` times the moves
-//! made plus the moves to go (Agostinelli et al., "Solving the Rubik's cube with deep reinforcement learning and search", 2019).
+//! the probability of its path. A* expands the `batch` most promising of all states found so far. A state's priority is `weight` times the
+//! moves made plus the estimated moves to go (Agostinelli et al., "Solving the Rubik's cube with deep reinforcement learning and search",
+//! 2019).
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::cmp::Reverse;
@@ -13,7 +14,7 @@ use worlds::cube::{Actions, Puzzle};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Ends when it would repeat a move of the same state.
+    /// Follows the best actions. Ends before it takes the same action in the same state again.
     Greedy(Greedy),
     Beam {
         width: usize,
@@ -25,7 +26,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Recommended method for this cube and kind of scores, within a few seconds.
+    /// Recommended method for this cube and kind of scores; it takes at most a few seconds.
     pub fn preset<P: Puzzle>(scores: Scores) -> Method {
         let width = match (P::SIZE, scores) {
             (2, _) => 256,
@@ -52,7 +53,7 @@ impl Default for Limits {
     }
 }
 
-/// Reason for ending without a solution.
+/// Reason why a search ended without a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Steps,
@@ -61,7 +62,7 @@ pub enum Stop {
     Nothing,
 }
 
-/// Actions that solve the cube, or the reason for none.
+/// Actions that solve the cube, or the reason why none were found.
 type End = Result<Vec<u8>, Stop>;
 
 /// Result of a search.
@@ -69,11 +70,11 @@ type End = Result<Vec<u8>, Stop>;
 pub struct Outcome {
     /// Actions, verified to solve the cube.
     pub solution: End,
-    /// Number of moves looked ahead.
+    /// Length of the longest path examined, in moves.
     pub steps: usize,
     /// Number of states generated.
     pub nodes: u64,
-    /// Smallest estimated distance of any state met; `None` if the judge gives no values.
+    /// Smallest estimated distance of the judged states; `None` if the judge gives no values.
     pub nearest: Option<f32>,
 }
 
@@ -97,18 +98,23 @@ pub struct Search<P> {
     /// Nodes of the search: all states that A* found, all that beams kept, or the greedy path.
     nodes: Vec<Node<P>>,
     known: Keys,
-    /// First node of the current level, and the number of its moves.
+    /// Index of the first node of the current level.
     level: usize,
+    /// Length of the longest path examined, in moves.
     steps: usize,
     generated: u64,
     nearest: f32,
-    /// Children of the expanded nodes, their parents, and the candidates by key.
+    /// States of the expanded nodes.
     parents: Vec<P>,
+    /// Children of all `parents`, one per action.
     children: Vec<P>,
+    /// Children from which the search selects.
     candidates: Vec<Candidate>,
+    /// Index in `candidates` by the key of the state.
     keys: Keys,
-    /// States to be judged, and the number judged so far; `None` before a level or batch.
+    /// States to be judged.
     fresh: Vec<P>,
+    /// Number of states in `fresh` that were judged; `None` if the next level or batch must be expanded first.
     judged: Option<usize>,
     scores: Vec<f32>,
     open: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
@@ -122,7 +128,7 @@ struct Node<P> {
     action: u8,
     /// True once A* has expanded the node. A shorter path reopens it.
     closed: bool,
-    /// Number of moves made.
+    /// Number of moves from the start.
     steps: u32,
     /// Logarithm of the path's probability for a policy, otherwise the value.
     score: f32,
@@ -132,7 +138,7 @@ struct Node<P> {
 struct Candidate {
     /// Lower is better.
     cost: f32,
-    /// Index among the children.
+    /// Index among the children; in A*, index of the node.
     child: u32,
 }
 
@@ -178,7 +184,7 @@ impl<P: Puzzle> Search<P> {
         })
     }
 
-    /// Estimated memory of a search that reaches its limits, in bytes, rather too high than too low.
+    /// Upper estimate of the memory of a search that reaches its limits, in bytes.
     pub fn bytes(method: Method, limits: Limits) -> u64 {
         let (node, child, key) = (size_of::<Node<P>>() as u64, 2 * size_of::<P>() as u64 + 20, 64);
         let actions = P::MOVES.len() as u64;
@@ -209,7 +215,7 @@ impl<P: Puzzle> Search<P> {
         self.judged = None;
     }
 
-    /// Number of moves looked ahead.
+    /// Length of the longest path examined, in moves.
     pub fn steps(&self) -> usize {
         self.steps
     }
@@ -219,7 +225,7 @@ impl<P: Puzzle> Search<P> {
         self.generated
     }
 
-    /// Smallest estimated distance of any state met; `None` if the judge gives no values.
+    /// Smallest estimated distance of the judged states; `None` if the judge gives no values.
     pub fn nearest(&self) -> Option<f32> {
         self.nearest.is_finite().then_some(self.nearest)
     }
@@ -234,8 +240,8 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// Runs a slice of a few milliseconds within one level of a beam, one batch of A*, or one move. The judge must not change during a
-    /// search.
+    /// Runs a slice of a few milliseconds within one level of a beam, one batch of A*, or one greedy move. Returns the outcome at the end
+    /// of the search, and `None` before. The judge must not change during a search.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Outcome>, SearchError> {
         if self.start == P::SOLVED {
             return Ok(Some(self.end(Ok(Vec::new()))));
@@ -282,7 +288,7 @@ impl<P: Puzzle> Search<P> {
         actions
     }
 
-    /// Generates the children of `parents`; returns the first one that is solved.
+    /// Generates the children of `parents`; returns the index of the first child that is solved.
     fn generate_children(&mut self) -> Option<usize> {
         self.children.resize(self.parents.len() * self.actions.count(), P::SOLVED);
         P::fill_children(&self.parents, &self.actions, &mut self.children);
@@ -290,7 +296,7 @@ impl<P: Puzzle> Search<P> {
         self.children.iter().position(|child| *child == P::SOLVED)
     }
 
-    /// Judges the next of the fresh states; returns true when all are judged.
+    /// Judges the next states of `fresh`; returns true when all of them are judged.
     fn judge_fresh(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
         let from = self.judged.unwrap_or(0);
@@ -314,7 +320,7 @@ impl<P: Puzzle> Search<P> {
         self.judged.is_none()
     }
 
-    /// Limit that is reached before another level, if any.
+    /// Limit that prevents another level; `None` if both limits allow it.
     fn stop(&self) -> Option<Stop> {
         if self.steps >= self.limits.steps {
             Some(Stop::Steps)
@@ -390,7 +396,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Collects each new state once, with its lowest cost.
+    /// Collects each new state once in `candidates`, with its lowest cost.
     fn gather(&mut self, scores: Scores) {
         let (level, count) = (self.level, self.actions.count());
         self.keys.clear();
@@ -490,7 +496,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Registers new children, and updates nodes reached by a shorter path.
+    /// Adds a node for each new child, and updates the nodes that a shorter path reaches.
     fn find(&mut self, scores: Scores, weight: f32) {
         let count = self.actions.count();
         self.candidates.clear();

@@ -57,7 +57,7 @@ impl Steps {
 
 choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
 
-/// As a switch: true is [`Greedy::Onward`].
+/// The setting is a switch: true is [`Greedy::Onward`].
 impl Field for Greedy {
     fn get(&self) -> Value {
         (*self == Greedy::Onward).get()
@@ -68,7 +68,7 @@ impl Field for Greedy {
     }
 }
 
-/// As a number: the error above which Huber's loss is linear; 0 for squares only.
+/// The setting is a number: the error above which Huber's loss is linear; 0 for squares only.
 impl Field for Loss {
     fn get(&self) -> Value {
         match self {
@@ -82,12 +82,12 @@ impl Field for Loss {
     }
 }
 
-/// Returns true if the table is for this metric.
+/// Returns true if there is a table and it is for this metric.
 pub(super) fn has_metric(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
     exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
-/// Returns an error if `value` states of `each` multiply-adds would exceed the limit of an uninterruptible piece of work.
+/// Returns an error if work on `value` states with `each` multiply-adds per state would exceed the limit for work without a pause.
 pub(super) fn check_work(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
     let most = (LONGEST / each.max(1) as f64) as usize;
     if value > most { Err(LearnerError::Long { name, value, most }) } else { Ok(()) }

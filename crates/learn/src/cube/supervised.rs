@@ -1,11 +1,11 @@
-//! The strong learners, trained on labels that the rules provide. There are three signals. The length of a random walk from the solved
-//! state: its mean orders states by distance (Chervov et al., "A machine learning approach that beats large Rubik's cubes", 2025). The last
-//! move of a walk (Takano, "Self-supervision is all you need for solving Rubik's cube", 2023). Exact distances, as a reference where a
-//! table exists.
+//! The strong learners, trained on labels that the rules provide. There are three signals: the length of a random walk from the solved
+//! state, whose mean orders states by distance (Chervov et al., "A machine learning approach that beats large Rubik's cubes", 2025); the
+//! last move of a walk (Takano, "Self-supervision is all you need for solving Rubik's cube", 2023); and exact distances, as a reference
+//! where a table exists.
 //!
 //! Walks never undo the last move, and all states of a walk are samples. Uniform samples would rarely be near the solved state, where a
-//! wrong move costs most. The judge uses an average of the weights over the latest part of the training, which grows with its length. A
-//! walk depends on the seed, the step and its number, so the number of threads has no effect.
+//! wrong move costs most. The judge uses an average of the weights over about the last eighth of the training. A walk depends on the seed,
+//! the step and its number, so the number of threads has no effect.
 
 mod offload;
 
@@ -92,7 +92,7 @@ impl SupervisedConfig {
         }
     }
 
-    /// Estimated memory of a run with these settings in bytes, rather too high than too low. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes. Returns `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(outputs) = self.check::<P>() else { return u64::MAX };
         let plan = net::plan_learning::<P>(&self.net, outputs, self.signal.loss(), self.rows(), Isa::best());
@@ -116,12 +116,12 @@ impl SupervisedConfig {
         Ok(outputs)
     }
 
-    /// Number of states per step.
+    /// Number of states per step: `batch`, rounded down to whole walks.
     fn rows(&self) -> usize {
         self.batch / self.walk * self.walk
     }
 
-    /// Scale and mean of the targets. Normalized walk lengths have variance 1, normalized distances about 1.
+    /// Scale and mean that normalize the targets. Normalized walk lengths have variance 1, normalized distances about 1.
     fn unit(&self) -> (f32, f32) {
         let steps = self.walk as f32;
         match self.signal {
@@ -160,13 +160,14 @@ pub struct Supervised<P> {
     trainer: Trainer,
     /// Offloaded training. While it is active, `trainer` has the state of the last boundary.
     away: OffloadSlots<PlanSteps>,
-    /// Average of the trained weights.
+    /// Average of the weights over the latest part of the training, used by the judge.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
     /// Ranges of plan calls, one per slice.
     slices: Vec<Range<usize>>,
-    /// Completed steps of this iteration, and completed slices of the next step.
+    /// Number of completed steps of this iteration.
     update: usize,
+    /// Number of completed slices of the next step.
     slice: usize,
     progress: Progress,
     sums: Stats,
@@ -216,7 +217,7 @@ impl<P: Cube> Supervised<P> {
         })
     }
 
-    /// Restores a learner from its [`Supervised::parts`], exactly, with the same settings and seed.
+    /// Restores a learner from its [`Supervised::parts`]. With the settings and the seed of the saved learner, training continues exactly.
     pub fn restore(
         config: SupervisedConfig,
         exact: Option<Arc<Distances>>,

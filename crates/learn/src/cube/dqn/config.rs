@@ -12,8 +12,9 @@ use graph::{Plan, PlanError};
 use math::{Isa, Unary, ops};
 use worlds::cube::{Actions, Metric};
 
-/// Minimum number of rows of a shard, and maximum number of shards.
+/// Minimum number of rows of a shard.
 const SHARD: usize = 128;
+/// Maximum number of shards.
 const MOST_SHARDS: usize = 16;
 
 pub(super) const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "a pretraining of 0" };
@@ -31,11 +32,11 @@ choices! {
 }
 
 choices! {
-    /// Update rule of the target network.
+    /// Rule by which the target network is updated.
     pub enum Follow {
-        /// Copies the trained network after a fixed number of updates.
+        /// Copies the trained network's weights after a fixed number of updates.
         Hard = "hard", "Copies";
-        /// Moves by a fixed share of the distance at every update (Polyak averaging).
+        /// Moves the weights by a fixed share of the distance to the trained network at every update (Polyak averaging).
         Polyak = "polyak", "Polyak averaging";
     }
 }
@@ -51,10 +52,10 @@ choices! {
 }
 
 choices! {
-    /// Network used as the judge.
+    /// Network that the judge uses.
     pub enum Judging {
         Trained = "trained", "Trained network";
-        /// With [`Follow::Polyak`] its weights are an average.
+        /// With [`Follow::Polyak`] its weights are an average of the trained network's weights.
         Target = "target", "Target network";
     }
 }
@@ -121,7 +122,7 @@ settings! {
         nest curriculum: CurriculumConfig = CURRICULUM;
         live hindsight: f32 = 0.0, [SHARE, "Hindsight share", "",
             "Share of failed episodes that are also trained on as if their final state had been the goal."];
-        /// Uses scrambles up to the curriculum's last depth.
+        /// Number of pretraining updates. They use scrambles up to the curriculum's last depth.
         fixed pretraining: usize = 0, [whole(0.0, 1e7), "Pretraining", "updates",
             "Updates at the start that train on the table of distances instead of play. 0 disables pretraining."];
         fixed labels: Labels = Labels::Distances, [one_of::<Labels>(), "Pretraining labels", "",
@@ -187,7 +188,7 @@ impl DqnConfig {
         }
     }
 
-    /// Estimated memory of a run with these settings in bytes, rather too high than too low. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes. Returns `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(actions) = self.check::<P>() else { return u64::MAX };
         let isa = Isa::best();

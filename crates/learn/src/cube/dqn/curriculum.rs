@@ -43,7 +43,7 @@ settings! {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Depth {
     solved: u32,
-    /// A ring buffer once it has as many entries as the window.
+    /// Results of the episodes, true if solved. A ring buffer once it has as many entries as the window.
     newest: Vec<bool>,
     at: usize,
 }
@@ -115,7 +115,7 @@ impl Curriculum {
         advances
     }
 
-    /// Success rate of a depth's newest episodes, and their number.
+    /// Success rate of a depth's newest episodes, and number of these episodes.
     pub fn success(&self, depth: usize) -> (f32, usize) {
         let Depth { solved, newest, .. } = &self.depths[depth];
         (*solved as f32 / newest.len().max(1) as f32, newest.len())

@@ -1,9 +1,10 @@
 //! Concurrent episodes: a scramble, then moves until the cube is solved or the limit is reached. The transitions of an episode are known
 //! when it ends. Each spans n steps (n-step returns, Sutton 1988), or fewer at the end.
 //!
-//! A failed episode may be reused with another goal (hindsight, Andrychowicz et al. 2017). The states of the cube form a group: relative to
-//! the episode's final state, that state is the solved cube, and each earlier state is what the remaining moves lead to the solved cube. A
-//! relabelled episode is therefore a valid path along its own moves, and all of its transitions are correct.
+//! A failed episode may be reused with its final state as the goal (hindsight, Andrychowicz et al. 2017). The states of the cube form a
+//! group, so all states of the episode can be taken relative to the final state. The final state then is the solved cube, and each earlier
+//! state is the one that the remaining moves solve. A relabelled episode is therefore a valid path with the same moves, and all of its
+//! transitions are correct.
 
 use super::curriculum::{Curriculum, CurriculumConfig, DEEPEST};
 use super::replay::Transition;
@@ -23,8 +24,8 @@ pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut
     }
 }
 
-/// Computes the path of the same actions if their final state is the solved one, starting after the last earlier visit to it. Returns the
-/// number of actions on that path.
+/// Computes in `path` the states from which the actions lead to the solved state. The path starts after the last earlier occurrence of the
+/// solved state. Returns the number of actions on the path.
 pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) -> usize {
     path.clear();
     path.push(P::SOLVED);
@@ -45,7 +46,7 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
 pub struct Play<'a> {
     pub actions: Actions,
     pub curriculum: &'a CurriculumConfig,
-    /// Number of moves beyond the scramble's depth.
+    /// Maximum number of moves beyond the scramble's depth.
     pub slack: usize,
     pub epsilon: f32,
     /// Decides whether a move may undo the last one.
@@ -70,7 +71,7 @@ pub struct Episodes<P> {
     relabelled: Vec<P>,
 }
 
-/// Number of ended episodes, and number of solved ones.
+/// Number of episodes that ended, and number of them that solved the cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     pub episodes: u32,
@@ -81,7 +82,7 @@ pub struct Ended {
 const LONGEST: usize = DEEPEST + MOST_SLACK;
 
 impl<P: Cube> Episodes<P> {
-    /// Creates episodes that have not begun; each begins before its first move.
+    /// Creates episodes that have not begun; [`Episodes::states`] begins them.
     pub fn new(count: usize) -> Episodes<P> {
         let episode = |_| Episode { depth: 0, path: Vec::with_capacity(LONGEST + 1), taken: Vec::with_capacity(LONGEST) };
         Episodes { all: (0..count).map(episode).collect(), states: vec![P::SOLVED; count], relabelled: Vec::with_capacity(LONGEST + 1) }
@@ -112,7 +113,8 @@ impl<P: Cube> Episodes<P> {
         &self.states
     }
 
-    /// Makes one move of each episode, by `q`, `[episodes][actions]`, or at random. Passes the transitions of ended episodes to `give`.
+    /// Makes one move in each episode: at random, or by the action values `q`, `[episodes][actions]`. Passes the transitions of ended
+    /// episodes to `give`.
     pub fn step(&mut self, play: &Play, curriculum: &mut Curriculum, rng: &Rng, q: &[f32], mut give: impl FnMut(Transition<P>)) -> Ended {
         let (count, mut ended) = (play.actions.count(), Ended::default());
         let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));
@@ -152,7 +154,7 @@ impl<P: Cube> Episodes<P> {
         ended
     }
 
-    /// Saves each episode: its depth (0 before it begins), the number of actions, the first state and the actions.
+    /// Saves each episode: 0 if it has not begun; otherwise its depth, the number of actions, the first state and the actions.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = Vec::new();
         for Episode { depth, path, taken } in &self.all {
@@ -169,7 +171,8 @@ impl<P: Cube> Episodes<P> {
         words
     }
 
-    /// Restores an episode that has not begun from the first of the remaining words.
+    /// Restores episode `i`, which must not have begun, from the first of `words`, and removes these words. Returns `None` for invalid
+    /// words.
     pub(super) fn resume(&mut self, i: usize, words: &mut &[u32], actions: u32) -> Option<()> {
         let mut next = |len: usize| {
             let (here, rest) = words.split_at_checked(len)?;
@@ -198,7 +201,7 @@ impl<P: Cube> Episodes<P> {
     }
 }
 
-/// Action with the greatest value; the first of equal ones. One action may be excluded.
+/// Action with the greatest value; of equal values, the first. The action `without` is excluded.
 pub fn best(q: &[f32], without: Option<usize>) -> usize {
     let mut best = usize::from(without == Some(0));
     for (action, value) in q.iter().enumerate() {

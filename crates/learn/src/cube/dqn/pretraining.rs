@@ -8,7 +8,7 @@ use crate::cube::Cube;
 const LABELS: u32 = 0x4C41_4245;
 
 impl<P: Cube> Dqn<P> {
-    /// Runs one step on labels.
+    /// Runs one optimizer step on a batch of labels.
     pub(super) fn pretrain(&mut self) {
         let began = (self.clock)();
         self.draw_labels();
@@ -44,7 +44,7 @@ impl<P: Cube> Dqn<P> {
         self.iteration.sums.parts_s[3] += (self.clock)() - drawn;
     }
 
-    /// Draws a batch of scrambles, an action for each, and its return.
+    /// Draws a batch of scrambles, an action for each, and the return of the action if all later moves are optimal.
     fn draw_labels(&mut self) {
         let mut numbers = self.rng(LABELS, self.progress.updates).sequence(0);
         let exact = self.exact.as_deref().expect("checked with the settings");

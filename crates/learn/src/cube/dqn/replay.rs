@@ -1,6 +1,6 @@
 //! Replay: a ring of transitions, sampled uniformly or by priority (Schaul et al., "Prioritized experience replay", 2016). A priority is
 //! `(|error| + floor)^alpha`. New transitions get the greatest priority so far, so that each is sampled soon. The sum of priorities is
-//! divided into equal ranges, one per sample of a batch. Importance weights correct the sampling bias.
+//! divided into equal ranges, and each sample of a batch is drawn from its own range. Importance weights correct the sampling bias.
 
 use math::rng::Sequence;
 use math::{Isa, Unary, ops};
@@ -21,7 +21,7 @@ pub struct Transition<P> {
 }
 
 impl<P> Transition<P> {
-    /// Packs everything except the states.
+    /// Packs action, steps and `done` into a word.
     pub(super) fn how(&self) -> u32 {
         u32::from(self.action) | u32::from(self.steps) << 8 | u32::from(self.done) << 16
     }
@@ -153,7 +153,7 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Computes the weights `(len · priority / total)^-beta`, scaled so that the greatest is 1.
+    /// Computes the weights of a batch, `(len · priority / total)^-beta`, scaled so that the greatest is 1.
     pub fn weigh(&self, isa: Isa, beta: f32, picks: &[u32], weights: &mut [f32]) {
         let Some(tree) = &self.tree else { return weights.fill(1.0) };
         for (weight, &pick) in weights.iter_mut().zip(picks) {
@@ -165,7 +165,7 @@ impl<P: Copy> Replay<P> {
         raise(isa, -beta, weights);
     }
 
-    /// Updates the priorities of a batch from its errors.
+    /// Updates the priorities of a batch from its errors, which it overwrites.
     pub fn update_priorities(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
         let Some(tree) = &mut self.tree else { return };
         errors.iter_mut().for_each(|error| *error = error.abs() + floor);

@@ -52,7 +52,8 @@ impl<P: Cube> Dqn<P> {
         parts
     }
 
-    /// Restores a learner from its [`crate::Learner::parts`], exactly, with the same settings and seed.
+    /// Restores a learner from its [`crate::Learner::parts`]. With the settings and the seed of the saved learner, training continues
+    /// exactly.
     pub fn restore(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa, find: &Find) -> Result<Dqn<P>, LearnerError> {
         let mut it = Dqn::new(config, exact, seed, isa)?;
         let table = it.params.table().clone();

@@ -1,6 +1,7 @@
-//! Temporal-difference targets: the rewards of a transition plus the discounted value of its next state. That value is the greatest action
-//! value by the target network, which follows the trained network slowly (Mnih et al. 2015). With double Q-learning it is the target
-//! network's value of the action that the trained network prefers (van Hasselt et al. 2016).
+//! Temporal-difference targets: the rewards of a transition plus the discounted value of its next state. The value of a state is its
+//! greatest action value by the target network, whose weights change more slowly than those of the trained network (Mnih et al. 2015). With
+//! double Q-learning, the value is instead the target network's value of the action that the trained network prefers (van Hasselt et al.
+//! 2016).
 
 use super::super::net::NetConfig;
 use super::play::best;
@@ -23,7 +24,7 @@ settings! {
 }
 
 impl Rewards {
-    /// Returns true if fewer moves have a higher return.
+    /// Returns true if solutions with fewer moves have a higher return.
     pub fn prefers_few(&self) -> bool {
         self.gamma > 0.0 && (self.step < 0.0 || self.goal > 0.0 && self.gamma < 1.0)
     }
@@ -33,7 +34,8 @@ impl Rewards {
         self.of_steps(moves, true).0
     }
 
-    /// Discounted rewards of `steps` steps, and the discount of the state after them.
+    /// Sum of the discounted rewards of `steps` steps, and factor of the value of the state after them. `done`: the last step solves the
+    /// cube.
     pub fn of_steps(&self, steps: usize, done: bool) -> (f32, f32) {
         let (mut sum, mut discount) = (0.0, 1.0);
         for step in 0..steps {
@@ -66,11 +68,11 @@ impl Rewards {
     }
 }
 
-/// Computation of targets.
+/// Rules for the computation of targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Targets {
     pub rewards: Rewards,
-    /// Evaluates the trained network's best action by the target network.
+    /// Double Q-learning: the target network evaluates the action that the trained network prefers.
     pub double: bool,
     /// Limits the values of next states to [`Rewards::bounds`].
     pub bounded: bool,
@@ -98,17 +100,17 @@ impl Targets {
     }
 }
 
-/// Loss of an error; training minimizes its mean over a batch.
+/// Loss as a function of the error; training minimizes the mean over a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// Half the squared error.
     Squares,
-    /// Squared up to this error and linear beyond (Huber 1964).
+    /// Half the squared error up to the given size of the error, and linear beyond (Huber 1964).
     Huber(f32),
 }
 
-/// Plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`, and the outputs `loss` and `taken`, the values of the
-/// actions. The losses of shards of `rows` out of a batch of `all` add up to the batch's loss, and so do the gradients.
+/// Plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The outputs are `loss` and `taken`, the values of the
+/// given actions. The losses of shards of `rows` out of a batch of `all` add up to the batch's loss, and so do the gradients.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,
@@ -123,7 +125,7 @@ pub fn plan_learning<P: Puzzle>(
     Plan::training(&g, &[("loss", loss), ("taken", taken)], &gradients, isa)
 }
 
-/// Graph of [`plan_learning`]; returns its loss and the values of the actions.
+/// Graph of [`plan_learning`]; returns the loss and the values of the given actions.
 pub fn learning<P: Puzzle>(
     g: &mut Graph,
     net: &NetConfig,
@@ -156,7 +158,7 @@ pub fn learning<P: Puzzle>(
     (g.affine(sum, 0.5 / all as f32, 0.0), taken)
 }
 
-/// Plan with the input `active` and the output `q`, the values of all actions.
+/// Plan with the input `active` and the output `q`: the values of all actions in each state.
 pub fn plan_values<P: Puzzle>(net: &NetConfig, actions: usize, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);

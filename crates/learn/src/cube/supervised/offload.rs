@@ -1,4 +1,4 @@
-//! Offloaded training of the supervised learners. Samples are drawn here and sent to the device.
+//! Offloaded training of the supervised learners. Samples are drawn on the CPU and sent to the device.
 
 use super::Supervised;
 use crate::cube::{Cube, Stats};
@@ -24,7 +24,8 @@ impl<P: Cube> Planned for Supervised<P> {
         self.config.steps.updates
     }
 
-    /// Draws and sends the samples of the step. Later local steps repeat those of a probe.
+    /// Draws the samples of the step and sends them. Samples depend on the number of the step, so training draws the samples of a probe
+    /// again.
     fn begin_step(&mut self, machine: &mut PlanSteps) -> Result<(), Fault> {
         self.draw();
         for name in ["active", "target"] {
@@ -69,7 +70,7 @@ impl<P: Cube> Planned for Supervised<P> {
         self.sums.parts_s[3] += seconds;
     }
 
-    /// Number of states.
+    /// Number of states used in an iteration.
     fn iteration_work(&self) -> f64 {
         (self.config.steps.updates * self.config.rows()) as f64
     }
