@@ -117,7 +117,7 @@ impl Layout {
         self.first[input] + u16::from(value) - 1
     }
 
-    /// Collects in `rows` all active rows of a board with these inputs: [`ALWAYS`] and one row for each nonzero input.
+    /// Collects in `rows` all active rows of a board with these inputs: `ALWAYS` and one row for each nonzero input.
     pub fn all(&self, inputs: &Inputs, rows: &mut Vec<u16>) {
         rows.clear();
         rows.push(ALWAYS);

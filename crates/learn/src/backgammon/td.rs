@@ -5,7 +5,7 @@
 //!
 //! The dice are the only exploration. With the bear-off table enabled, a training game ends where the table contains the position. The
 //! player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on the
-//! seed, its number and the weights of its round, so the number of threads has no effect.
+//! seed, the game's number and the weights of the round, so the number of threads has no effect.
 
 pub(super) mod shared;
 

@@ -5,7 +5,7 @@
 //!
 //! Walks never undo the last move, and all states of a walk are samples. Uniform samples would rarely be near the solved state, where a
 //! wrong move costs most. The judge uses an average of the weights over about the last eighth of the training. A walk depends on the seed,
-//! the step and its number, so the number of threads has no effect.
+//! the step and the walk's number, so the number of threads has no effect.
 
 mod offload;
 
