@@ -385,7 +385,7 @@ test("the editor sets up a position by pointer and keys, and its link opens that
   await said("Valid position. On roll: 3 checkers on the board, 12 off, 16 pips; opponent: 1, 14 off, 5 pips.");
   await editor.getByLabel("Match to").fill("5");
   await editor.getByLabel("Score, on roll").fill("5");
-  await said("fewer points");
+  await said("enter less than 5");
   await editor.getByLabel("Score, on roll").fill("4");
   await editor.getByLabel("Crawford game").check();
   await editor.getByLabel("Dice").fill("2 1");
