@@ -14,7 +14,7 @@ pub struct Axis {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Points {
-    /// Values as typed; their meaning depends on the knob.
+    /// Values as typed; [`Axis::values`] parses them as values of the knob.
     List(Vec<String>),
     Range {
         from: f64,
@@ -49,7 +49,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// Distinct values, in the order of the command line.
+    /// Distinct values of the axis: the listed ones in their order, or `count` values from one end of the range to the other.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
@@ -78,7 +78,7 @@ impl Axis {
     }
 }
 
-/// Rounds to six significant figures, which are short to type again.
+/// Rounds to six significant figures, so that the value is short to type.
 fn six_figures(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

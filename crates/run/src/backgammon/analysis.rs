@@ -1,5 +1,7 @@
-//! A player's evaluation of a position in words and numbers: candidates with their notation, chances before the roll with
-//! advice on the cube, and the tree one level below. All evaluations come from the players.
+//! A player's evaluation of a position as display data: candidates with their notation, chances before the roll with advice on the cube,
+//! and the best replies to a move. All evaluations come from the players.
+//!
+//! A result is a board that a roll can lead to, seen by the player who moves. A candidate is a result with its evaluation.
 
 use super::players::PlayerPool;
 use super::protocol::{
@@ -32,7 +34,7 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// Parses an id, for the player on roll.
+/// Parses an id; the output is seen by the player on roll.
 pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
     Ok(standing(&Standing::read(id)?))
 }
@@ -59,7 +61,8 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// Checks the input of an editor. Converts it to an id and parses the id, so that invalid input gives the same errors as an invalid id.
+/// Checks the input of a position editor. The input is converted to an id and parsed again, so invalid input gives the same errors as an
+/// invalid id.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
@@ -94,7 +97,8 @@ fn no_opinion(name: &str) -> RunError {
     RunError::refused(format!("{name} gives no evaluations"), "Ask the agent")
 }
 
-/// All results as ranked by a player. The player ignores matches, so equities are converted to this game.
+/// All results of the roll, in the player's order. The player evaluates for money play; in a match, the equities are converted to the
+/// match.
 fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut ranked = player.rank(game.board(), roll);
     if ranked.is_empty() {
@@ -110,26 +114,26 @@ fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learne
     Ok(ranked)
 }
 
-/// Sorts for display: searched results come before unsearched ones, and the best first within each group.
+/// Sorts for display, best first. If some results were searched, those with only a static evaluation come last.
 fn sort(all: &mut [learners::Candidate]) {
     let any = searched(all);
     let behind = |of: &learners::Candidate| any && of.depth == Depth::Static;
     all.sort_by(|a, b| behind(a).cmp(&behind(b)).then(b.equity.total_cmp(&a.equity)));
 }
 
-/// All results as ranked by a player, best first.
+/// All results of the roll as evaluated by the player, sorted for display.
 fn replies(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut replies = ranked(player, game, roll)?;
     sort(&mut replies);
     Ok(replies)
 }
 
-/// Returns true if any result was searched; static equities are then not comparable with the others.
+/// Returns true if any result was searched; static equities are then not comparable with the searched ones.
 fn searched(all: &[learners::Candidate]) -> bool {
     all.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }))
 }
 
-/// Id of a result of a roll, seen by the player who moved; in a match with stakes and score.
+/// Id of the result `after`, seen by the player who moved. In a match, the id also contains stakes and score, unless the game has ended.
 fn id_of(game: &Game, after: Board) -> String {
     let left = game.with(after, game.on_roll());
     match (left.stakes(), left.state()) {
@@ -138,7 +142,7 @@ fn id_of(game: &Game, after: Board) -> String {
     }
 }
 
-/// Converts one of the `considered` results to display data.
+/// Converts a result to display data; its loss is relative to the first of the `considered` results.
 fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
     let compared = of.depth != Depth::Static || !searched(considered);
@@ -156,12 +160,12 @@ fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[le
     })
 }
 
-/// Converts the first `most` results.
+/// Converts the first `most` of the considered results to display data.
 pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candidate], most: usize) -> Result<Vec<Candidate>, RunError> {
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
-/// Expected result one ply ahead, over all rolls of the other player with the best replies.
+/// Evaluation of `of` one ply ahead: the mean over all rolls of the other player, each with the best reply.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
@@ -178,9 +182,10 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
     Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
 }
 
-/// All results of a roll, best first, and the player's choice. With look-ahead, results that were searched over some rolls only
-/// are evaluated again over all 21, and so is the first result if nothing was searched, so that compared results have the same
-/// depth. In a match all searched results are evaluated again with the best replies there. Results without a search come last.
+/// All results of a roll, best first, and the player's choice. With look-ahead (`evals` above 1), results that were searched over only some
+/// rolls are evaluated again over all 21 rolls, so that compared results have the same depth. If no result was searched, the best one is
+/// evaluated over all rolls. In a match, all results searched over rolls are evaluated again, with the best replies for that match.
+/// Unsearched results come last.
 pub(crate) fn considered(
     players: &mut PlayerPool,
     engine: Engine,
@@ -227,7 +232,8 @@ pub(crate) fn analyse(players: &mut PlayerPool, request: &AnalysisRequest) -> Re
     Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
 
-/// Analyses a game before the roll or after an offered double, or a roll in it.
+/// Analyses a position. With a roll, the analysis has the candidates; without one, it has the chances and the cube decision, before the
+/// roll or after an offered double.
 pub(crate) fn analysis(
     players: &mut PlayerPool,
     engine: Engine,
@@ -305,7 +311,7 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
     CubeReview { did, best, error, verdict: verdict(error), outlook: cube_outlook(game, true, &equities) }
 }
 
-/// The tree one level below: the other player's rolls, each with the best reply.
+/// The other player's best reply to a move, for each of the 21 rolls. The request contains the position after the move.
 pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<Branch>, RunError> {
     let game = Standing::read(&request.id)?.game;
     let game = game.with(game.board().turned(), game.on_roll().other());
@@ -321,7 +327,7 @@ pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<B
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// Compares a move with the best one, at equal depth.
+/// Compares the move that leads to `after` with the best result. Both are evaluated to the same depth.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
@@ -363,9 +369,9 @@ pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, ro
 mod tests {
     use super::*;
 
-    /// Expected values without gammons, if the other player owns a cube at 2: with a live cube the position is worth -2 at a
-    /// winning chance of 20%, and 2 at 100%; with a dead cube it is worth -2 at 0%. The model lies 68% of the way from the dead
-    /// cube to the live one.
+    /// Origin of the expected equities: there are no gammons, and after a take the other player owns the cube at 2. With a live cube, the
+    /// equity is -2 at a winning chance of 20% and 2 at 100%, linear between these points; with a dead cube, it is -2 at 0% and 2 at 100%.
+    /// The model's equity lies 68% of the way from the dead cube's to the live cube's.
     #[test]
     fn cube_decisions_are_compared_with_the_best_one() {
         use CubeAct::{Double, NoDouble, Pass, Take};

@@ -1,9 +1,9 @@
-//! Decisions with known equities, and the loss of another player's choices in thousandths of a point per game. Between strong
-//! players this gives an estimate in seconds that would need a very large number of games.
+//! Scores a player's choices in decisions with known equities, by the loss in thousandths of a point per game. Between strong players, this
+//! estimates in seconds a difference that would need a very large number of games.
 //!
-//! A line is a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. It contains every
-//! result of the roll once, with its equity in points per game; ids are seen by the player who makes the roll. Lines with a
-//! missing or an additional result give an error, so that every choice has an equity.
+//! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. It contains
+//! every result of the roll once, with its equity in points per game. Ids describe positions seen by the player who makes the roll. A line
+//! with a missing or an additional result gives an error, so that every choice has an equity.
 
 use learn::backgammon::Player;
 use serde::{Deserialize, Serialize};
@@ -37,12 +37,12 @@ struct Line {
     moves: Vec<(String, f64)>,
 }
 
-/// A decision with all results evaluated.
+/// A position and a roll, with the equities of all results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub board: Board,
     pub roll: Roll,
-    /// Possible boards after the move, each with its equity for the player who moves.
+    /// Possible boards after the move, each with its equity in points per game for the player who moves.
     pub results: Vec<(Board, f64)>,
 }
 
@@ -75,7 +75,7 @@ impl Decision {
         }
     }
 
-    /// Points per game lost by this choice; `None` if it is not a result.
+    /// Points per game lost by choosing this board; `None` if it is not a result of the roll.
     pub fn loss(&self, chosen: &Board) -> Option<f64> {
         let best = self.results.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
         self.results.iter().find(|(board, _)| board == chosen).map(|(_, equity)| best - equity)
@@ -87,8 +87,9 @@ impl Decision {
 pub struct Score {
     /// Number of decisions with more than one result; forced moves are not counted.
     pub decisions: usize,
-    /// Mean loss per decision in thousandths of a point per game, and its standard error.
+    /// Mean loss per decision, in thousandths of a point per game.
     pub memg: f64,
+    /// Standard error of `memg`.
     pub standard_error: f64,
     /// Share of decisions without a loss.
     pub best: f64,
@@ -96,7 +97,7 @@ pub struct Score {
     pub blunders: f64,
 }
 
-/// Scores a player's choices in all decisions that are not forced. `None` if it chose an impossible result.
+/// Scores a player's choices in all decisions that are not forced. `None` if the player made no possible choice in one of them.
 pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     let free: Vec<&Decision> = decisions.iter().filter(|decision| decision.results.len() > 1).collect();
     let (mut chosen, mut answers) = (Vec::new(), Vec::new());
@@ -124,5 +125,5 @@ pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     })
 }
 
-/// Number of decisions per call of a player.
+/// Maximum number of decisions passed to a player in one call.
 const TOGETHER: usize = 256;

@@ -1,10 +1,10 @@
-//! Decisions in the format of GNU Backgammon's external-player socket, as text in both directions: a board in FIBS format on
-//! one line, and the move in notation. Money play with the cube in the middle; the player to move moves down from 24.
+//! Text format of GNU Backgammon's external-player socket. A question is one line with a board and a roll in FIBS format; the answer is a
+//! move in notation. Questions state money play with the cube in the middle, and the player to move moves down from point 24.
 
 use worlds::backgammon::notation::{self, NotationError};
 use worlds::backgammon::{BAR, Board, POINTS, Roll};
 
-/// The line that asks for a move, without its line end.
+/// Line that requests a move, without a line ending.
 pub fn question(board: &Board, roll: Roll) -> String {
     let (mine, theirs) = (board.mine(), board.theirs());
     // An unlimited match is 9999 points long.
@@ -26,7 +26,7 @@ pub fn question(board: &Board, roll: Roll) -> String {
     line
 }
 
-/// Parses an answer; returns the board seen by the player who moved.
+/// Parses the answer to a question; returns the board after the move, seen by the player who moved.
 pub fn answer(board: &Board, roll: Roll, line: &str) -> Result<Board, NotationError> {
     notation::read(board, roll, line.trim_ascii())
 }

@@ -13,13 +13,13 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Name of the tensor of a copy.
+/// Name of the tensor with the weights of the copy from this minute.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }
 
 impl Kept {
-    /// Restores the copies of networks with `len` weights.
+    /// Restores the copies from a checkpoint. Each must have `len` finite weights.
     pub fn restore(frozen: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
         let restored = frozen.into_iter().map(|frozen| {
             let name = name(frozen.minutes);
@@ -42,7 +42,7 @@ impl Kept {
         self.0.iter().map(|agent| agent.frozen.clone()).collect()
     }
 
-    /// Keeps a copy of the agent at each of [`FREEZE_MINUTES`]; returns the events.
+    /// Keeps a copy of the agent when its training time reaches one of [`FREEZE_MINUTES`]. Returns an event and its text for each new copy.
     pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut events = Vec::new();
         if !learner.at_boundary() {

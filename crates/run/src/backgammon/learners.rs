@@ -1,6 +1,6 @@
-//! The learners of the room, each with its texts and knobs. To add a learner, add an entry here.
+//! The learners of the room, each with its texts and knobs. To add a learner, add an entry to `KINDS`.
 //!
-//! Learning itself is not implemented here.
+//! The algorithms are in the crate `learn`.
 
 use crate::RunError;
 use crate::knobs::Table;
@@ -8,13 +8,13 @@ use crate::learners::Entry;
 use crate::protocol::{Goal, Variant};
 use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
 
-/// One of the learners.
+/// A learner as a variant of the room.
 pub(super) struct LearnerKind {
     id: &'static str,
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Budget of a run in a sweep: a few minutes for some settings.
+    /// Budget of one run in a sweep, in games; with some settings, a few minutes.
     sweep_games: f64,
     pub learner: Entry<dyn SelfTaught>,
 }
@@ -31,12 +31,12 @@ pub(super) fn variants() -> Vec<Variant> {
     KINDS.iter().map(variant).collect()
 }
 
-/// Returns the learner with this name, or the default.
+/// Returns the learner with this id, or the default learner.
 pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// Entry of a learner whose knobs have its defaults.
+/// Entry of the learner type `$learner`. The defaults of its knobs are those of the settings type.
 macro_rules! learner {
     ($learner:ident, $settings:ident) => {
         Entry {

@@ -25,7 +25,7 @@ pub use worlds::backgammon::{Board, Results, Roll, notation};
 
 use crate::RunError;
 
-/// Errors of lower layers, whose texts contain the remedy.
+/// Converts errors of lower layers, whose texts contain the remedy, to [`RunError`].
 macro_rules! below {
     ($($error:ty),*) => {
         $(impl From<$error> for RunError {

@@ -1,28 +1,29 @@
-//! A line-based player for other programs: it returns its name, and answers rolls one at a time or in batches. Positions are
-//! GNU Backgammon ids, seen by the player who makes the roll, before and after it.
+//! A player for other programs that send lines of text. It returns its name, and its moves for one roll or for a batch of rolls. Positions
+//! before and after a move are GNU Backgammon ids, seen by the player who moves.
 //!
-//! The state is the player and the batch in progress; it contains no games.
+//! The state is the player and the batch in progress; no games are stored.
 
 use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Maximum number of lines in a batch. It bounds the memory and the wait for missing lines.
+/// Maximum number of lines in a batch, to limit memory use and the wait for missing lines.
 pub const MOST_TOGETHER: usize = 100_000;
 
 /// Answers lines of text with moves.
 pub struct PlayerLines {
     player: Box<dyn Player>,
     scratch: Results,
-    /// Number of lines missing from the batch, and the decisions so far; an error for an unreadable line.
+    /// Number of lines that the batch in progress still needs.
     missing: usize,
+    /// Decisions of the batch so far; an error text for each invalid line.
     batch: Vec<Result<(Board, Roll), String>>,
 }
 
-/// Answer to a line.
+/// Answer to a line of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Lines to send at once.
+    /// Lines to send now.
     Lines(Vec<String>),
     /// Nothing to send until the batch is complete.
     Later,
@@ -51,11 +52,11 @@ impl PlayerLines {
         PlayerLines { player, scratch: Results::new(), missing: 0, batch: Vec::new() }
     }
 
-    /// Answers a line. `hello`: the player's name. `move ID D1 D2`: the id after its move. `batch N` and N lines of moves: N
-    /// ids, evaluated together. An invalid line gets an error with a remedy and changes nothing; in a batch the error takes its
-    /// place.
+    /// Answers a line. `hello`: the player's name. `move ID D1 D2`: the id of the position after the player's move. `batch N` and N lines
+    /// of moves: N such ids, evaluated together. An invalid line gets an error with a remedy and changes nothing; in a batch, the error is
+    /// the answer to that line.
     ///
-    /// `None` is a line that was too long to read.
+    /// `line` is `None` if the line was too long to read.
     pub fn answer(&mut self, line: Option<&str>) -> Reply {
         let words: Vec<&str> = line.unwrap_or("").split_ascii_whitespace().collect();
         if words[..] == ["quit"] {
@@ -94,7 +95,8 @@ impl PlayerLines {
         }
     }
 
-    /// Answers the lines of an incomplete batch after the input has ended.
+    /// Called after the input has ended. Answers the lines of an incomplete batch and adds an error line; returns no lines if no batch is
+    /// in progress.
     pub fn end(&mut self) -> Vec<String> {
         let missing = std::mem::take(&mut self.missing);
         match missing {
@@ -119,7 +121,7 @@ impl PlayerLines {
         Ok((board, roll))
     }
 
-    /// Answers all collected lines, in order.
+    /// Answers the collected lines of the batch, in order.
     fn play(&mut self) -> Vec<String> {
         let batch = std::mem::take(&mut self.batch);
         let valid: Vec<(Board, Roll)> = batch.iter().filter_map(|read| read.as_ref().ok().copied()).collect();

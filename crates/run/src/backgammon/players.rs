@@ -1,4 +1,4 @@
-//! Players for analysis and games: the present agent, kept copies of it, and baselines.
+//! Players for analysis and games: the present agent, earlier copies of it, and baselines.
 
 use super::protocol::{Engine, Frozen, MOST_EVALS, PlayerKind};
 use crate::RunError;
@@ -8,20 +8,21 @@ use learn::backgammon::{Player, SelfTaught};
 /// Maximum number of cached players.
 const CACHED_PLAYERS: usize = 6;
 
-/// A kept copy of the agent.
+/// A copy of the agent from earlier in training.
 pub struct FrozenAgent {
     pub frozen: Frozen,
     pub weights: Vec<f32>,
 }
 
-/// A cached player. For the present agent, `rounds` identifies its weights.
+/// A cached player. For the present agent, `rounds` is the number of iterations, which identifies its weights; for other players, `rounds`
+/// is 0.
 pub struct CachedPlayer {
     engine: Engine,
     rounds: u64,
     player: Box<dyn Player>,
 }
 
-/// Access to all players.
+/// Creates players on request and caches them.
 pub struct PlayerPool<'a> {
     pub learner: &'a dyn SelfTaught,
     pub frozen_agents: &'a [FrozenAgent],
@@ -63,7 +64,7 @@ impl PlayerPool<'_> {
         Ok(&mut *last.player)
     }
 
-    /// Name of the player in a session.
+    /// Name of the player in a session. A player that cannot be created gives an error.
     pub fn name(&mut self, engine: Engine) -> Result<String, RunError> {
         let name = match engine.who {
             PlayerKind::Now => "agent".into(),

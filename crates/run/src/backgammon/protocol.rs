@@ -12,34 +12,35 @@ crate::questions! {
     Analyse { request: AnalysisRequest } -> Analysis,
     /// Parses an id: a position id, optionally with a match id after a colon, or an XGID.
     ReadId { id: String } -> Standing,
-    /// Checks the input of an editor and returns its ids; invalid input gives an error that names the wrong part.
+    /// Checks the input of a position editor and returns the position with its ids. Invalid input gives an error that names the invalid
+    /// part.
     Compose { draft: Draft } -> Standing,
-    /// The tree one level below a move.
+    /// The other player's best reply to a move, for each roll.
     Unfold { unfold: Unfold } -> Vec<Branch>,
     /// Begins a game session in place of the present one.
     NewSession { setup: Setup } -> Session,
     /// Returns to the previous session; the present one becomes the previous.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
-    /// The choice of an engine in the present position.
+    /// An engine's analysis of the present position of the game session.
     Hint { engine: Engine } -> Analysis,
-    /// Review of the user's last move.
+    /// Review of the user's last move in the game session.
     Review { engine: Engine } -> Review,
     /// Review of the user's last cube decision; null if there was none in this game.
     ReviewCube { engine: Engine } -> Option<CubeReview>,
-    /// The game before the entry of [`Session::moves`] with this index.
+    /// The game before the entry with index `at` in [`Session::moves`].
     Moment { at: u32 } -> Moment,
-    /// Review of that entry.
+    /// Review of the entry with index `at` in [`Session::moves`].
     Judge { at: u32, engine: Engine } -> Judged,
-    /// The games so far, as text for import into other programs.
+    /// The games of the session so far, as text for import into other programs.
     Transcript {} -> String,
-    /// The present game session, if any.
+    /// The present game session; null if there is none.
     Session {} -> Option<Session>,
 }
 
 /// Minutes of training after which a copy of the agent is kept.
 pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
-/// Maximum number of evaluations per decision.
+/// Maximum number of boards evaluated per decision.
 pub const MOST_EVALS: u32 = 50_000;
 
 plain_data! {
@@ -57,7 +58,7 @@ plain_data! {
         pub progress: Progress,
     }
 
-    /// A player, or a source of evaluations.
+    /// A player of games or of an analysis.
     #[derive(Copy, Default, Eq)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum PlayerKind {
@@ -68,8 +69,9 @@ plain_data! {
         Frozen {
             minutes: u32,
         },
-        /// The baselines, which play but give no evaluations.
+        /// Baseline that plays random legal moves and gives no evaluations.
         Random,
+        /// Baseline that plays by Tesauro's linear evaluation (pubeval) and gives no evaluations.
         Linear,
     }
 
@@ -77,7 +79,7 @@ plain_data! {
     pub struct AnalysisRequest {
         /// An id as in [`Question::ReadId`]. A position id alone means money play.
         pub id: String,
-        /// The roll to be played, in place of the id's; null asks about the position before the roll.
+        /// The roll to be played, in place of the dice in the id; null requests the analysis of the position before the roll.
         pub dice: Option<[u8; 2]>,
         pub who: PlayerKind,
         /// Maximum number of boards evaluated per decision; 0 and 1 mean no look-ahead.
@@ -88,12 +90,13 @@ plain_data! {
     #[derive(Default)]
     pub struct Standing {
         pub position: Position,
-        /// GNU Backgammon id of this position; `xgid` is its eXtreme Gammon id.
+        /// GNU Backgammon id of this position.
         pub gnu_id: String,
+        /// eXtreme Gammon id of this position.
         pub xgid: String,
-        /// The id contained only the checkers.
+        /// The parsed id contained only the checkers.
         pub bare: bool,
-        /// The id contained the Jacoby rule, which is not supported.
+        /// The parsed id contained the Jacoby rule, which is not supported.
         pub jacoby: bool,
         pub dice: Option<[u8; 2]>,
         /// The player on roll has offered a double.
@@ -110,9 +113,9 @@ plain_data! {
 
     /// Input of a position editor.
     pub struct Draft {
-        /// Checkers on points 1 to 24 and on the bar, for the player on roll and the other, each with its own point numbers.
-        /// The remaining checkers are borne off.
+        /// Checkers of the player on roll, 25 numbers: points 1 to 24, then the bar. The remaining checkers are borne off.
         pub mine: Vec<u8>,
+        /// Checkers of the other player in the same order, in that player's own point numbering.
         pub theirs: Vec<u8>,
         pub dice: Option<[u8; 2]>,
         pub cube: u32,
@@ -130,11 +133,11 @@ plain_data! {
         /// Name of the player that evaluates.
         pub name: String,
         pub evals: u32,
-        /// With dice: all distinct results of the roll, best first. If some were searched, the others follow them.
+        /// All distinct results of the roll, best first; if some were searched, the others come after them. Empty without dice.
         pub candidates: Vec<Candidate>,
-        /// Without dice: the expected result, and advice on the cube.
+        /// The expected result, and advice on the cube; null with dice.
         pub outlook: Option<Outlook>,
-        /// Cube, stakes and score; null in a game session, which reports them itself.
+        /// Cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains them.
         pub standing: Option<Standing>,
     }
 
@@ -150,23 +153,24 @@ plain_data! {
         pub their_pips: u32,
     }
 
-    /// A result of a roll.
+    /// A board that a roll can lead to, with its evaluation.
     #[derive(Default)]
     pub struct Candidate {
         /// Id of the position after the move, seen by the player who moved.
         pub id: String,
-        /// `8/5* 6/5`
+        /// The move in notation, for example `8/5* 6/5`.
         pub text: String,
-        /// One sequence of steps that leads to the result.
+        /// Steps of one checker each that together lead to the result.
         pub steps: Vec<Step>,
         /// Expected points per game.
         pub equity: f64,
-        /// Points per game less than the best result; null if only other results were searched.
+        /// Points per game by which the equity is below that of the best result; null if other results were searched but not this one.
         pub loss: Option<f64>,
         pub depth: Depth,
         pub chances: [f64; 6],
-        /// Probability by the policy before any search; `share` is the share of the search's evaluations (0 without a search).
+        /// Probability that the player assigned to this result before any search.
         pub prior: f64,
+        /// Share of the search's evaluations spent on this result; 0 without a search.
         pub share: f64,
     }
 
@@ -182,13 +186,13 @@ plain_data! {
     #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
-        /// Expected points per game without a cube; in a match, the points that correspond to the chance to win it.
+        /// Expected points per game without a cube. In a match: the chance of winning it, converted to points.
         pub equity: f64,
         pub cube: CubeOutlook,
     }
 
-    /// Cube decision that follows from the six chances by Janowski's formula. Equities are points per game at the present cube;
-    /// in a match, the points that correspond to its chances. Seen by the player on roll.
+    /// Cube decision that follows from the six chances by Janowski's formula, seen by the player on roll. Equities are points per game at
+    /// the present value of the cube. In a match: chances of winning it, converted to points.
     #[derive(Default)]
     pub struct CubeOutlook {
         /// The player on roll may double, or has doubled.
@@ -198,16 +202,17 @@ plain_data! {
         pub no_double: f64,
         pub double_take: f64,
         pub double_pass: f64,
-        /// Advice: whether to double, whether the other player should take a double, and whether playing on for a gammon is
-        /// better than a passed double.
+        /// Advice: the player on roll should double.
         pub double: bool,
+        /// Advice: the other player should take a double.
         pub take: bool,
+        /// Advice: playing on for a gammon is better than a double that is passed.
         pub too_good: bool,
-        /// In a match: chances to win it without a double, after a take and after a pass.
+        /// Chances of winning the match without a double, after a take, and after a pass; null in money play.
         pub match_chances: Option<[f64; 3]>,
     }
 
-    /// Asks for the best reply to each roll of the other player after a move.
+    /// Request for the best reply to each roll of the other player after a move.
     pub struct Unfold {
         /// Id of the position after the move, seen by the player who moved: a candidate's id.
         pub id: String,
@@ -219,12 +224,12 @@ plain_data! {
     #[derive(Default)]
     pub struct Branch {
         pub dice: [u8; 2],
-        /// Number of the 36 combinations of two dice that give this roll.
+        /// Number of the 36 ordered pairs of dice that give this roll.
         pub ways: u32,
-        /// Position after the reply, seen by the player who replied.
+        /// Id of the position after the reply, seen by the player who replied.
         pub id: String,
         pub text: String,
-        /// Equity of the player whose move is examined.
+        /// Equity after the reply, for the player whose move is examined.
         pub equity: f64,
     }
 
@@ -236,7 +241,7 @@ plain_data! {
         pub seats: [Option<Engine>; 2],
         /// Points of the match, at most 64; 0 is unlimited money play.
         pub length: u16,
-        /// Play with the doubling cube.
+        /// The doubling cube is used.
         pub cube: bool,
         /// Seed of the dice.
         pub seed: u32,
@@ -252,7 +257,7 @@ plain_data! {
     /// An action in a session. An illegal action gives an error and changes nothing.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Act {
-        /// Throws the dice for a user; at the opening one die for each player, until they differ.
+        /// Throws the dice for a user. At the opening, throws one die for each player until the dice differ.
         Roll,
         Double,
         Take,
@@ -270,19 +275,19 @@ plain_data! {
         Write {
             text: String,
         },
-        /// Takes back the last step, or all steps.
+        /// Takes back the last step of the turn, or every step if `all` is true.
         Undo {
             all: bool,
         },
-        /// Ends the turn after its steps.
+        /// Ends the turn. Its steps must form a complete legal move.
         Confirm,
         /// Lets an engine take its next action: roll and play, double, or answer a double.
         Reply,
-        /// Resigns the game for 1 (single), 2 (gammon) or 3 (backgammon) times the cube. An engine that expects more declines.
+        /// Resigns the game for 1 (single), 2 (gammon) or 3 (backgammon) times the cube. An engine that expects to win more declines.
         Resign {
             points: u32,
         },
-        /// Begins the next game of the match, once one has ended.
+        /// Begins the next game after the present one has ended.
         NextGame,
     }
 
@@ -294,34 +299,33 @@ plain_data! {
         /// Position seen by the first seat, including the steps of the turn in progress.
         pub position: Position,
         pub cube: u32,
-        /// Owner of the cube, the only player who may double; null if it is in the middle.
+        /// Seat that owns the cube (0 or 1), which alone may double; null if the cube is in the middle.
         pub cube_owner: Option<u8>,
-        /// Points so far.
+        /// Points of each seat in all completed games of the session.
         pub score: [u32; 2],
         /// This is the Crawford game, which is played without the cube.
         pub crawford: bool,
-        /// Position before the turn in progress with cube, stakes and score, for other programs; the first seat is at the
-        /// bottom.
+        /// eXtreme Gammon id of the position before the turn in progress, with cube, stakes and score; the first seat is at the bottom.
         pub xgid: String,
         /// Number of the game, starting at 1.
         pub game: u32,
         pub phase: Phase,
-        /// Seat to act: 0 or 1. After the end, the winner.
+        /// Seat to act (0 or 1); after the end of the game, the winner.
         pub turn: u8,
-        /// Dice of the seat to act, the larger first; at the opening, the first seat's die first.
+        /// Dice of the seat to act, the larger first; at the opening, the first seat's die first. Null if no roll is to be played.
         pub dice: Option<[u8; 2]>,
-        /// Numbers still to be played, one per step, the larger first.
+        /// Dice numbers still to be played, one per step, the larger first.
         pub left: Vec<u8>,
         /// Steps of the turn so far, in the numbering of the seat to act.
         pub steps: Vec<Step>,
-        /// Legal next steps of a user, in that user's numbering; each can be completed to a legal move.
+        /// Legal next steps of a user, in that user's numbering; each can be completed to a legal move. Empty if no user has to move.
         pub legal: Vec<Step>,
         pub may: AllowedActs,
-        /// Last turn of an engine, for display.
+        /// Newest action of an engine in this game, for display; null if there is none.
         pub reply: Option<Reply>,
-        /// Result of the game, once it has ended.
+        /// Result of the game; null while the game is in progress.
         pub ending: Option<Ending>,
-        /// Entries of this game so far.
+        /// Moves, cube actions and resignations of this game so far.
         pub moves: Vec<Played>,
     }
 
@@ -338,15 +342,15 @@ plain_data! {
         Over,
     }
 
-    /// Actions that a user can take now.
+    /// Actions that are possible now.
     #[derive(Copy, Default, Eq)]
     pub struct AllowedActs {
         pub roll: bool,
         pub double: bool,
-        /// Take or pass.
+        /// A user may take or pass a double.
         pub answer: bool,
         pub undo: bool,
-        /// The steps form a complete legal move. This also holds for no steps if none is legal.
+        /// The steps so far form a complete legal move. Also true without any step if no step is legal.
         pub confirm: bool,
         /// An engine has to act.
         pub reply: bool,
@@ -363,10 +367,10 @@ plain_data! {
         pub did: EngineAct,
         pub dice: Option<[u8; 2]>,
         pub text: String,
-        /// Position before the move, seen by the engine.
+        /// Position before the move, seen by the engine; null for a cube action.
         pub before: Option<Position>,
         pub steps: Vec<Step>,
-        /// Up to ten candidates that it considered; empty if it gives no evaluations.
+        /// Up to ten candidates that the engine considered, best first; empty for a cube action, or if the engine gives no evaluations.
         pub candidates: Vec<Candidate>,
     }
 
@@ -399,13 +403,13 @@ plain_data! {
         Resigned,
     }
 
-    /// An entry of a game.
+    /// An entry in the list of moves of a game.
     pub struct Played {
         pub seat: u8,
         pub dice: Option<[u8; 2]>,
         /// A move in notation, or another action: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
         pub text: String,
-        /// The game before the action, as an id for an analysis.
+        /// Id of the game before the action, for an [`AnalysisRequest`].
         pub id: String,
     }
 
@@ -413,7 +417,7 @@ plain_data! {
     pub struct CubeReview {
         pub did: CubeAct,
         pub best: CubeAct,
-        /// Points per game lost, at the cube before the decision.
+        /// Points per game lost by the decision, at the value of the cube before it.
         pub error: f64,
         pub verdict: Verdict,
         /// Evaluation seen by the player on roll, who is the other player if a double was answered.
@@ -434,24 +438,31 @@ plain_data! {
         pub position: Position,
         pub cube: u32,
         pub cube_owner: Option<u8>,
-        /// The seat that acted and its action: dice with steps in its own numbering, or a word.
+        /// Seat that acted.
         pub seat: u8,
+        /// Dice of the move; null for another action.
         pub dice: Option<[u8; 2]>,
+        /// Steps of the move, in the numbering of the seat that acted; empty for another action.
         pub steps: Vec<Step>,
+        /// The action in words, as in [`Played::text`].
         pub text: String,
+        /// Id of the game before the action.
         pub id: String,
     }
 
-    /// Review of a decision, or of both decisions of a turn: rolling without a double, and the move.
+    /// Review of an entry in the list of moves: a cube decision, or a turn with up to two decisions (to roll without a double, and the
+    /// move).
     pub struct Judged {
-        /// Expected points per game of the first seat, before the roll, with the cube, at the present cube.
+        /// Expected points per game of the first seat before the roll, after the best cube decision, at the present value of the cube.
         pub equity: f64,
-        /// Points lost by the move and by the cube decision; null if there was no choice.
+        /// Points per game lost by the move; null if there was only one result.
         pub move_error: Option<f64>,
+        /// Points per game lost by the cube decision; null if there was no choice.
         pub cube_error: Option<f64>,
         pub verdict: Verdict,
-        /// The best alternative, if another choice was made.
+        /// The best move in notation; null if the move lost nothing.
         pub best_move: Option<String>,
+        /// The best cube decision; null if the seat made that decision.
         pub best_cube: Option<CubeAct>,
     }
 
@@ -462,14 +473,16 @@ plain_data! {
         pub before: Position,
         pub yours: Candidate,
         pub best: Candidate,
-        /// Rank of the move, starting at 1; `of` is the number of results.
+        /// Rank of the move among all results, starting at 1.
         pub rank: u32,
+        /// Number of results of the roll.
         pub of: u32,
         pub verdict: Verdict,
         /// Points per game lost by the move.
         pub error: f64,
-        /// Number of this user's reviewed moves with a choice in this session, and their total points lost per game.
+        /// Number of reviewed moves in this session, without forced moves.
         pub reviewed: u32,
+        /// Total of the points per game lost by the reviewed moves.
         pub lost: f64,
     }
 

@@ -1,4 +1,4 @@
-//! Record of a game's actions, which determine everything else.
+//! Record of a game: its actions, from which the whole game can be replayed.
 
 use worlds::backgammon::{self as rules, Board, Game, GameError, Player as Seat, Results, Stakes, notation};
 
@@ -9,7 +9,7 @@ pub(crate) fn seat(player: Seat) -> u8 {
 /// An action in a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Dice as thrown at the opening, else the larger first.
+    /// Dice: at the opening the first seat's die first, otherwise the larger first.
     Rolled([u8; 2]),
     /// Board after the move, seen by the player who moved.
     Moved(Board),
@@ -34,7 +34,7 @@ impl Action {
         }
     }
 
-    /// Applies the action by the rules, which do not cover resigning.
+    /// Applies the action to the game. A resignation changes nothing there, because the rules do not contain it.
     pub fn apply(self, game: &mut Game, scratch: &mut Results) -> Result<(), GameError> {
         match self {
             Action::Rolled(dice) => game.roll(dice),
@@ -46,7 +46,7 @@ impl Action {
         }
     }
 
-    /// Seat that takes the action in the game `before`.
+    /// Seat that takes the action; `before` is the game before the action.
     pub fn seat(self, before: &Game) -> u8 {
         match self {
             Action::Resigned { seat, .. } => seat,
@@ -55,7 +55,7 @@ impl Action {
         }
     }
 
-    /// Text of the action in the game `before`.
+    /// Text of the action, empty for a roll; `before` is the game before the action.
     pub fn text(self, before: &Game) -> String {
         match (self, before.dice()) {
             (Action::Moved(after), Some(roll)) => notation::write(&before.board(), roll, &after).unwrap_or_default(),
@@ -98,12 +98,12 @@ impl Record {
         Record { stakes, actions: Vec::new(), ending: None }
     }
 
-    /// The actions as words.
+    /// The actions as text, one word each.
     pub fn words(&self) -> String {
         self.actions.iter().map(Action::word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Calls `visit` with each action and the game before it.
+    /// Calls `visit` with each action and the game before it; stops at an illegal action.
     pub fn replay(&self, mut visit: impl FnMut(&Game, Action)) {
         let (mut game, mut scratch) = (Game::new(self.stakes), Results::new());
         for &action in &self.actions {

@@ -1,5 +1,5 @@
-//! The backgammon room: a learner that trains by self-play, with tests against baselines and kept copies as opponents. Analysis
-//! and game sessions do not affect training. Questions are answered with the weights of the last completed round.
+//! The backgammon room: a learner that trains by self-play, with tests against baselines, and with earlier copies of the agent as
+//! opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the last completed round.
 
 use super::keeping::Kept;
 use super::learners;
@@ -28,7 +28,7 @@ pub struct Backgammon {
     player_cache: Vec<CachedPlayer>,
 }
 
-/// Saved data besides the learner, also part of the initial state of a run.
+/// Value of [`Room::notes`]: saved data besides tensors, which a run also reports at its beginning.
 #[derive(Default, Serialize, Deserialize)]
 struct Notes {
     frozen: Vec<Frozen>,
@@ -91,7 +91,7 @@ impl Room for Backgammon {
         json(&notes)
     }
 
-    /// Continues the game against the agent of the new run.
+    /// Takes over the game sessions of the previous run; their games continue against the agent of the new run.
     fn follow(&mut self, before: Self) {
         self.sessions.follow(before.sessions);
     }
@@ -138,7 +138,7 @@ impl Room for Backgammon {
         backgammon::fingerprint(isa)
     }
 
-    /// Keeps a copy of the agent when one is due.
+    /// Keeps a copy of the agent after each of the minutes in `FREEZE_MINUTES`, and reports it.
     fn take_events(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.kept.keep(&*self.learner, train_s)
     }
@@ -149,7 +149,7 @@ impl Room for Backgammon {
     }
 }
 
-/// The agent of a checkpoint. It searches if `evals` exceeds 1.
+/// The agent of a checkpoint as a player. It searches if `evals` exceeds 1.
 pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Box<dyn Player>, RunError> {
     let (header, tensors, _) = checkpoint::decode(bytes, &SCHEMA)?;
     let config = &header.config;

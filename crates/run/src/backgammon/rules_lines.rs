@@ -32,8 +32,8 @@ impl RulesLines {
         RulesLines { scratch: Results::new(), ids: Vec::new() }
     }
 
-    /// Answers a line. `ID D1 D2`: the ids of all distinct results, sorted and separated by spaces; the same id if no move is
-    /// legal. `points ID`: points of the finished game, whose winner sees the position.
+    /// Answers a line. `ID D1 D2`: the ids of all distinct results, sorted and separated by spaces; only the given id if no move is legal.
+    /// `points ID`: points of the finished game in this position, seen by the winner.
     pub fn answer(&mut self, line: &str) -> Result<String, LineError> {
         match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {
             ["points", id] => match Board::from_id(id)?.points() {

@@ -1,5 +1,5 @@
-//! A game session: users and engines in two seats, for money or a match, with dice from a seed. It keeps a record that
-//! determines everything else, so that a game can be saved, continued and exported as text.
+//! A game session: users and engines in two seats, for money or a match, with dice from a seed. The session records every action, so that
+//! games can be saved, continued and exported as text.
 //!
 //! Illegal actions give an error and change nothing. An engine acts only on request, one action at a time.
 
@@ -18,14 +18,14 @@ use worlds::backgammon::{self as rules, Board, Game, GameState, Match, Player as
 
 /// Random stream of the dice, separate from those of learners and duels.
 const DICE: u32 = 0x5441_424C;
-/// Words of the dice's stream per throw.
+/// Random words reserved for each throw in the stream of the dice.
 const THROW: u64 = 4;
 const LONGEST_MATCH: u16 = 64;
 /// Maximum number of saved games in money play.
 const GAMES_KEPT: usize = 100;
 /// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// Margin for accepting a resignation: an engine declines if it expects more than the offer plus this, in points.
+/// An engine declines a resignation if it expects more than the offered points plus this margin.
 const GENEROUS: f64 = 0.05;
 
 /// Saved state of a session.
@@ -33,10 +33,11 @@ const GENEROUS: f64 = 0.05;
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Number of games without a record, and their points.
+    /// Number of the first games of the session whose records were dropped.
     pub earlier: u32,
+    /// Points of each seat in the games without a record.
     pub earlier_score: [u32; 2],
-    /// The actions of each game as words.
+    /// Actions of each recorded game, as written by [`Record::words`].
     pub games: Vec<String>,
     pub throws: u64,
     pub reviewed: u32,
@@ -46,16 +47,16 @@ pub(crate) struct SavedSession {
 pub(crate) struct GameSession {
     /// The saved state, except for the games, which are added when the session is saved.
     kept: SavedSession,
-    /// Games before the present one.
+    /// Records of the games before the present one.
     done: Vec<Record>,
     now: Record,
     game: Game,
     resigned: Option<rules::Ending>,
     play: Option<Play>,
     reply: Option<Reply>,
-    /// The last turn of a user, and whether it was reviewed.
+    /// Last turn of a user: the game before it, the roll, the board after it, and whether it was reviewed.
     turn_done: Option<(Game, Roll, Board, bool)>,
-    /// The last cube decision of a user, and the game before it.
+    /// Last cube decision of a user, with the game before it.
     cube_done: Option<(Game, CubeAct)>,
     scratch: Results,
 }
@@ -104,7 +105,7 @@ impl GameSession {
         }
     }
 
-    /// The player to act; `None` at the opening and after the end of the game.
+    /// Player to act; `None` at the opening and after the end of the game.
     fn actor(&self) -> Option<Seat> {
         if self.ending().is_some() {
             return None;
@@ -124,7 +125,7 @@ impl GameSession {
         self.kept.setup.seats.iter().all(Option::is_some)
     }
 
-    /// The engine to act, if it is an engine's turn.
+    /// Seat of the engine to act; `None` if no engine has to act.
     fn engines_turn(&self) -> Option<Seat> {
         match self.actor() {
             Some(player) => self.engine(player).map(|_| player),
@@ -133,7 +134,7 @@ impl GameSession {
         }
     }
 
-    /// The user to act, if it is a user's turn.
+    /// Seat of the user to act; `None` if no user has to act.
     fn persons_turn(&self) -> Option<Seat> {
         self.actor().filter(|&player| self.engine(player).is_none())
     }
@@ -209,7 +210,7 @@ impl GameSession {
         }
     }
 
-    /// Replaces the steps so far by the steps to a result of the roll.
+    /// Replaces the steps of the turn by the steps to a result of the roll.
     fn set_steps(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
         let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let board = self.game.board();
@@ -221,7 +222,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// The user's turn in progress.
+    /// Turn in progress of the user to act; an error if no user has to move.
     fn playing(&mut self) -> Result<&mut Play, RunError> {
         if self.persons_turn().is_none() {
             return Err(no_move_due());
@@ -229,7 +230,7 @@ impl GameSession {
         self.play.as_mut().ok_or_else(no_move_due)
     }
 
-    /// Throws the dice of a turn; at the opening until they differ.
+    /// Throws the dice of a turn; at the opening, throws until the two dice differ.
     fn throw(&mut self) -> Result<(), RunError> {
         let opening = self.game.state() == GameState::Opening;
         let mut throws = self.kept.throws;
@@ -275,7 +276,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Lets an engine act. Players are prepared first, so that an error changes nothing.
+    /// Lets an engine act. The players of both seats are created first, so that an error changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("it is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
@@ -331,13 +332,13 @@ impl GameSession {
         Ok(())
     }
 
-    /// Chances before the roll by the engine in this seat, if it gives evaluations.
+    /// Chances before the roll, as expected by the engine of this seat; `None` if the engine gives no evaluations.
     fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         Ok(players.player(engine)?.expects(self.game.board()))
     }
 
-    /// Records an engine's action without dice.
+    /// Records a cube action of an engine, and stores it as the reply.
     fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
         let text = action.text(&self.game);
         self.record(action)?;
@@ -391,7 +392,7 @@ impl GameSession {
         (self.resigned, self.play, self.reply, self.turn_done, self.cube_done) = (None, None, None, None, None);
     }
 
-    /// Repeats an action of a saved game.
+    /// Applies an action of a saved game; an illegal action is an error.
     fn redo(&mut self, action: Action) -> Result<(), RunError> {
         match action {
             Action::Moved(after) => self.end_turn(after),
@@ -403,7 +404,7 @@ impl GameSession {
         }
     }
 
-    /// Points of all completed games, including the present one.
+    /// Points of each seat in all completed games, including the present game once it has ended.
     fn score(&self) -> [u32; 2] {
         if let Stakes::Match(standing) = self.game.stakes() {
             let standing = self.ending().map_or(standing, |ending| standing.after(ending));

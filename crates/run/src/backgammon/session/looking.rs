@@ -1,4 +1,4 @@
-//! Review of earlier actions in a session.
+//! Hints, and reviews of earlier actions in a session.
 
 use super::{GameSession, refused};
 use crate::RunError;
@@ -35,7 +35,7 @@ impl GameSession {
         Ok(Some(analysis::review_cube(&game, &chances, did)))
     }
 
-    /// Entries of this game so far.
+    /// Actions of this game so far, without rolls.
     pub(super) fn played(&self) -> Vec<Played> {
         let mut entries = Vec::new();
         self.replay(|before, action, _| {
@@ -45,7 +45,8 @@ impl GameSession {
         entries
     }
 
-    /// Calls `visit` with each action except rolls, the game before it, and the game before its roll.
+    /// Calls `visit` with each action of this game except rolls. Its arguments are the game before the action, the action, and the game
+    /// before the roll of that turn.
     fn replay(&self, mut visit: impl FnMut(&Game, Action, &Game)) {
         let mut before_roll = Game::new(self.now.stakes);
         self.now.replay(|before, action| match action {
@@ -54,7 +55,7 @@ impl GameSession {
         });
     }
 
-    /// The action with this index, with the game before it and the game before its roll.
+    /// Action with this index (rolls are not counted), between the game before the action and the game before the roll of that turn.
     fn done_at(&self, at: u32) -> Result<(Game, Action, Game), RunError> {
         let mut all = Vec::new();
         self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));
@@ -126,7 +127,7 @@ impl GameSession {
     }
 }
 
-/// Chances before the roll by the engine's evaluation.
+/// Chances before the roll, as expected by the engine; an error if the engine gives no evaluations.
 fn expected(players: &mut PlayerPool, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
     let expected = players.player(engine)?.expects(game.board());
     expected.ok_or_else(|| refused("this player gives no evaluations", "Ask the agent"))

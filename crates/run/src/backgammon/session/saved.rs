@@ -7,7 +7,7 @@ use crate::backgammon::transcript;
 use worlds::backgammon::{Match, Stakes};
 
 impl GameSession {
-    /// All games of the record as text for other programs.
+    /// All recorded games as text for other programs.
     pub fn transcript(&self) -> String {
         let now = Record { ending: self.ending(), ..self.now.clone() };
         let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
@@ -20,7 +20,7 @@ impl GameSession {
         SavedSession { games, ..self.kept.clone() }
     }
 
-    /// Restores a saved session; an error if this program cannot have saved it.
+    /// Restores a saved session. A session that this program cannot have saved is an error.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();
