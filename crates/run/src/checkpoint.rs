@@ -1,5 +1,5 @@
-//! Content of a saved run. Tensors: the room's parts and the history of rows. Text: config, progress, marks, tests and the
-//! room's notes. The file format itself is in `container.rs`.
+//! Content of a saved run. Tensors: the room's parts and the history of metrics rows. Text: config, progress, marks, tests and the room's
+//! notes. The file format itself is in `container.rs`.
 //!
 //! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
@@ -17,13 +17,14 @@ pub(crate) struct Header {
     /// Format of the file; other versions are refused.
     pub version: u32,
     pub config: Config,
-    /// Values in force; live changes may have moved them away from the config's.
+    /// Present value of every knob; live changes may have replaced the config's values.
     pub knobs: Knobs,
     pub progress: Progress,
     pub marks: Vec<Mark>,
     pub tests: Vec<Row>,
-    /// A test was in progress and is repeated after loading; `confirming` marks a confirmation.
+    /// A test was in progress when the run was saved; it is repeated after loading.
     pub testing: bool,
+    /// The test in progress was a confirmation.
     #[serde(default)]
     pub confirming: bool,
     pub solved: Option<Progress>,
@@ -31,17 +32,17 @@ pub(crate) struct Header {
     #[serde(default)]
     pub attempts: Option<u32>,
     pub arithmetic: String,
-    /// The room's notes.
+    /// The room's notes ([`crate::room::Room::notes`]).
     pub room: Json,
 }
 
-/// Maximum size of user data that a file contains, in bytes. Larger data must be provided again to continue the run.
+/// Maximum size of user data that is saved in the file, in bytes. Larger data must be provided again to continue the run.
 pub(crate) const DATA_KEPT: usize = 16 << 20;
 
 /// Maximum length of a text value in a mark; no knob accepts a longer one.
 const MARK_BYTES: usize = 4096;
 
-/// Column names of the numbers in this file.
+/// Names of the columns of all rows in this file.
 #[derive(Serialize, Deserialize)]
 struct Names {
     counters: Vec<String>,
@@ -56,7 +57,7 @@ struct Stored {
     names: Names,
 }
 
-/// Columns of a row's progress.
+/// Columns of a row of the history before its counters.
 const HEAD: [&str; 2] = ["iteration", "train_s"];
 
 fn history_names(schema: &Schema) -> Vec<&'static str> {
@@ -95,7 +96,7 @@ pub(crate) fn numbers(row: &Row) -> Vec<f64> {
     [f64::from(*iteration), *train_s].into_iter().chain(counts.iter().copied()).chain(values).collect()
 }
 
-/// Inverse of [`numbers`] for a row with this number of counters.
+/// Inverse of [`numbers`] for a row with `counters` counters.
 pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
     let (head, values) = numbers.split_at(HEAD.len() + counters);
     Row {
@@ -153,14 +154,14 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
     Ok((header, tensors, rows))
 }
 
-/// Returns true if the mark is plausible. Its knob may no longer exist.
+/// Returns true if the mark has a well-formed knob name and short values. The knob itself may no longer exist.
 fn could_be(mark: &Mark) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let short = |value: &Value| !matches!(value, Value::Text(text) if text.len() > MARK_BYTES);
     mark.knob.len() <= 64 && mark.knob.chars().all(word) && short(&mark.from) && short(&mark.to)
 }
 
-/// Selects `want` from `numbers`, whose names are `have`.
+/// Values of the names `want`, from `numbers` with the names `have`; a name without a number gives `missing`.
 fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
     let at = |name: &&str| have.iter().position(|found| found == name);
     want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()

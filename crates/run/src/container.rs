@@ -1,7 +1,7 @@
-//! File format for runs of all rooms: safetensors, with all other data as text in its metadata, and a checksum over both. Any
-//! safetensors reader can open it. Messages between processes have the same format, with a checksum over words.
+//! File format for runs of all rooms: safetensors, with all other data as text in its metadata, and a checksum over tensors and text. Any
+//! safetensors reader can open it. Messages between processes have the same format, with a faster checksum.
 //!
-//! Foreign, damaged, newer or misplaced files give an error of that kind.
+//! A file that is foreign, damaged, of a newer version, or of another room gives a different error in each case.
 
 use crate::digest;
 use crate::error::RunError;
@@ -27,9 +27,9 @@ pub type Tensors = learn::Parts;
 /// Kind of checksum.
 #[derive(Clone, Copy)]
 pub(crate) enum Sum {
-    /// Byte by byte, as in all files.
+    /// FNV-1a over each byte, as in all files.
     Bytes,
-    /// By words, for messages that the same version reads once.
+    /// Hash over 64-bit words, for messages, which only the same version of the program reads.
     Whole,
 }
 
@@ -45,7 +45,7 @@ struct BeginningConfig {
     data: Option<Dataset>,
 }
 
-/// Order of the tensors in the checksum.
+/// Order of the tensors in the checksum: by name, with the history last.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     (a == HISTORY, a).cmp(&(b == HISTORY, b))
 }
@@ -71,7 +71,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> 
     serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
 }
 
-/// Returns the header's text and the tensors of a run of `room`.
+/// Returns the header's text and the tensors; an error if the run is not of the room `room`.
 pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let (all, text) = checked(bytes, sum)?;
@@ -92,12 +92,12 @@ pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&checked(bytes, Sum::Bytes)?.1)?.room)
 }
 
-/// Returns the room that the header names, without verifying the checksum.
+/// Returns the room in the header, without verifying the checksum.
 pub(crate) fn stated_room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&open(bytes)?.1)?.room)
 }
 
-/// Returns the user data of a checkpoint if the file does not contain it and the caller must provide it.
+/// Returns the description of the user data that the caller must provide; `None` if the checkpoint contains its user data or has none.
 pub fn data_wanted(bytes: &[u8]) -> Result<Option<Dataset>, RunError> {
     let (tensors, text) = checked(bytes, Sum::Bytes)?;
     let inside = tensors.iter().any(|(name, _)| name == DATA);
@@ -107,7 +107,7 @@ pub fn data_wanted(bytes: &[u8]) -> Result<Option<Dataset>, RunError> {
 /// Tensors in the order of the checksum, and the header's text.
 type Opened<'a> = (Vec<(String, TensorView<'a>)>, String);
 
-/// Opens a file and verifies its checksum.
+/// Parses a file and verifies its checksum.
 fn checked(bytes: &[u8], sum: Sum) -> Result<Opened<'_>, RunError> {
     let (all, text) = open(bytes)?;
     let (stated, found) = text.rsplit_once(CHECKSUM).unwrap_or((&text, ""));
@@ -167,7 +167,7 @@ fn bytes_from_data(data: Data) -> (Dtype, Vec<u8>) {
     }
 }
 
-/// Converts into one preallocated buffer, for speed.
+/// Converts to little-endian bytes in one preallocated buffer, for speed.
 fn little<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
     let mut all = vec![0; N * values.len()];
     all.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, &value)| *to = to_bytes(value));

@@ -10,7 +10,7 @@ use crate::questions::Answer;
 #[derive(Default)]
 pub(super) struct Sessions {
     now: Option<GameSession>,
-    /// The last previous session in which a user played.
+    /// The newest session before the present one in which a user played.
     former: Option<GameSession>,
 }
 
@@ -25,13 +25,13 @@ impl Sessions {
         [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
     }
 
-    /// Takes over the sessions of the previous run.
+    /// Takes over the sessions of the previous run, as far as it has any.
     pub fn follow(&mut self, before: Sessions) {
         self.now = before.now.or(self.now.take());
         self.former = before.former.or(self.former.take());
     }
 
-    /// Begins a session. The present one is kept if a user plays in it.
+    /// Begins a session. The session that was present becomes the previous one if a user plays in it.
     fn begin(&mut self, session: GameSession) -> &GameSession {
         if let Some(before) = self.now.take().filter(GameSession::is_played) {
             self.former = Some(before);

@@ -13,14 +13,15 @@ pub const TEST_PAIRS: u64 = 100;
 /// Pairs of games against each baseline in a confirmation.
 pub const CONFIRMATION_PAIRS: u64 = 500;
 
-/// Approximate number of boards evaluated per test: two baselines, two games per pair, about thirty decisions per game.
+/// Approximate number of boards evaluated per test: two baselines, two games per pair, about thirty decisions per game, about twenty boards
+/// per decision.
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
-/// Maximum training between two tests, in units of a test's cost; early in training the gap is limited to a multiple of the
-/// evaluations so far.
+/// Maximum number of evaluations between two tests, as a multiple of the evaluations of a test.
 const TEST_SHARE: u64 = 20;
+/// Number of evaluations between two tests early in training, as a multiple of the evaluations before the first of the two.
 const TEST_GROWTH: u64 = 3;
 
-/// Returns true if a test is due after `done` evaluations.
+/// Returns true if a test is due after `done` evaluations of the run.
 pub fn is_due(done: u64, tests: &[Row]) -> bool {
     let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
     let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
@@ -28,11 +29,12 @@ pub fn is_due(done: u64, tests: &[Row]) -> bool {
     done >= last + wait
 }
 
-/// Games against the baselines in progress.
+/// A test in progress: games against the baselines.
 pub struct BaselineTest {
     player: Box<dyn Player>,
-    /// Duels still to be played, in reverse order; `scores` contains the results of the others.
+    /// Duels still to be played, each with its baseline, the next one last.
     left: Vec<(Box<dyn Player>, Duel)>,
+    /// Columns and values of the finished duels.
     scores: Vec<ByName<Option<f64>>>,
 }
 
@@ -44,7 +46,7 @@ impl BaselineTest {
         BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
     }
 
-    /// Plays one turn in each game; returns the result once all have ended.
+    /// Plays one turn in each game of the present duel; returns the result of the test after the last duel.
     pub fn advance(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
         duel.advance(&mut *self.player, &mut **baselines)?;

@@ -55,7 +55,7 @@ fn columns(left: &str, right: &str) -> String {
     format!("{left:<width$}  {right}\n", width = COLUMN - 2)
 }
 
-/// The turns of both players, in order.
+/// Seat and text of each turn, in order.
 fn turns(record: &Record) -> Vec<(u8, String)> {
     let mut turns = Vec::new();
     record.replay(|before, action| {

@@ -1,5 +1,5 @@
-//! One environment that is stepped from outside, with plain numbers as input and output; the f64 reference implementation
-//! computes it. It enforces what the rules leave open: a step is an error before a reset or after the end of an episode.
+//! One environment for callers outside of a run, with plain numbers as input and output. It is computed by the f64 reference
+//! implementation. A step before a reset, or after the end of an episode, is an error.
 
 use serde::Serialize;
 pub use worlds::control::{Action, Actions, Spec};
@@ -26,7 +26,7 @@ pub enum EnvError {
     World(#[from] WorldError),
 }
 
-/// An environment and the phase of its episode.
+/// An environment, and whether its episode has begun or ended.
 pub struct Env {
     world: Box<dyn World64>,
     phase: Phase,
@@ -57,7 +57,7 @@ impl Env {
         self.world.observation()
     }
 
-    /// Begins an episode at one of Gymnasium's internal states, `elapsed` steps after its start.
+    /// Begins an episode in the given state, which is Gymnasium's internal one, as if `elapsed` steps had been made.
     pub fn reset_to(&mut self, state: &[f64], elapsed: u32) -> Result<Vec<f64>, EnvError> {
         self.world.set_state(state, elapsed)?;
         self.phase = Phase::Running;

@@ -1,4 +1,4 @@
-//! The environments as variants of the room, and pictures of policy and values over their states.
+//! The environments as variants of the room, and pictures of the policy and of the critic's values over a plane of observations.
 
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;

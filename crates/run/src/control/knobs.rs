@@ -4,7 +4,7 @@ use crate::knobs::Table;
 use learn::control::PpoConfig;
 use worlds::control::Actions;
 
-/// Knobs of an environment; the defaults are its preset.
+/// Knobs of PPO in an environment; their defaults are the environment's preset.
 pub(super) fn table(env: &str) -> Table<PpoConfig> {
     let kind = worlds::control::kind(env);
     let table = Table::new(kind.map_or_else(PpoConfig::general, PpoConfig::preset));

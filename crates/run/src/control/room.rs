@@ -29,12 +29,12 @@ impl Control {
         Control { ppo, stage, trail }
     }
 
-    /// Mean, least and greatest return of fresh episodes, which do not affect training.
+    /// Test row over fresh episodes (mean, least and greatest return, number of episodes). Training is not affected.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
         SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))
     }
 
-    /// Steps of the shown environments since the last call.
+    /// Steps of the displayed environments since the last call.
     pub fn frame(&mut self) -> Frame {
         self.trail.take(&mut self.ppo)
     }
@@ -87,7 +87,7 @@ impl Room for Control {
         testing::is_due(&self.ppo, tests, solved)
     }
 
-    /// Begins a test; its episodes follow from the number of iterations.
+    /// Begins a test. The number of iterations is the seed of its episodes.
     fn begin_test(&mut self) {
         let seed = self.ppo.progress().iterations as u32;
         self.ppo.begin_evaluation(TEST_EPISODES, seed);
@@ -108,7 +108,7 @@ impl Room for Control {
         self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
     }
 
-    /// Records the slice for the next frame; the room has no events.
+    /// Records the steps of the last slice for the next frame; the room has no events.
     fn take_events(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
         self.trail.follow(&mut self.ppo);
         Vec::new()

@@ -1,5 +1,5 @@
-//! Display settings of environments: the speed, and the plane on which states, policy and values are drawn. By default the
-//! plane has the first two numbers of the observation.
+//! Display settings of environments: the speed, and the plane on which states, policy and values are drawn. By default the axes of the
+//! plane are the first two numbers of the observation.
 
 use super::protocol::Axis;
 use std::f64::consts::PI;
@@ -10,7 +10,7 @@ pub(super) struct Shown {
     pub step_s: f64,
     pub x: Axis,
     pub y: Axis,
-    /// The observation at all points of the plane, except for the numbers on its axes.
+    /// Observation at every point of the plane, before the numbers of the two axes are set.
     base: Vec<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! The large environment, which a user can push or drive. It is stepped in real time by the present policy and does not affect
-//! training. While the user is in control, the agent plays a second environment from the same start.
+//! The large environment, which a user can push or drive. It is stepped in real time by the present policy and does not affect training.
+//! While the user is in control, the agent plays a second environment from the same state; the two episodes are a round.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
 use super::shown::Shown;
@@ -9,11 +9,11 @@ use worlds::control::{Actions, Kind, Spec, World64};
 
 /// Seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
-/// Longest gap that is caught up, in seconds; more is dropped, for example after a tab was inactive.
+/// Maximum real time that one call simulates, in seconds. A longer time, for example after a tab was inactive, is cut to it.
 const MAX_GAP_S: f64 = 0.1;
 /// Maximum number of stored rounds.
 const ROUNDS: usize = 20;
-/// Three times the force of CartPole's agent, in newtons.
+/// Maximum force of the user, in newtons: three times the force of CartPole's agent.
 const MAX_FORCE: f64 = 30.0;
 /// A separate random stream, so that watching does not change training.
 const STREAM: u32 = 0x57a6_e000;
@@ -23,7 +23,7 @@ pub(crate) struct Stage {
     /// Display time of a step, in seconds.
     step_s: f64,
     player: Player,
-    /// The agent's environment while the user is in control.
+    /// The agent's environment while the user is in control; `None` while the agent is in control.
     rival: Option<Player>,
     make: fn() -> Box<dyn World64>,
     rng: Rng,
@@ -82,7 +82,7 @@ impl Stage {
         stage
     }
 
-    /// Begins an episode; if `driven`, one for the user and one for the agent.
+    /// Begins an episode. If the user is in control (`driven`), the agent gets a second environment in the same state.
     fn begin(&mut self, driven: bool) {
         let [seed, ..] = self.rng.block([self.episodes, 0, 0, 0]);
         self.episodes = self.episodes.wrapping_add(1);
@@ -157,7 +157,7 @@ impl Stage {
     }
 }
 
-/// Fills the policy's output for a state; returns the critic's value.
+/// Writes the policy's output for the state of `body` to `policy`; returns the critic's value of the state.
 fn predict(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];

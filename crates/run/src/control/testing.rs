@@ -21,7 +21,7 @@ pub(super) fn is_due(ppo: &Ppo, tests: &[Row], solved: bool) -> bool {
     ppo.progress().iterations as u32 >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
 }
 
-/// Mean, least and greatest return, and the number of episodes.
+/// Columns of a test with their values.
 pub(super) fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> ByName<Option<f64>> {
     let columns = [("mean_return", mean), ("min_return", min), ("max_return", max), ("episodes", episodes as f32)];
     columns.map(|(name, value)| (name, Some(value.into()))).to_vec()

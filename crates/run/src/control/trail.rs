@@ -5,7 +5,7 @@ use learn::control::{Ppo, PpoConfig, RECORDED_ENVS};
 use math::PANEL;
 use worlds::control::Kind;
 
-/// Maximum number of recorded steps.
+/// Maximum number of steps recorded between two calls of [`Trail::take`].
 const STEPS: usize = 128;
 
 /// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most 128 steps between two calls, so
@@ -21,7 +21,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// Begins at the learner's present step.
+    /// Creates a recorder that records steps after the learner's present one.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }
@@ -32,8 +32,8 @@ impl Trail {
         (STEPS * envs * (size_of::<f32>() * kind.spec.observation.len() + 1)) as u64
     }
 
-    /// Copies the steps since the last call, up to the limit. It must be called after each slice of the learner, because the
-    /// next slice may begin another rollout.
+    /// Copies the steps since the last call, up to [`STEPS`] in total. Must be called after each slice of the learner, because the next
+    /// slice may begin another rollout.
     pub fn follow(&mut self, ppo: &mut Ppo) {
         let recorded = ppo.recorded();
         if self.is_recording() {

@@ -20,7 +20,7 @@ pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 pub trait Agent: Send + Sync {
     fn learner(&self) -> &AnyLearner;
     fn learner_mut(&mut self) -> &mut AnyLearner;
-    /// Updates the weights for questions after an iteration of the learner.
+    /// Copies the learner's weights for questions and tests; called after each iteration.
     fn end_iteration(&mut self);
     /// Returns the interface that offloads training steps and the evaluation of many states, or the reason why nothing is
     /// offloaded.
@@ -29,14 +29,14 @@ pub trait Agent: Send + Sync {
     /// Handles a live change of a setting, which may replace the evaluating network or change the scale of its values.
     fn settings_changed(&mut self);
 
-    /// Begins a test, on the standard scrambles or on others that follow from the seed `fresh`.
+    /// Begins a test on the standard scrambles, or, with a seed in `fresh`, on scrambles drawn with that seed.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Results of greedy play from every state, if all states are known.
+    /// Results of greedy play from every state; `None` if the cube has too many states to know them all.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError>;
-    /// Runs one slice of the search in progress, and returns its state.
+    /// Runs one slice of the search in progress and returns the search's state; `None` if no search is in progress.
     fn advance_search(&mut self) -> Option<SolveView>;
 }
 
@@ -48,26 +48,27 @@ struct AgentOf<P: Known> {
     weights: Vec<f32>,
     version: Version,
     looked: Judged<P>,
-    /// The search in progress, and the number of searches begun.
+    /// The search in progress.
     solving: Option<Solving<P>>,
+    /// Number of searches begun.
     searches: u32,
     solved: Judged<P>,
     test: Option<P::Test>,
     tested: Judged<P>,
     /// Bytes of memory available for searches.
     free_bytes: u64,
-    /// A setting has changed since the last offload.
+    /// A setting has changed since work was last offloaded.
     is_outdated: bool,
 }
 
-/// Identifies weights: the boundary that they are from, and the number of changes of settings.
+/// Identifies weights by the boundary at which they were copied, and by the number of changes of settings before.
 #[derive(Clone, Copy, PartialEq)]
 struct Version {
     boundary: u64,
     settings: u64,
 }
 
-/// A cached evaluator with the version of its weights.
+/// A cached evaluator, with the version of its weights; `None` before its first use.
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
@@ -83,7 +84,7 @@ impl<P: Known> Judged<P> {
         Ok(&mut self.0.insert((evaluator, version)).0)
     }
 
-    /// The evaluator as of the last call of [`Judged::now`].
+    /// The evaluator from the last call of [`Judged::now`].
     fn kept(&mut self) -> Option<&mut Evaluator<P>> {
         self.0.as_mut().map(|kept| &mut kept.0)
     }
@@ -141,7 +142,7 @@ impl<P: Known> AgentOf<P> {
         state.distance(self.exact.as_deref()?).map(u32::from)
     }
 
-    /// Applies these moves, each of them an action, to the solved state.
+    /// State after `moves` from the solved state.
     fn scrambled(&self, moves: &[Move]) -> Scrambled {
         let state = P::after(moves);
         Scrambled {
@@ -152,8 +153,7 @@ impl<P: Known> AgentOf<P> {
     }
 }
 
-/// Offloads whole iterations of learners with large enough steps, and the evaluation of many states in tests and in wide
-/// searches.
+/// Offloads whole iterations of learners with large enough steps, and the evaluation of many states in tests and in wide searches.
 impl<P: Known> Offload for AgentOf<P> {
     fn ways(&self) -> &'static [&'static str] {
         &["Training and evaluating many states on the GPU is faster."]

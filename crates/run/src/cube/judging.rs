@@ -1,5 +1,5 @@
-//! Tests of an agent. On the 2x2x2: exact greedy play from every state. On the 3x3x3: a small beam search on a few fixed
-//! scrambles; a confirmation uses more scrambles, and other ones. Both run in slices of a few milliseconds.
+//! Tests of an agent. On the 2x2x2: exact greedy play from every state. On the 3x3x3: a small beam search on a few fixed scrambles; a
+//! confirmation uses more scrambles, drawn anew. Tests run in slices of a few milliseconds.
 
 use super::schema::NAMES;
 use crate::RunError;
@@ -9,32 +9,38 @@ use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Move, Puzzle, Three, Two, notation};
 
-/// Number of scrambles in a test and in a confirmation, width of the beam, and maximum number of moves.
+/// Number of scrambles in a test.
 const SCRAMBLES: u64 = 10;
+/// Number of scrambles in a confirmation.
 const CONFIRMING: u64 = 50;
+/// Width of the beam in a test.
 const WIDTH: usize = 1024;
+/// Maximum number of moves in a test's solutions.
 const STEPS: usize = 32;
-/// Random streams: scrambles of tests, scrambles of confirmations, and states requested by the user.
+/// Random stream of the scrambles of tests.
 const TESTS: u32 = 0x5445_5354;
+/// Random stream of the scrambles of confirmations.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
+/// Random stream of the states that a user requests.
 const ASKED: u32 = 0x4153_4B45;
 
 /// Operations on a cube that the room needs in addition to the learners'.
 pub trait Known: cube::Cube {
     type Test: Send + Sync;
-    /// Distances of all states, if known.
+    /// Distances of all states; `None` if the cube has too many states.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Begins a test. If it uses scrambles, they are the standard ones, or others that follow from the seed `fresh`.
+    /// Begins a test. A test with scrambles uses the standard ones, or, with a seed in `fresh`, scrambles drawn with that seed.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
     /// Runs one slice of a test; returns its result at the end.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// Bytes of a test and of the table of distances.
     fn bytes() -> u64;
 
-    /// Moves to a uniformly drawn state at this distance if all distances are known, else this number of random moves.
+    /// Moves from the solved state to a uniformly drawn state at distance `distance`. If the distances of the states are not known:
+    /// `distance` random moves.
     fn moves_to(distance: u32, seed: u32, actions: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError>;
 
-    /// Results of greedy play from every state, if all states are known.
+    /// Results of greedy play from every state; `None` if the cube has too many states to know them all.
     fn report(_exact: Option<&Arc<Distances>>, _judge: &mut dyn Judge<Self>) -> Option<Report> {
         None
     }
@@ -143,7 +149,7 @@ impl Known for Three {
 const METHOD: Method = Method::Beam { width: WIDTH };
 const LIMITS: Limits = Limits { steps: STEPS, nodes: u64::MAX };
 
-/// Scrambles of the 3x3x3, one after another.
+/// A test of the 3x3x3, which solves scrambles one after another.
 pub struct Scrambles {
     search: Search<Three>,
     random: Rng,
@@ -162,7 +168,7 @@ impl Scrambles {
 /// Maximum number of moves in a requested scramble.
 const MOST_MOVES: u32 = 1000;
 
-/// Draws random moves, none of which undoes the one before.
+/// Draws random moves; no move undoes the previous one.
 pub(super) fn scrambled<P: Puzzle>(moves: u32, seed: u32, actions: &Actions) -> Result<Vec<Move>, RunError> {
     if moves > MOST_MOVES {
         return Err(RunError::refused(format!("a scramble of {moves} moves is too long"), format!("Choose 0 to {MOST_MOVES} moves")));

@@ -1,6 +1,6 @@
-//! The learners of the room, each with its cube, texts and knobs. To add a learner, add an entry here.
+//! The learners of the room, each with its cube, texts and knobs. To add a learner, add an entry to `KINDS`.
 //!
-//! Learning itself is not implemented here.
+//! The algorithms are in the crate `learn`.
 
 use super::agent::{self, Agent};
 use super::judging::Known;
@@ -13,13 +13,13 @@ use crate::protocol::{Goal, Variant};
 use learn::cube::{Dqn, DqnConfig, Method, Preset, Signal, Supervised, SupervisedConfig};
 use worlds::cube::{Three, Two};
 
-/// One of the learners.
+/// A learner as a variant of the room.
 pub(super) struct LearnerKind {
     id: &'static str,
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Budget of a run in a sweep: a few minutes for some settings.
+    /// Budget of one run in a sweep, in training states; with some settings, a few minutes.
     sweep_states: f64,
     pub size: u32,
     gives: Gives,
@@ -53,12 +53,12 @@ pub(super) fn variants() -> Vec<Variant> {
     KINDS.iter().map(variant).collect()
 }
 
-/// Returns the learner with this name, or the default.
+/// Returns the learner with this id, or the default learner.
 pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// Entry of a learner on a cube, with the knobs of a table.
+/// Entry of the learner type `$learner` on the cube `$cube`, with the knobs `$table`.
 macro_rules! learner {
     ($learner:ident, $cube:ident, $table:expr) => {
         Entry {

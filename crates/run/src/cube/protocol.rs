@@ -6,23 +6,23 @@ use crate::plain_data::plain_data;
 pub use learn::cube::Scores as Gives;
 
 crate::questions! {
-    /// The agent's evaluation of a state, and the state's distance if known. Facelets that are not a valid cube give an error
-    /// with the reason.
+    /// The agent's evaluation of a state, and the state's distance from the solved state if known. Facelets that are not a valid cube give
+    /// an error with the reason.
     Look { facelets: String } -> StateView,
     /// The state after `moves` random moves from the solved state; no move undoes the one before.
     Scramble { moves: u32, seed: u32 } -> Scrambled,
-    /// A state at this distance if all distances are known, else the state after this number of random moves.
+    /// A state at distance `distance` from the solved state if all distances are known, else the state after `distance` random moves.
     Draw { distance: u32, seed: u32 } -> Scrambled,
-    /// The state after given moves from a given state.
+    /// The state after `moves`, in Singmaster notation, from the state `facelets`.
     Turn { facelets: String, moves: String } -> Scrambled,
-    /// A uniformly random state.
+    /// A uniformly random state, which depends only on `seed` and `number`.
     Uniform { seed: u32, number: u32 } -> Scrambled,
     /// Begins a search for a solution, and ends any other search. The run advances the search by itself and reports its
     /// progress ([`RoomEvent::Search`]).
     Solve { facelets: String, method: SolveMethod } -> SolveView,
     /// Ends the search in progress, without further events.
     Cancel {} -> (),
-    /// Curriculum and replay, if the learner has them.
+    /// Curriculum and replay; null if the learner has none.
     Inside {} -> Option<Inside>,
 }
 
@@ -30,13 +30,13 @@ plain_data! {
     /// Events of this room, in [`crate::protocol::Event::Room`].
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// Progress after each slice of a search; the last one is `done`.
+        /// State of the search after each of its slices; the last event of a search has `done`.
         Search(SolveView),
     }
 
     /// Description of a variant, in [`crate::protocol::Variant::about`].
     pub struct Puzzle {
-        /// 2 or 3.
+        /// Cubies along an edge: 2 or 3.
         pub size: u32,
         /// The distances of all states are known.
         pub exact: bool,
@@ -52,28 +52,29 @@ plain_data! {
         /// Facelets as typed, in capitals and without blanks.
         pub facelets: String,
         pub solved: bool,
-        /// Length of the shortest solution, if all distances are known.
+        /// Length of the shortest solution; null if distances are not known.
         pub distance: Option<u32>,
         /// The agent's estimate of the moves left; null if its network outputs only a policy.
         pub value: Option<f32>,
-        /// All actions in order; the agent takes the first of the best ones.
+        /// Evaluation of each action, in the order of the learner's actions.
         pub actions: Vec<ActionView>,
+        /// Index of the action that the agent takes; of equal ones, the first.
         pub best: u32,
     }
 
     pub struct ActionView {
-        /// `R'`
+        /// Move in Singmaster notation, for example `R'`.
         pub action: String,
-        /// Score according to [`Puzzle::gives`]: moves left after the action, moves left including the action, or the action's
-        /// probability.
+        /// Score of the kind [`Puzzle::gives`]: estimated moves left after the action, estimated moves left including the action, or the
+        /// action's probability.
         pub score: f32,
-        /// Distance of the resulting state, if all distances are known.
+        /// Distance of the resulting state; null if distances are not known.
         pub distance: Option<u32>,
     }
 
     pub struct Scrambled {
         pub facelets: String,
-        /// The moves that lead to the state, if known.
+        /// The moves that lead to the state; empty if they are not known.
         pub moves: Vec<String>,
         pub distance: Option<u32>,
     }
@@ -81,8 +82,7 @@ plain_data! {
     #[derive(Copy)]
     pub struct SolveMethod {
         pub search: SearchKind,
-        /// Number of states that a beam keeps per level, or that A* expands at once. A beam that fails is followed by one twice
-        /// as wide.
+        /// Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, a beam of twice the width is tried.
         pub width: u32,
         /// Weight of moves made relative to moves left, in A*.
         pub weight: f32,
@@ -97,7 +97,7 @@ plain_data! {
         Greedy,
         Beam,
         AStar,
-        /// Uses the table of distances, as a reference; only if all distances are known.
+        /// Uses the table of distances, as a reference; an error if distances are not known.
         Exact,
     }
 
@@ -108,15 +108,16 @@ plain_data! {
         /// State to be solved.
         pub facelets: String,
         pub done: bool,
-        /// Width of the present or last beam; it exceeds the requested width if narrower beams failed.
+        /// Width of the newest beam; it exceeds the requested width if narrower beams failed. Null for other searches.
         pub width: Option<u32>,
-        /// Moves looked ahead, and states generated, including narrower beams.
+        /// Number of moves that the newest beam or the search looks ahead.
         pub steps: u32,
+        /// Number of states generated, including those of narrower beams.
         pub nodes: f64,
-        /// Smallest estimate of the moves left among the states that were generated.
+        /// Smallest estimate of the moves left among the states that were generated; null if there is no estimate.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
-        /// Reason why the search ended without a solution.
+        /// Reason why the search ended without a solution; null for other searches.
         pub failure: Option<Failure>,
     }
 
@@ -130,14 +131,15 @@ plain_data! {
         pub moves: Vec<String>,
         /// Estimated moves left before each move and at the end; empty if the network outputs only a policy.
         pub values: Vec<f32>,
-        /// Length of the shortest solution, if all distances are known.
+        /// Length of the shortest solution; null if distances are not known.
         pub optimal: Option<u32>,
     }
 
-    /// State of a learner that plays, besides its network.
+    /// State of a learner that plays episodes, in addition to its network.
     pub struct Inside {
-        /// Present depth of the curriculum, and all depths at which episodes begin.
+        /// Present depth of the curriculum.
         pub stage: u32,
+        /// All depths at which episodes begin.
         pub depths: Vec<CurriculumDepth>,
         pub replay: ReplayView,
     }
@@ -147,8 +149,9 @@ plain_data! {
         pub depth: u32,
         /// Share of new episodes that begin at this depth.
         pub share: f32,
-        /// Share of recent episodes that solved the cube, and the number of these episodes.
+        /// Share of recent episodes from this depth that solved the cube.
         pub success: f32,
+        /// Number of these recent episodes.
         pub episodes: u32,
     }
 

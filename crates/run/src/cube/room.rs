@@ -1,4 +1,4 @@
-//! The cube room: an agent with its learner, tests and questions. The time of a test depends only on the states learned from.
+//! The cube room: an agent with its learner, tests and questions. The number of states learned from decides when a test is due.
 
 use super::agent::{Agent, AnyLearner};
 use super::learners::{self, LearnerKind};
@@ -10,11 +10,11 @@ use crate::protocol::{Knob, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Offload;
 
-/// Maximum training between two tests, in units of a test's cost; early in training the gap is limited to a multiple of the
-/// states so far.
+/// Maximum number of training states between two tests, as a multiple of those that take as long as a test.
 const TEST_SHARE: f64 = 10.0;
+/// Number of training states between two tests early in training, as a multiple of the states before the first of the two.
 const TEST_GROWTH: f64 = 3.0;
-/// Training before the first test, in units of a test's cost.
+/// Number of training states before the first test, as a multiple of those that take as long as a test.
 const FIRST_TEST: f64 = 0.2;
 
 pub struct Cube {
@@ -33,7 +33,7 @@ impl Cube {
         Ok(Cube { agent, kind, test_fault: None, events: Vec::new() })
     }
 
-    /// The agent, for programs that serve this room.
+    /// The agent, for callers that have a `Run<Cube>`.
     pub fn agent(&mut self) -> &mut dyn Agent {
         &mut *self.agent
     }

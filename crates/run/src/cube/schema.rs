@@ -39,7 +39,7 @@ pub(super) static SCHEMA: Schema = Schema {
     ],
 };
 
-/// Number of columns before those by distance.
+/// Number of test columns before the columns by distance.
 const WHOLE: usize = 5;
 
 /// Number of distances with a column: all distances of the quarter-turn metric except 0.
@@ -82,5 +82,5 @@ macro_rules! by_distance {
     };
 }
 
-/// Columns by distance, from 1 on: name and label.
+/// Name and label of each test column by distance, starting at distance 1.
 pub(super) const NAMES: [(&str, &str); AT] = by_distance!(1 2 3 4 5 6 7 8 9 10 11 12 13 14);
