@@ -16,7 +16,7 @@ impl Dataset {
         Dataset { name: shown(&name.into()), bytes, hash, content: Some(content) }
     }
 
-    /// Copies the bytes of `from` if it is the same data.
+    /// Copies the bytes of `from` if this record has none and `from` describes the same data.
     pub fn fill(&mut self, from: Option<&Dataset>) {
         if self.content.is_none()
             && let Some(from) = from.filter(|from| *from == self)
@@ -26,7 +26,7 @@ impl Dataset {
     }
 }
 
-/// Maximum length of a name, as in most file systems.
+/// Maximum length of a name in characters, as in most file systems.
 const NAME: usize = 255;
 
 /// Makes a foreign name safe to display: one line, without control characters and without marks of text direction.
@@ -60,7 +60,7 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// A [`Dataset`] as received from outside.
+/// A [`Dataset`] as received, before its hash is verified.
 #[derive(Deserialize)]
 pub(crate) struct Given {
     name: String,

@@ -1,45 +1,46 @@
 //! Choice of the device that trains: the CPU or a GPU.
 //!
-//! The shell opens the GPU, which can take a while, and offers it; until then the CPU trains. For the automatic choice,
-//! both are measured briefly on the present run: the CPU by its normal work, the GPU by passes whose results are
-//! discarded. Training waits only for these passes, and only as long as the GPU can still be faster. This module does not open
-//! devices or read clocks, and each [`Offload`] defines how its learner offloads.
+//! The shell opens the GPU, which can take a while, and offers it; until then the CPU trains. For the automatic choice, both are measured
+//! briefly on the present run: the CPU by its normal work, the GPU by a probe of each offloading option. A probe runs passes of the
+//! learner's work on the GPU and discards their results. Training waits only for these passes, and only as long as the GPU can still be
+//! faster. This module does not open devices or read clocks, and each [`Offload`] defines how its learner offloads.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
-/// Iterations or rounds on the CPU that are measured before a probe.
+/// Number of iterations that are measured on the CPU before a probe.
 const PROCESSOR_RATES: usize = 3;
-/// Duration and passes of a probe; either is enough. The first pass compiles kernels and does not count.
+/// Duration of a probe in seconds. The first pass compiles kernels and does not count.
 const PROBE_S: f64 = 0.15;
+/// Number of passes after which a probe ends earlier.
 const PROBE_PASSES: u32 = 16;
-/// Maximum time until the first passes end, in seconds. A slower GPU is not used.
+/// Maximum time in seconds until the first passes of all options have ended. An option that is not ready by then is not used.
 const PATIENCE_S: f64 = 5.0;
 
 #[derive(Default)]
 pub(crate) struct Devices {
     wish: DeviceWish,
     machine: Option<Pinned<Box<dyn Machine>>>,
-    /// Reason for the missing machine.
+    /// Reason why there is no machine; `None` while none was offered.
     missing: Option<Fault>,
-    /// True once the request was granted or refused.
+    /// The request for a device was granted or refused.
     settled: bool,
     probes: Probes,
     /// Recent work per second on the CPU, newest last.
     processor: Vec<f64>,
 }
 
-/// Probes of the learner's offloading options ([`Offload::ways`]), one after another.
+/// Probes of the learner's offloading options ([`Offload::ways`]), one after another. `way` is the index of the option.
 #[derive(Default)]
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Seconds spent until the previous options were ready.
+    /// Total time in seconds that the previous options needed to end their first passes.
     waited_s: f64,
-    /// Fastest option so far, and its rate.
+    /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,
-    /// Reason why an option has no rate.
+    /// Reason why an option could not be measured; of several, the newest.
     failed: Option<String>,
     /// The run was paused since the last poll.
     paused: bool,
@@ -51,7 +52,7 @@ struct Probe {
     counted: Option<Counted>,
 }
 
-/// Passes after the first.
+/// Passes of a probe after its first one, which ended at `since_s`.
 struct Counted {
     since_s: f64,
     passes: u32,
@@ -60,14 +61,14 @@ struct Counted {
 
 /// Result of polling the current probe.
 enum ProbeStatus {
-    /// The first pass has not ended.
+    /// The first pass has not ended. `waiting` means that there is no work until the GPU answers.
     NotReady {
         waiting: bool,
     },
     Timing {
         waiting: bool,
     },
-    /// Work per second. It is an upper bound if the way is already known to be too slow.
+    /// Work per second of the option. It is an upper bound if the probe ended early because the option is too slow.
     Measured(f64),
     /// The first pass did not end in time.
     Late,
@@ -77,9 +78,9 @@ enum ProbeStatus {
 pub(crate) enum Settled {
     /// No new decision; the run continues.
     Already,
-    /// The GPU is being probed and this slice is used up. `waiting` means that there is no work until it answers.
+    /// The GPU is being probed and this slice is used up. `waiting` means that there is no work until the GPU answers.
     Trying { waiting: bool },
-    /// A decision to report.
+    /// A decision to report, with the fault if the requested GPU cannot be used.
     Now(Device, Option<Fault>),
 }
 
@@ -97,7 +98,7 @@ impl Devices {
         self.wish
     }
 
-    /// Returns true if the shell should open a GPU and offer it, for a learner that can use it.
+    /// Returns true if the shell should open a GPU and offer it, provided that the learner can use one.
     pub fn wanted(&self) -> bool {
         self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
     }
@@ -111,7 +112,7 @@ impl Devices {
         self.settled = false;
     }
 
-    /// Keeps the machine and the requested device for another run, which is measured again.
+    /// Keeps the machine and the requested device for another run, for which both devices are measured again.
     pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
@@ -121,7 +122,7 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// Records the rate of an iteration or round on the CPU.
+    /// Records the work per second of an iteration on the CPU.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
             if self.processor.len() == 2 * PROCESSOR_RATES {
@@ -150,7 +151,7 @@ impl Devices {
         }
     }
 
-    /// Drops a GPU that failed; it is used again only on request.
+    /// Drops a GPU that failed. A GPU is used again only after another request.
     pub fn lose(&mut self, fault: &Fault) -> Device {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));

@@ -94,7 +94,7 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
-/// Arithmetic of a digest taken within an iteration, which no other run reports.
+/// Arithmetic of a digest taken within an iteration, which cannot be compared with digests of other runs.
 pub(crate) const PARTIAL: &str = "partial";
 
 /// Name of the arithmetic. Only digests with equal names can be equal.
@@ -120,7 +120,7 @@ impl Arithmetic {
         Arithmetic([FUSED, UNFUSED, BF16, AMX, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
     }
 
-    /// Records that iteration number `count` used the arithmetic `now`.
+    /// Records that the iteration with number `count` used the arithmetic `now`.
     pub fn note(&mut self, count: u32, now: &'static str) {
         if count == 1 {
             self.0 = now;
@@ -137,7 +137,7 @@ impl Arithmetic {
 /// Digests of a run, and the digest of a link that they are compared with.
 pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
-    /// Digest of the link, until the run reaches its iteration.
+    /// Digest of the link that the run was opened from; `None` without such a digest, and after the comparison.
     pub expected: Option<Digest>,
     /// Newest digest.
     pub newest: Option<Digest>,
@@ -150,14 +150,14 @@ impl Digests {
         Digests { arithmetic, expected: None, newest: None, partly_away: false }
     }
 
-    /// Returns the notice to show when the run reaches the iteration of the link's digest. `unit` is the plural of the room's
-    /// word for an iteration. A run whose knobs the user changed is no longer the link's, and gets no notice.
+    /// Returns the notice to show when the run reaches the iteration of the link's digest. `unit` is the plural of the room's word for an
+    /// iteration. If the user changed knobs, the run differs from that of the link, and there is no notice.
     pub fn compare(&mut self, reached: &Digest, user_changed: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
         (!user_changed).then(|| compared(&expected, reached, unit))
     }
 
-    /// Records the end of an iteration, computed at `at`; on the CPU with this instruction set.
+    /// Records the end of an iteration, computed at `at`. `isa` is the instruction set that the room uses on the CPU.
     pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
         let now = match (std::mem::take(&mut self.partly_away), at) {
             (false, WorkedOn::Processor) => arithmetic(isa),

@@ -3,7 +3,7 @@
 use crate::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
 use crate::room::Schema;
 
-/// `1,572,864`
+/// Number with commas between thousands: `1,572,864`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
@@ -16,7 +16,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// `940`, `1.57 M`: three significant figures with an SI prefix.
+/// Number with three significant figures and an SI prefix: `940`, `1.57 M`.
 pub fn short(x: f64) -> String {
     let (scaled, prefix) = match x.abs() {
         a if a >= 999.5e9 => (x / 1e12, " T"),
@@ -33,7 +33,7 @@ pub fn short(x: f64) -> String {
     format!("{scaled:.decimals$}{prefix}")
 }
 
-/// `0.84 s`, `12.3 s`, `4:07`, `1:02:03`
+/// Duration: `0.84 s`, `12.3 s`, `4:07`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
     let whole = seconds as u64;
     match whole {
@@ -56,7 +56,7 @@ pub fn figure(x: f64) -> String {
     }
 }
 
-/// A column's number in a few characters.
+/// Value of a column in a few characters; `-` for `None`.
 pub fn value(column: &Column, value: Option<f64>) -> String {
     match value {
         None => "-".into(),
@@ -68,13 +68,13 @@ pub fn value(column: &Column, value: Option<f64>) -> String {
     }
 }
 
-/// `1,572,864 steps`
+/// Count with the unit of its column: `1,572,864 steps`.
 pub fn counted(column: &Column, count: f64) -> String {
     let unit = if column.unit.is_empty() { column.name } else { column.unit };
     format!("{} {unit}", grouped(count as u64))
 }
 
-/// `1 setting`, `5 seeds`
+/// Number with a noun in singular or plural: `1 setting`, `5 seeds`.
 pub fn plural(n: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
 }
@@ -99,7 +99,7 @@ pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String
     columns.iter().zip(values).filter(|(column, _)| !column.brief.is_empty()).map(shown).collect()
 }
 
-/// A test on one line.
+/// Values of a test on one line.
 pub fn test(schema: &Schema, row: &Row) -> String {
     let pairs = briefs(schema.tests, &row.values);
     pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")

@@ -4,7 +4,7 @@ use crate::protocol::{Progress, Row};
 
 /// Longest gap between two slices that counts as training, in seconds; a longer gap is a sleeping machine.
 const MAX_GAP_S: f64 = 1.0;
-/// Number of rows above which a history keeps every second one.
+/// Number of rows above which a history drops every second row.
 const MAX_HISTORY: usize = 4096;
 
 /// Seconds of training and of testing within one iteration.
@@ -16,7 +16,7 @@ pub(crate) struct Spent {
 
 /// Time accounting with the shell's clock.
 pub(crate) struct Clock {
-    /// Clock for profiling.
+    /// Profiling clock in seconds, with an arbitrary epoch.
     pub now: fn() -> f64,
     last_s: Option<f64>,
     /// Seconds of training.
@@ -32,12 +32,13 @@ impl Clock {
         Clock { now: || 0.0, last_s: None, train_s: 0.0, spent: Spent::default(), tested: false }
     }
 
-    /// Time until the next call of [`Clock::take`] does not count as training.
+    /// Excludes the time until the next call of [`Clock::take`] from training.
     pub fn rest(&mut self) {
         self.last_s = None;
     }
 
-    /// Adds the time since the last slice to training, and to tests if that slice belonged to one.
+    /// Adds the time since the last call to the training time of the run, and to the tests or the rest of the iteration, depending on the
+    /// last slice.
     pub fn take(&mut self, now_s: f64) {
         let passed_s = self.trained(now_s);
         if std::mem::take(&mut self.tested) {
@@ -47,12 +48,12 @@ impl Clock {
         }
     }
 
-    /// Marks the slice that begins as part of a test.
+    /// Marks the slice that begins now as part of a test.
     pub fn tests(&mut self) {
         self.tested = true;
     }
 
-    /// Adds the time since the last call to the training time, and returns it.
+    /// Adds the time since the last call to the training time, at most [`MAX_GAP_S`]; returns the added seconds.
     fn trained(&mut self, now_s: f64) -> f64 {
         let passed = self.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
         self.last_s = Some(now_s);
@@ -67,13 +68,14 @@ impl Clock {
 pub(crate) struct Thinning {
     most: usize,
     stride: u64,
-    /// Number of records so far; `kept` of them are kept.
+    /// Number of records so far.
     seen: u64,
+    /// Number of records that are kept.
     kept: usize,
 }
 
 impl Thinning {
-    /// Keeps at most `most` records, an even number or 0.
+    /// Keeps at most `most` records. `most` must be even, or 0 for none.
     pub const fn new(most: usize) -> Thinning {
         Thinning { most, stride: 1, seen: 0, kept: 0 }
     }
@@ -109,7 +111,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run that has done `iterations` iterations. Thinning continues with the same stride.
+    /// Restores the history of a run after `iterations` iterations. Thinning continues with the same stride.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {
@@ -136,16 +138,16 @@ impl History {
     }
 }
 
-/// Seconds of training per part of the room's schema.
+/// Seconds of training per part of time in the room's schema.
 #[derive(Clone, Debug, Default)]
 pub struct TimeByPart {
     pub parts_s: Vec<f64>,
-    /// Training time up to which `parts_s` counts.
+    /// Seconds of training that `parts_s` accounts for.
     known_s: f64,
 }
 
 impl TimeByPart {
-    /// Counts from `progress` on, for a run that began or was restored there.
+    /// Starts at `progress`, where the run began or was restored.
     pub fn since(progress: &Progress, parts: usize) -> TimeByPart {
         TimeByPart { parts_s: vec![0.0; parts], known_s: progress.train_s }
     }

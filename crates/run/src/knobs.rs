@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::protocol::{Knob, Knobs, Value};
 use learn::settings::{Setting, SettingError, Settings};
 
-/// Knobs for settings `C` with a preset.
+/// The knobs of a learner with settings `C`; their defaults are the values of `preset`.
 pub struct Table<C> {
     preset: C,
     /// Names of settings that the preset's learner does not use.
@@ -27,7 +27,7 @@ impl<C: Settings> Table<C> {
         self.used(&self.preset).map(knob).collect()
     }
 
-    /// Settings from `knobs`, each checked; missing ones keep their default.
+    /// Settings with the values of `knobs`, each checked; the other settings keep the preset's value.
     pub fn settings(&self, knobs: &Knobs) -> Result<C, RunError> {
         let mut settings = self.preset.clone();
         for (name, value) in knobs {
@@ -47,12 +47,12 @@ impl<C: Settings> Table<C> {
     }
 }
 
-/// Converts values of settings to knobs.
+/// Converts settings with their values to knobs by name.
 pub(crate) fn by_name(values: Vec<(&'static Setting, Value)>) -> Knobs {
     values.into_iter().map(|(setting, value)| (setting.name.to_string(), value)).collect()
 }
 
-/// Returns an error if this change is invalid during a run with these knobs.
+/// Returns an error if the knob `name` cannot take `value` during a run.
 pub(crate) fn check_live(knobs: &[Knob], name: &str, value: &Value) -> Result<(), RunError> {
     let unknown = || RunError::unknown_knob(name, knobs.iter().map(|knob| knob.name));
     let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(unknown)?;

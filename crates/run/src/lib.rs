@@ -125,7 +125,7 @@ pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     restore_with(bytes, host, None)
 }
 
-/// Restores a saved run with its user data, which is required if [`data_wanted`] names it.
+/// Restores a saved run with its user data, which is required if [`data_wanted`] returns a description.
 pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
     room(&room_of(bytes)?)?.restore(bytes, host, data)
 }

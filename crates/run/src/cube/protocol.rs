@@ -139,7 +139,7 @@ plain_data! {
     pub struct Inside {
         /// Present depth of the curriculum.
         pub stage: u32,
-        /// All depths at which episodes begin.
+        /// The depths from 1 to the last one of the curriculum.
         pub depths: Vec<CurriculumDepth>,
         pub replay: ReplayView,
     }

@@ -1,5 +1,5 @@
-//! Search for a solution of one state, which the run advances in slices. It uses the weights from its beginning. A beam that
-//! fails is followed by one twice as wide, as long as the node limit and the memory allow.
+//! Search for a solution of one state. The run advances the search in slices, with the weights that were present when the search began. If
+//! a beam fails, a beam of twice the width is tried, as long as the limits of nodes and memory allow it.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -12,7 +12,7 @@ use worlds::cube::{Actions, Distances, Move};
 /// Maximum number of moves that a search looks ahead. No cube needs more than 26, and a beam rarely finds a longer solution; a
 /// wider beam is more likely to succeed.
 const MOST_STEPS: usize = 40;
-/// Number of levels that the remaining nodes must suffice for before a wider beam is begun.
+/// A wider beam is begun only if the remaining nodes suffice for this number of levels.
 const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {
@@ -23,7 +23,7 @@ pub(super) struct Solving<P> {
     free_bytes: u64,
     /// The search, until it is done.
     search: Option<Search<P>>,
-    /// Nodes of the previous, failed beams, and the smallest estimate that they found.
+    /// Number of nodes of the failed, narrower beams, and the smallest estimate of moves left that they found.
     before: (u64, Option<f32>),
     view: SolveView,
 }
@@ -39,7 +39,7 @@ fn method(requested: SolveMethod) -> Option<Method> {
 }
 
 impl<P: Known> Solving<P> {
-    /// Begins the search with this number. `facelets` are as typed; the search may use `free_bytes` bytes.
+    /// Begins the search with number `number` in the run. `facelets` are as typed; the search may use `free_bytes` bytes.
     pub fn begin(
         number: u32,
         (state, facelets): (P, String),
@@ -123,7 +123,7 @@ impl<P: Known> Solving<P> {
         Ok(())
     }
 
-    /// Begins again with a beam twice as wide, if limits allow it. Returns false otherwise.
+    /// Begins a beam search of twice the width. Returns false if the limits do not allow it, or if the search is no beam search.
     fn widen(&mut self) -> Result<bool, RunError> {
         let Some(narrow) = self.view.width else { return Ok(false) };
         let wide = narrow.saturating_mul(2);
@@ -139,7 +139,7 @@ impl<P: Known> Solving<P> {
         Ok(true)
     }
 
-    /// Ends the search with this solution, and evaluates each state on the way.
+    /// Ends the search with this solution, and evaluates each state along the solution.
     fn solved(&mut self, moves: &[Move], judge: &mut dyn Judge<P>) {
         let optimal = self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
         let mut states = vec![self.state];

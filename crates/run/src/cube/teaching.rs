@@ -12,7 +12,7 @@ impl From<cube::LearnerError> for RunError {
     }
 }
 
-/// Number of transitions with the greatest priority to return.
+/// Number of transitions to report, those with the greatest priorities.
 pub(super) const TOP: usize = 20;
 
 pub(super) fn inside<P: Known>(inside: cube::Inside<P>, actions: Actions) -> Inside {

@@ -1,4 +1,4 @@
-//! State of the views beside the training, and answers to questions.
+//! Answers to questions, and the displayed grids, which do not affect training.
 
 use super::circuits::{Big, Taken};
 use super::grids::{Begin, Viewed};
@@ -13,7 +13,7 @@ pub(super) struct Answers {
     viewed: Option<Viewed>,
     big: Option<Big>,
     pub clock: Option<fn() -> f64>,
-    /// Bytes of memory available beside the training.
+    /// Bytes of memory available in addition to those of training.
     free_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Circuits of members: for display, and for running big grids.
+//! Circuits of members: for display, and for the big grid.
 
 use super::protocol::{BigView, CircuitView, GateView};
 use crate::RunError;
@@ -13,8 +13,9 @@ use std::sync::Arc;
 pub(super) struct Taken {
     pub updates: u32,
     pub perfect: bool,
-    /// All gates of the automaton, and the gates that remain after pruning.
+    /// Circuit with all gates of the automaton.
     pub whole: Circuit,
+    /// Circuit with the gates that remain after pruning.
     pub pruned: Arc<Circuit>,
 }
 
@@ -50,7 +51,7 @@ impl Taken {
 /// Seed of the random states on which circuit and automaton are compared.
 const VERIFY_SEED: u32 = 1;
 
-/// A big grid that runs on a circuit.
+/// The big grid, which runs on a pruned circuit.
 pub(super) struct Big {
     packed: PackedGrid,
     gates: usize,
@@ -58,7 +59,7 @@ pub(super) struct Big {
     cells_per_s: f64,
 }
 
-/// Maximum number of steps per call.
+/// Maximum number of steps per call of [`Big::advance`].
 const MOST_STEPS: u64 = 1 << 20;
 /// Maximum number of cells along a side.
 const MOST_SIDE: u32 = 1 << 16;
@@ -132,6 +133,6 @@ impl Big {
     }
 }
 
-/// Maximum duration of a call, in milliseconds.
+/// Maximum duration of a call of [`Big::advance`], in milliseconds.
 const MOST_MS: f64 = 1000.0;
 const PURPOSE_BIG: u32 = 32;

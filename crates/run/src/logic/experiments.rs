@@ -6,7 +6,7 @@ use crate::protocol::{Goal, Variant};
 use learn::logic::experiment::{Config, Experiment, Preset};
 use learn::settings::{Choice, Named};
 
-/// Summary, default budget in updates for a run of a sweep, and descriptions of the tests.
+/// Summary of an experiment, budget of one run in a sweep (in updates), and descriptions of the tests.
 fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
     match preset {
         Preset::Life => (
@@ -61,7 +61,7 @@ fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
     }
 }
 
-/// Returns the preset with this name, or the default.
+/// Returns the preset with this id, or the default preset.
 pub(super) fn preset(id: &str) -> Preset {
     Preset::ALL.iter().copied().find(|preset| preset.id() == id).unwrap_or(Preset::Life)
 }

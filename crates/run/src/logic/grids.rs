@@ -1,5 +1,5 @@
-//! A grid that runs on a member's automaton and can be damaged. It uses a copy of the automaton from its beginning; later
-//! training of the member does not change it.
+//! A grid that runs on a member's automaton and can be damaged. The grid uses a copy of the automaton, made when the grid begins; later
+//! training of the member does not change the copy.
 
 use super::circuits::Taken;
 use super::protocol::{Damage, GridView, Start, ValuesView};
@@ -13,7 +13,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::logic::{Area, Grid, neighbour};
 
-/// Beginning of a grid.
+/// Parameters of a new grid.
 pub(super) struct Begin {
     pub width: u32,
     pub height: u32,
@@ -30,23 +30,26 @@ pub(super) struct Viewed {
     circuit: Arc<Circuit>,
     seed: u32,
     step: u32,
-    /// Number of damages so far; each has its own random numbers.
+    /// Number of damages so far; each damage has its own random numbers.
     damages: u32,
     grid: Grid,
     runs: Runs,
     wrong: Option<f32>,
 }
 
-/// Execution of the grid.
+/// Automaton that computes the grid's steps.
 enum Runs {
+    /// The hardened circuit, with a buffer of the cells that change in a step.
     Hard(PackedGrid, Vec<f32>),
-    /// Values of all channels.
+    /// The soft automaton, with the values of all channels.
     Soft(Box<Trainer>, Vec<f32>),
 }
 
-/// Limits: cells times channels, cells along a side, and steps per call.
+/// Maximum number of cells of a grid, times its channels.
 const MOST_CELLS: u64 = 1 << 23;
+/// Maximum number of cells along a side.
 const MOST_SIDE: u32 = 2048;
+/// Maximum number of steps per call of [`Viewed::advance`].
 const MOST_STEPS: u32 = 1000;
 /// Maximum number of cells of a grid whose steps are compared with a rule.
 const MOST_RULED: usize = 1 << 16;
@@ -126,7 +129,7 @@ impl Viewed {
         self.member
     }
 
-    /// Continues with another circuit of the same member; a soft grid continues unchanged.
+    /// Continues with another circuit of the same member; a soft grid keeps its automaton.
     pub fn take_up(&mut self, taken: &Taken) {
         self.circuit = taken.pruned.clone();
         self.updates = taken.updates;
@@ -202,7 +205,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// Compares the grid with the target, if there is one of this size.
+    /// Compares the grid with the target, if the experiment has a target of this size.
     fn compare(&mut self) {
         let target = self.experiment.target(self.grid.width, self.grid.height);
         self.wrong = target.map(|target| differs(&self.grid, &target));

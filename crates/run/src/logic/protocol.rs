@@ -1,6 +1,5 @@
-//! Plain data that only the logic room exchanges: members of the population, grids that an automaton runs and that can be
-//! damaged, and circuits. The grid, the requested circuit and the big grid do not affect training. This file contains no
-//! behaviour.
+//! Plain data that only the logic room exchanges: members of the population, grids, and circuits. A grid runs on the automaton of a member
+//! and can be damaged. The grid, the requested circuit and the big grid do not affect training. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
@@ -12,19 +11,20 @@ crate::questions! {
     Population {} -> PopulationView,
     /// Gates of a member, in the order of the parameters.
     Gates { member: u32 } -> GatesView,
-    /// Begins a grid of this size and start, on the present automaton of a member.
+    /// Begins a grid of this size and start, on the present automaton of a member: the hardened one, or, if `soft` is true, the soft one.
     Grid { width: u32, height: u32, start: Start, seed: u32, member: u32, soft: bool } -> GridView,
     /// Runs the grid for `steps` steps.
     Advance { steps: u32 } -> GridView,
-    /// Damages the cells of the grid within the radius. A centre outside the grid is an error.
+    /// Damages the cells of the grid within `radius` of the cell (`x`, `y`), which must be in the grid.
     Damage { x: u32, y: u32, radius: u32, how: Damage } -> GridView,
-    /// Hardened circuit of a member, pruned, and verified against its automaton. A grid of the same member continues with it.
+    /// Hardened circuit of a member, pruned, and verified against the member's automaton. A grid of the same member continues with this
+    /// circuit.
     Circuit { member: u32 } -> CircuitView,
     /// Output of every gate of the grid's circuit at a cell, before the next step.
     Values { x: u32, y: u32 } -> ValuesView,
-    /// The circuit as a file.
+    /// The pruned circuit of a member as a file.
     Export { member: u32, format: Format } -> ExportView,
-    /// Begins a big bit-packed grid of random bits, which runs on the circuit.
+    /// Begins a big bit-packed grid of random bits, which runs on the pruned circuit of a member.
     Big { width: u32, height: u32, seed: u32, member: u32 } -> BigView,
     /// Runs the big grid for about `ms` milliseconds.
     BigAdvance { ms: f64 } -> BigView,
@@ -71,16 +71,18 @@ plain_data! {
     pub struct AutomatonView {
         pub channels: u32,
         pub kernels: u32,
-        /// Gates per layer of one kernel, and of the update.
+        /// Gates per layer of one kernel.
         pub perception: Vec<u32>,
+        /// Gates per layer of the update.
         pub update: Vec<u32>,
-        /// Number of learned gates, and of gates evaluated per cell and step.
+        /// Number of learned gates.
         pub gates: u32,
+        /// Number of gates evaluated per cell and step.
         pub gates_per_cell: u32,
         pub parameters: u32,
         /// Gates per layer in the order of [`GatesView`]; a perception layer counts the gates of all kernels.
         pub layers: Vec<u32>,
-        /// The present target, by the knobs in force; null for a rule. A grid of this size should become the target in `steps`
+        /// The target according to the present knobs; null for a rule. A grid of the target's size should become the target in `steps`
         /// steps.
         pub target: Option<Picture>,
         pub steps: u32,
@@ -90,22 +92,23 @@ plain_data! {
 
     pub struct PopulationView {
         pub members: Vec<MemberView>,
-        /// Number of runs that ended perfect, and of all runs that ended, perfect or dead.
+        /// Number of members that became perfect.
         pub perfect: u32,
+        /// Number of members that became perfect or were restarted.
         pub ended: u32,
-        /// The member with the lowest hard loss.
+        /// Index of the best member: a confirmed one, else a perfect one that is untested, else the one with the lowest hard loss.
         pub best: u32,
     }
 
     pub struct MemberView {
         pub seed: u32,
         pub updates: u32,
-        /// Squared error per cell of the soft automaton, mean over the newest iteration; null before the first.
+        /// Squared error per cell of the soft automaton, mean over the newest iteration; null before the first iteration.
         pub loss: Option<f32>,
         /// Error of the hardened automaton in its newest test: share of cells and colours that differ.
         pub hard_loss: f32,
         pub state: MemberState,
-        /// Result of the hardened automaton on the first grid of that test. For a rule: its output for each of the 512
+        /// Output of the hardened automaton on the first grid of its newest test. For a rule: its output for each of the 512
         /// neighbourhoods, by number.
         pub picture: Picture,
     }
@@ -146,31 +149,35 @@ plain_data! {
         pub gates: Vec<GateView>,
         /// Wires, one per channel of the cell's next state. A constant is a gate with operation 0 or 15.
         pub outputs: Vec<u32>,
-        /// Numbers of gates: evaluated per cell, passing an input through, and without effect.
+        /// Number of gates evaluated per cell, before pruning.
         pub evaluated: u32,
+        /// Number of gates that pass an input through.
         pub pass_through: u32,
+        /// Number of gates without effect on an output.
         pub dead: u32,
         /// Number of gates on the longest path.
         pub depth: u32,
         /// Number of neighbourhoods or cells on which circuit and automaton were compared.
         pub verified: u32,
+        /// Circuit and automaton agreed in all of these neighbourhoods or cells.
         pub equal: bool,
-        /// The member is perfect.
+        /// The member was perfect when the circuit was taken.
         pub perfect: bool,
     }
 
     #[derive(Copy)]
     pub struct GateView {
         pub op: u32,
-        /// Wires: an index below the number of inputs is an input; other indices are gates, offset by that number.
+        /// First input wire: an index below the number of inputs is an input; other indices are gates, offset by the number of inputs.
         pub a: u32,
+        /// Second input wire, numbered like `a`.
         pub b: u32,
         /// Length of the longest path from an input.
         pub layer: u32,
     }
 
     pub struct ValuesView {
-        /// Updates of the circuit's member, as in [`CircuitView::updates`].
+        /// Number of updates of the member when the circuit was taken.
         pub updates: u32,
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
@@ -190,7 +197,7 @@ plain_data! {
     }
 
     pub struct ExportView {
-        /// `life.v`
+        /// Name of the file, for example `life.v`.
         pub name: String,
         pub text: String,
     }
@@ -203,8 +210,9 @@ plain_data! {
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub words: Vec<u8>,
-        /// Rates of the newest call.
+        /// Cells computed per second in the newest call.
         pub cells_per_s: f64,
+        /// Gate evaluations per second in the newest call.
         pub gate_cells_per_s: f64,
         /// Number of gates of the pruned circuit.
         pub gates: u32,
@@ -229,16 +237,16 @@ sent_data! {
         pub step: u32,
         /// Number of updates of the member when its automaton was taken.
         pub updates: u32,
-        /// Values as in [`Picture`], rounded for a soft grid.
+        /// Values as in [`Picture::values`]; those of a soft grid are rounded.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<u8>,
-        /// Displayed channels of a soft grid, `[channel][cell]`, as floats.
+        /// Displayed channels of a soft grid, `[channel][cell]`, as floats; empty for a hardened grid.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub soft: Vec<f32>,
-        /// Share of cells that differ from the target, if there is one of this size. For a rule: share of cells in the last
-        /// step that differ from the rule.
+        /// Share of cells that differ from the target; null if the experiment has no target of this size. For a rule: share of cells that
+        /// the last step computed wrong.
         pub wrong: Option<f32>,
     }
 }

@@ -15,7 +15,7 @@ use learn::logic::Wirings;
 use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
-/// Iterations between two tests at first; later a quarter of the iterations so far.
+/// Minimum number of iterations between two tests. Later in training, the gap is a quarter of the iterations before the first of the two.
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
@@ -42,7 +42,7 @@ impl Logic {
         Ok(Logic { population, tests, answers })
     }
 
-    /// The population, for programs that serve this room.
+    /// The population, for callers that have a `Run<Logic>`.
     pub fn population(&self) -> &Population {
         &self.population
     }
