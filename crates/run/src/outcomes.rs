@@ -5,7 +5,7 @@ use crate::protocol::{Column, Knobs};
 use math::rounds;
 use serde::{Deserialize, Serialize};
 
-/// Result of one setting.
+/// Result of one setting: of all runs with the same knobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub knobs: Knobs,
@@ -15,7 +15,7 @@ pub struct Outcome {
     pub diverged: usize,
     /// Quartiles of the results; a diverged run counts as the worst.
     pub result: Quartiles,
-    /// Quartiles of the first counter at the solution; an unsolved run counts as infinite.
+    /// Quartiles of the room's first counter when a run was solved; an unsolved run counts as infinite.
     pub solved_at: Quartiles,
 }
 
@@ -30,9 +30,9 @@ pub struct Quartiles {
 /// Result of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// Value in the goal's column.
+    /// Value of the last test in the goal's column; `None` if unknown.
     pub result: Option<f64>,
-    /// Value of the first counter when a test first reached the goal.
+    /// Value of the room's first counter when the run was solved; `None` if it was not solved.
     pub solved_at: Option<f64>,
     pub diverged: bool,
 }
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// `lr=0.001 hidden=64`
+/// Knobs of a setting as text: `lr=0.001 hidden=64`.
 pub fn named(setting: &Knobs) -> String {
     if setting.is_empty() {
         return "all defaults".into();
@@ -60,7 +60,7 @@ pub fn named(setting: &Knobs) -> String {
     setting.iter().map(|(name, value)| format!("{name}={}", format::knob(value))).collect::<Vec<_>>().join(" ")
 }
 
-/// Infinite quartiles become `None`.
+/// Quartiles of `values`; infinite quartiles become `None`.
 fn quartiles(values: &[f64]) -> Quartiles {
     if values.is_empty() {
         return Quartiles::default();

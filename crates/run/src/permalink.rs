@@ -17,11 +17,11 @@ pub const MOST_CHANGES: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     pub config: Config,
-    /// Digest of the weights in the run that the link was made from.
+    /// Digest of the weights in the run that the link was made from; `None` if the link contains none.
     pub digest: Option<Digest>,
 }
 
-/// Key of the variant in links; the room's own word is accepted too.
+/// Key of the variant in links; the room's own word for a variant is accepted too.
 const VARIANT: &str = "variant";
 /// Key of the user data: its hash, length and name. The user has to provide the file when opening the link.
 const DATA: &str = "data";
@@ -51,8 +51,8 @@ fn can_be_reached(arithmetic: &str) -> bool {
     matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 
-/// Describes a run that has reached iteration `now`. If there are more changes than a link can have, the link begins with their
-/// result.
+/// Link, command and limits of a run that has reached iteration `now`. If the run had more live changes than [`MOST_CHANGES`], the link
+/// begins with the values that they set.
 pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
     // Several values of a knob at the same boundary count as one change, to the last value.
@@ -107,7 +107,7 @@ pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arith
     }
 }
 
-/// `320:lr=0.0001`
+/// Parses a live change such as `320:lr=0.0001`; returns its iteration, knob and value.
 pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
     let parts = text.split_once(':').and_then(|(iteration, rest)| {
         let (knob, value) = rest.split_once('=').filter(|(knob, _)| !knob.is_empty())?;

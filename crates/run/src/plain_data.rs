@@ -13,13 +13,13 @@ macro_rules! declared {
 }
 pub(crate) use declared;
 
-/// Declares types that are sent and received. With the feature `typescript` the page has them too.
+/// Declares types that are sent and received. With the feature `typescript`, the page's TypeScript types are generated from them.
 macro_rules! plain_data {
     ($($all:tt)*) => { $crate::plain_data::declared! { (serde::Serialize, serde::Deserialize) $($all)* } };
 }
 pub(crate) use plain_data;
 
-/// Declares types that are only sent: they may contain static texts, and floats as bytes.
+/// Declares types that are only sent. Such types may contain static texts, and floats that are sent as bytes.
 macro_rules! sent_data {
     ($($all:tt)*) => { $crate::plain_data::declared! { (serde::Serialize) $($all)* } };
 }

@@ -15,14 +15,14 @@ plain_data! {
     pub struct Config {
         /// Format of this record; see [`crate::VERSION`].
         pub version: u32,
-        /// Name of the room: `control`
+        /// Name of the room, for example `control`.
         pub room: String,
-        /// Variant of the room (an environment, a learner or a puzzle): `CartPole-v1`
+        /// Variant of the room (an environment, a learner or a puzzle), for example `CartPole-v1`.
         pub variant: String,
         pub seed: u32,
-        /// Knobs by name; missing ones have their default.
+        /// Knobs by name; the others have their default.
         pub knobs: Knobs,
-        /// User data to learn from; rooms that take no data refuse it.
+        /// User data to learn from. Rooms that take no data refuse a config with data.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         pub data: Option<Dataset>,
@@ -39,17 +39,17 @@ plain_data! {
         pub value: Value,
     }
 
-    /// A shareable description of a run, and what it cannot reproduce.
+    /// A shareable description of a run, with the limits of its reproduction.
     pub struct Shared {
-        /// `#/control?variant=…`, with the newest digest if other machines can reproduce it.
+        /// Link to the run, `#/control?variant=…`, with the newest digest if other machines can reproduce it.
         pub link: String,
         /// The link without a digest; it changes only with the config or with a live change.
         pub address: String,
-        /// Command for a terminal.
+        /// Command that starts the run in a terminal.
         pub command: String,
         /// Number of live changes of knobs that are replayed.
         pub changes: u32,
-        /// Iteration at which a run opened from the link reports whether it reproduced the digest.
+        /// Iteration at which a run opened from the link reports whether it reproduced the digest; null if the link has no digest.
         pub checked_at: Option<u32>,
         /// Limits of reproduction, each as a sentence.
         pub limits: Vec<String>,
@@ -61,13 +61,13 @@ plain_data! {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "crate::dataset::Given")]
 pub struct Dataset {
-    /// Name of the file: `book.txt`
+    /// Name of the file, for example `book.txt`.
     pub name: String,
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub bytes: u64,
-    /// 16 hexadecimal digits. It may be empty if `content` is given.
+    /// Hash of the bytes: 16 hexadecimal digits. May be empty if `content` is given.
     pub hash: String,
-    /// The bytes; never serialized.
+    /// The bytes, if they are loaded; never serialized.
     #[serde(skip_serializing)]
     #[cfg_attr(feature = "typescript", ts(optional, type = "Uint8Array"))]
     pub content: Option<Arc<Vec<u8>>>,
@@ -80,7 +80,7 @@ sent_data! {
     /// User data that a room accepts.
     #[derive(Copy)]
     pub struct DataInfo {
-        /// Label of the data: `Text`
+        /// Label of the data, for example `Text`.
         pub label: &'static str,
         /// Requirements on the data, in one or two sentences.
         pub help: &'static str,
@@ -88,13 +88,13 @@ sent_data! {
 
     /// A setting of a learner, with all that a page or `--help` needs to present it.
     pub struct Knob {
-        /// `lr`: the name in `--set lr=0.003`, in links and in checkpoints.
+        /// Name in `--set lr=0.003`, in links and in checkpoints, for example `lr`.
         pub name: &'static str,
-        /// Technical term, then plain words if they add information: `Discount γ: patience`
+        /// Technical term, then plain words if they add information, for example `Discount γ: patience`.
         pub label: &'static str,
         pub kind: KnobKind,
         pub default: Value,
-        /// `steps`, `environments`, or empty for a plain number.
+        /// Unit, for example `steps`; empty for a plain number.
         pub unit: &'static str,
         /// One or two sentences that a newcomer understands.
         pub help: &'static str,
@@ -105,14 +105,14 @@ sent_data! {
     /// A number that a run reports once per iteration or once per test.
     #[derive(Copy)]
     pub struct Column {
-        /// `mean_return`: the name in CSV, JSON and checkpoints.
+        /// Name in CSV, JSON and checkpoints, for example `mean_return`.
         pub name: &'static str,
-        /// `Mean return`
+        /// Name for display, for example `Mean return`.
         pub label: &'static str,
-        /// `points`, or empty for a plain number.
+        /// Unit, for example `points`; empty for a plain number.
         pub unit: &'static str,
         pub help: &'static str,
-        /// Name of the chart; columns with the same name share one. Empty if the column is not charted.
+        /// Name of the chart; columns with the same name share a chart. Empty if the column is not charted.
         pub chart: &'static str,
         /// The chart's scale is logarithmic.
         pub log: bool,
@@ -120,9 +120,9 @@ sent_data! {
         pub share: bool,
         /// Short name in the terminal's status line; empty if the line omits the column.
         pub brief: &'static str,
-        /// Column with the standard error, or the two columns with the minimum and the maximum; empty if there is neither.
+        /// Column with the standard error, or the two columns with the minimum and the maximum; empty if no such columns exist.
         pub spread: &'static [&'static str],
-        /// Growth of a counter per time, computed by the run.
+        /// Set if the number is the growth of a counter per time, which the run computes; null for other numbers.
         pub rate: Option<Rate>,
     }
 
@@ -133,10 +133,10 @@ sent_data! {
         pub seconds: f64,
     }
 
-    /// A part of an iteration's time.
+    /// A part of an iteration's time, such as the computation of gradients.
     #[derive(Copy)]
     pub struct TimePart {
-        /// `gradient`
+        /// Name in data, for example `gradient`.
         pub name: &'static str,
         pub label: &'static str,
         pub help: &'static str,
@@ -144,13 +144,13 @@ sent_data! {
 
     /// Description of a room for displays.
     pub struct RoomInfo {
-        /// `control`
+        /// Name in links and commands, for example `control`.
         pub id: &'static str,
-        /// `Control`
+        /// Name for display, for example `Control`.
         pub title: &'static str,
-        /// Word for a variant: `environment`
+        /// Word for a variant, for example `environment`.
         pub variant_word: &'static str,
-        /// Word for an iteration of the learner: `round`
+        /// Word for an iteration of the learner, for example `round`.
         pub iteration_word: &'static str,
         /// Counters in the order of [`Progress::counts`]; the first is the unit of the budget.
         pub counters: Vec<Column>,
@@ -160,28 +160,28 @@ sent_data! {
         pub tests: Vec<Column>,
         pub parts: Vec<TimePart>,
         pub variants: Vec<Variant>,
-        /// User data that the room accepts, if any.
+        /// User data that the room accepts; null if it accepts none.
         pub data: Option<DataInfo>,
     }
 
     /// One of a room's environments, learners or puzzles.
     pub struct Variant {
-        /// `CartPole-v1`
+        /// Name in links and commands, for example `CartPole-v1`.
         pub id: &'static str,
         pub name: &'static str,
         /// Task or learning method, in one or two sentences.
         pub summary: &'static str,
-        /// Goal of the variant; a run that reaches it is solved.
+        /// Goal of the variant; a run that reaches the goal is solved. Null if there is no goal.
         pub goal: Option<Goal>,
         /// Default budget of a run in a sweep, as a value of the room's first counter.
         pub sweep_budget: f64,
-        /// Additional data for the room's own views.
+        /// Description of the variant for the room's own views; its type is in the room's `protocol.rs`.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub about: serde_json::Value,
     }
 
-    /// Condition for a solved run: a test reaches `at` in this column, and a confirmation does too. A confirmation is a second
-    /// test with draws from a random stream that neither training nor tests use. A test that covers all cases confirms itself.
+    /// Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation also reaches it. A confirmation is a
+    /// second test with draws from a random stream that neither training nor tests use. A test that covers all cases needs no confirmation.
     #[derive(Copy)]
     pub struct Goal {
         pub column: &'static str,
@@ -194,7 +194,7 @@ plain_data! {
     pub enum Command {
         Start,
         Pause,
-        /// Runs one whole iteration, then pauses.
+        /// Runs one iteration, or the rest of the iteration in progress, then pauses.
         Step,
         /// Begins a new run, with `config` if given, else with the present config.
         Reset {
@@ -214,11 +214,11 @@ plain_data! {
             #[serde(with = "serde_bytes")]
             #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
             bytes: Vec<u8>,
-            /// User data, if the saved file does not contain it.
+            /// User data; required if the saved file does not contain it.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// Keeps the state of the present run that a new run would keep, such as the user's game.
+            /// Keeps the state of the present run that a reset would keep, such as the user's game.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
             follow: bool,
@@ -241,7 +241,7 @@ plain_data! {
         Test(Row),
         /// Result of the confirmation of a test that reached the variant's goal; see [`Goal`].
         Confirmation(Confirmation),
-        /// A confirmation reached the goal for the first time.
+        /// The run is solved: a confirmation reached the goal for the first time.
         Solved { progress: Progress, goal: f64 },
         /// Digest of all weights, every [`crate::DIGEST_EVERY`] iterations.
         Digest(Digest),
@@ -268,16 +268,18 @@ plain_data! {
         /// Every knob with its value in force.
         pub knobs: Knobs,
         pub progress: Progress,
-        /// Progress at the first successful confirmation.
+        /// Progress at the first successful confirmation; null before.
         pub solved: Option<Progress>,
         /// Number of failed confirmations.
         #[serde(default)]
         pub attempts: u32,
-        /// Rows of a restored run, oldest first; empty for a new run.
+        /// Metrics rows of a restored run, oldest first; empty for a new run.
         pub history: Vec<Row>,
+        /// Rows of the tests of a restored run, oldest first.
         pub tests: Vec<Row>,
+        /// Live changes of a restored run, oldest first.
         pub marks: Vec<Mark>,
-        /// The room's own initial data.
+        /// Saved data of the room: the value of [`crate::room::Room::notes`].
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub room: serde_json::Value,
     }
@@ -286,13 +288,13 @@ plain_data! {
     #[derive(Default)]
     pub struct Progress {
         pub iteration: u32,
-        /// The room's counters, in their order.
+        /// Values of the room's counters, in the order of [`RoomInfo::counters`].
         pub counts: Vec<f64>,
         /// Seconds spent training, without pauses.
         pub train_s: f64,
     }
 
-    /// Numbers in the order of their columns; null for unknown values.
+    /// Values of an iteration or of a test, in the order of their columns; null for unknown values.
     #[derive(Default)]
     pub struct Row {
         pub progress: Progress,
@@ -302,8 +304,9 @@ plain_data! {
     /// Result of the confirmation of a test that reached the goal.
     pub struct Confirmation {
         pub progress: Progress,
-        /// Value in the goal's column; `goal` is the required value.
+        /// Value of the confirmation in the goal's column; null if it is unknown.
         pub value: Option<f64>,
+        /// Value that the goal requires.
         pub goal: f64,
         pub confirmed: bool,
     }
@@ -320,7 +323,7 @@ plain_data! {
     #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum DeviceWish {
-        /// The device that measures faster.
+        /// The device that is faster in a measurement.
         #[default]
         Auto,
         Cpu,
@@ -331,9 +334,9 @@ plain_data! {
     pub struct Device {
         pub wish: DeviceWish,
         pub on_gpu: bool,
-        /// Name of the GPU, if one is available.
+        /// Name of the GPU; null if none is available.
         pub gpu: Option<String>,
-        /// Work per second on the CPU and with the GPU, in the room's own unit, if both were measured.
+        /// Work per second on the CPU and on the GPU, in the room's own unit; null if they were not both measured.
         pub rates: Option<[f64; 2]>,
         /// Reason for the choice, as a sentence.
         pub why: String,
@@ -363,20 +366,20 @@ plain_data! {
         pub value: Value,
         pub seed: u32,
         pub progress: Progress,
-        /// `[first counter, column of the goal]` of its tests, oldest first.
+        /// Tests of the learner, oldest first: the value of the room's first counter, and the value in the goal's column.
         pub curve: Vec<[f64; 2]>,
-        /// Value of the first counter at which it was solved.
+        /// Value of the room's first counter when the learner was solved; null before.
         pub solved_at: Option<f64>,
         pub done: bool,
-        /// It stopped early because its weights are no longer finite numbers.
+        /// The learner stopped early because its weights are no longer finite numbers.
         pub diverged: bool,
     }
 
     /// Calls with the same name and shape in the plan of a learner's gradients, and their total time.
     pub struct Operation {
-        /// `linear`
+        /// Name of the operation, for example `linear`.
         pub name: String,
-        /// `64x144x128`: rows, inputs and outputs of a matrix product; for other operations, the shape of the output.
+        /// Shape, for example `64x144x128`: rows, inputs and outputs of a matrix product. For other operations, the shape of the output.
         pub shape: String,
         /// Calls per run of the plan.
         pub calls: u32,
@@ -386,7 +389,7 @@ plain_data! {
     /// Arithmetic and threads in use, for the badge and for bug reports.
     #[derive(Default)]
     pub struct Backend {
-        /// `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
+        /// Instruction set: `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`.
         pub isa: String,
         pub threads: u32,
         pub arithmetic: String,
@@ -398,7 +401,7 @@ plain_data! {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Digest {
     pub iteration: u32,
-    /// 16 hexadecimal digits.
+    /// Hash of the weights: 16 hexadecimal digits.
     pub weights: String,
     /// `fused`, `unfused`, `bf16` or `amx`; only digests of the same arithmetic can be equal. `gpu`: a GPU computed every
     /// iteration, and the digest holds for that GPU only. `mixed`: several devices computed iterations. `partial`: the digest

@@ -52,7 +52,7 @@ macro_rules! question_type {
     };
 }
 
-/// Name of a type in TypeScript, if the feature is enabled.
+/// Returns the name of a type in TypeScript, if the feature `typescript` is enabled.
 #[cfg(feature = "typescript")]
 pub type TypeName = fn(&ts_rs::Config) -> String;
 #[cfg(not(feature = "typescript"))]

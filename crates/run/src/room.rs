@@ -18,7 +18,7 @@ pub use learn::{ByName, Iteration, Policy};
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub variant: &'a str,
-    /// Knobs in force; missing ones have their default.
+    /// Present values of knobs; the other knobs have their default.
     pub knobs: &'a Knobs,
     pub seed: u32,
     pub host: Host,
@@ -27,12 +27,12 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Takes variant, seed and data from `config`, with the knobs in force.
+    /// Takes variant, seed and data from `config`, and the present values from `knobs`.
     pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
         Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
     }
 
-    /// Bytes of the user data, if present.
+    /// Bytes of the user data; `None` without user data, or if its bytes are absent.
     pub fn content(&self) -> Option<&'a Arc<Vec<u8>>> {
         self.data?.content.as_ref()
     }
@@ -57,7 +57,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     type Learner: Learner + ?Sized;
     /// Questions, declared with [`crate::questions!`].
     type Question: DeserializeOwned;
-    /// User data that the room accepts ([`Setup::content`]), if any.
+    /// User data that the room accepts ([`Setup::content`]); `None` if it accepts none.
     const DATA: Option<DataInfo> = None;
 
     /// Variants of the room; the first is the default.
@@ -90,15 +90,14 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn prepare(&mut self) {}
     /// Adds the room's own metrics to an iteration that the learner ended.
     fn end_iteration(&mut self, _iteration: &mut Iteration) {}
-    /// Instruction set that the room computes with on a CPU with set `host`. It differs if the user chose another
-    /// arithmetic.
+    /// Instruction set that the room uses on a CPU whose best set is `host`. The sets differ if the user chose another arithmetic.
     fn isa(&self, host: math::Isa) -> math::Isa {
         host
     }
     /// Sets the profiling clock of the room. The run sets the learner's clock separately.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
 
-    /// Every setting with its value in force.
+    /// Present value of every setting.
     fn values(&self) -> Knobs {
         self.learner().map_or_else(Knobs::new, |learner| knobs::by_name(learner.settings()))
     }
@@ -116,14 +115,14 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool;
     /// Begins a test of the current weights. Later training does not affect the test.
     fn begin_test(&mut self) {}
-    /// Begins a confirmation, which repeats a test that reached the goal. Its random draws follow from `seed`, from a stream
-    /// that neither training nor tests use. Returns false if tests are deterministic, for example cover all states; such a test
-    /// confirms itself.
+    /// Begins a confirmation, which repeats a test that reached the goal. Its random draws follow from `seed`, in a stream that neither
+    /// training nor tests use. Returns false if tests are deterministic, for example because they cover all states; they then need no
+    /// confirmation.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
-    /// Runs one slice of the test or the confirmation, and returns its values at the end. It does not affect training.
+    /// Runs one slice of the test or the confirmation; returns its values at the end. Training is not affected.
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
 
-    /// Policy that acts on observations, if the room has one.
+    /// Policy that acts on observations; `None` if the room has no such policy.
     fn policy(&self) -> Option<Box<dyn Policy>> {
         None
     }
@@ -137,19 +136,19 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
-    /// Fingerprint of the computed pieces. Two programs with equal fingerprints compute bit-identical pieces.
+    /// Hash of pieces that this program computes. Two programs with equal hashes compute bit-identical pieces.
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }
 
-    /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. It is
-    /// called after each slice with the seconds trained so far.
+    /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. The run calls it after
+    /// each slice with the seconds trained so far.
     fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
-    /// Runs one slice of a requested background task, such as a search, also while the run is paused. Returns false if there is
-    /// none. Results are reported by [`Room::take_events`], and the task does not affect training.
+    /// Runs one slice of a background task that the user requested, such as a search. The run calls it also while paused. Returns false if
+    /// there is no task. The task does not affect training, and its results are events of [`Room::take_events`].
     fn advance_background(&mut self) -> bool {
         false
     }

@@ -31,14 +31,14 @@ use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, W
 use math::Isa;
 use testing::Tests;
 
-/// Seconds after which an iteration counts as long: stopping and saving then no longer wait for its end.
+/// Seconds after which an iteration counts as long. Stopping and saving do not wait for the end of a long iteration.
 const LONG_S: f64 = 0.9;
 
 #[derive(Default)]
 struct Saves {
-    /// A requested file has not been emitted yet.
+    /// A save was requested and has not been emitted yet.
     wanted: bool,
-    /// State at the beginning of this iteration. It is kept if the iteration may be long and cannot be saved within.
+    /// State at the beginning of this iteration. It is kept if the iteration may be long and cannot be saved before its end.
     began: Option<Snapshot>,
     /// The previous iteration was short and used the present knobs.
     is_brief: bool,
@@ -53,9 +53,9 @@ pub struct Run<R: Room> {
     running: bool,
     /// Continues to the next boundary, also while paused.
     finish_iteration: bool,
-    /// Time at which the run paused during a test.
+    /// Time at which the run paused during a test; `None` if it did not.
     paused_s: Option<f64>,
-    /// The run has no work until the other machine answers.
+    /// The run has no work until another machine answers.
     waiting: bool,
     diverged: bool,
     queue: EventQueue,
@@ -65,8 +65,8 @@ pub struct Run<R: Room> {
     before: Progress,
     /// The run was restored within this iteration, whose total time is therefore unknown.
     partly_here: bool,
-    /// An iteration that ended on another machine before the concurrent test did, and the place where it was computed. The run
-    /// takes it in after the test.
+    /// An iteration that ended before the concurrent test did, and the place where it was computed. The run records the iteration after the
+    /// test.
     ended: Option<(Iteration, WorkedOn)>,
     tests: Tests,
     changes: Changes,
@@ -204,7 +204,7 @@ impl<R: Room> Run<R> {
         self.room.learner().map_or(WorkedOn::Processor, Learner::worked_on)
     }
 
-    /// Every knob with its value in force.
+    /// Present value of every knob.
     fn values(&self) -> Knobs {
         let knobs = R::knobs(self.variant.id);
         let mut values = self.room.values();
@@ -212,7 +212,7 @@ impl<R: Room> Run<R> {
         values
     }
 
-    /// Instruction set that the room computes with.
+    /// Instruction set that the room uses on the CPU.
     fn isa(&self) -> Isa {
         self.room.isa(self.host.isa)
     }
@@ -226,7 +226,7 @@ impl<R: Room> Run<R> {
         self.room.learner().is_some_and(Learner::at_boundary)
     }
 
-    /// Returns true if the learner is between two iterations and the run has taken in the last one.
+    /// Returns true if the learner is between two iterations and the run has recorded the last one.
     fn is_at_boundary(&self) -> bool {
         self.ended.is_none() && self.is_between()
     }
@@ -238,7 +238,7 @@ impl<R: Room> Run<R> {
         saves && self.ended.is_none() && self.tests.under_way().is_none()
     }
 
-    /// Runs one slice of the learner, or of a test that delays the end of an iteration.
+    /// Runs one slice of the learner, or of a test for which an ended iteration waits.
     fn work(&mut self) {
         if let Some((iteration, at)) = self.ended.take() {
             return self.end_iteration(iteration, at);
@@ -271,8 +271,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// At a boundary, stores a snapshot if the iteration may be long and cannot be saved within, or if a test may delay its
-    /// end.
+    /// At a boundary, stores a snapshot if the iteration may be long and cannot be saved before its end, or if a test may delay its end.
     fn snapshot_beginning(&mut self) {
         let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_mid_iteration());
         let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
@@ -411,7 +410,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Emits the requested save, if one was requested.
+    /// Emits a save if one was requested.
     fn emit_save(&mut self) {
         if std::mem::take(&mut self.saves.wanted) {
             let saved = self.encode_newest();
@@ -419,7 +418,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Encodes the state that [`AnyRun::saves`] reports.
+    /// Encodes the state whose progress [`AnyRun::saves`] reports.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {

@@ -51,7 +51,7 @@ impl Schema {
     /// Orders a learner's counts by the schema's counters.
     ///
     /// # Panics
-    /// If the learner counts other things.
+    /// If the learner does not count exactly these counters.
     pub fn counts(&self, reported: &ByName<f64>) -> Vec<f64> {
         let counts = in_order(self.id, self.counters.iter().map(|column| column.name), reported);
         counts.into_iter().map(|count| count.expect("a learner reports every counter")).collect()
@@ -139,7 +139,7 @@ impl Column {
     }
 }
 
-/// Value of a test in the goal's column, the required value, and whether the test reaches it.
+/// Value of a test in the goal's column, the required value, and whether the test reaches it; `None` without a goal.
 pub(crate) fn goal_of(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<(Option<f64>, f64, bool)> {
     let Goal { column, at } = goal?;
     let value = values.get(schema.test(column)?).copied().flatten();

@@ -1,5 +1,5 @@
-//! A small sweep: runs of one config with several values of a knob and several seeds, trained in turn by slices. The runs share
-//! nothing, so each is identical to a run on its own. A sweep can also vary the room's variants, each with its own defaults.
+//! A small sweep: runs of one config with several values of a knob and several seeds, all trained slice by slice at the same time. The runs
+//! share nothing, so each is identical to a run on its own. A sweep can also compare the room's variants, each with its own defaults.
 
 use crate::error::RunError;
 use crate::protocol::{Command, Config, Event, Progress, SweepCell, SweepSpec, Value};
@@ -9,7 +9,7 @@ use math::par;
 /// Name used instead of a knob if the sweep compares variants.
 pub const VARIANT: &str = "variant";
 
-/// Maximum number of learners; a page has to hold them all.
+/// Maximum number of learners, which are all in memory at the same time.
 const MAX_LEARNERS: usize = 64;
 
 pub struct Sweep {
@@ -19,7 +19,7 @@ pub struct Sweep {
 
 struct Learner {
     run: Box<dyn AnyRun>,
-    /// Index of the test column that is compared.
+    /// Index of the test column that the sweep compares.
     column: usize,
     cell: SweepCell,
 }
@@ -66,8 +66,8 @@ impl Sweep {
         Ok(Self { learners, budget: spec.budget })
     }
 
-    /// Runs a slice of every unfinished learner, so that a shell can react to input in between. Returns false when all are
-    /// done. `now_s` is the shell's clock.
+    /// Runs one slice of every unfinished learner, so that a shell can react to input between two calls. Returns false when all learners
+    /// are done. `now_s` is the shell's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let budget = self.budget;
         par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, budget));

@@ -5,13 +5,14 @@
 //! The writer takes the protocol's events, and readers return them. This module does not define the source of the memory, the
 //! clock or the use of the events.
 //!
-//! Layout, in 64-bit words: a header with live counters; a text of the shell; a text with the run's config and knobs; for each
-//! kind of record a ring of the newest records; for some kinds a history. Histories are thinned like the run's own, so that a
-//! long run keeps its beginning. Record widths follow from the room's columns, whose numbers are in the header.
+//! Layout, in 64-bit words: a header with live counters; a text of the shell; a text with the run's config and knobs; a track for
+//! each kind of record. A track has a ring of the newest records, and for some kinds a history. Histories are thinned like the
+//! history of the run itself, so that a long run keeps its beginning. The width of a record depends on the room's columns, whose
+//! numbers are in the header. A record's ordinal is its number among all records of its track.
 //!
-//! Each slot of a ring has its own sequence number. Histories and texts share one, which is odd while they are rewritten
-//! (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader uses only relaxed loads
-//! with fences between, because only relaxed loads are sound on memory that is mapped read-only.
+//! Each slot of a ring has its own sequence number. Histories and texts share a sequence number, the generation, which is odd
+//! while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader
+//! uses only relaxed loads with fences between the loads, because only relaxed loads are sound on memory that is mapped read-only.
 
 mod reader;
 mod writer;
@@ -36,18 +37,18 @@ const VERSION: u64 = 2;
 // Header fields, by word.
 const AT_MAGIC: usize = 0;
 const AT_VERSION: usize = 1;
-/// Hash of the layout below. A different layout with the same version counts as another format.
+/// Hash of the layout in this file. A different layout with the same version counts as another format.
 const AT_LAYOUT: usize = 2;
 /// Generation, odd while histories and the run's text are rewritten.
 const AT_GENERATION: usize = 3;
 /// Number of runs begun: 1 for the first, plus one for each reset or restore.
 const AT_EPOCH: usize = 4;
-/// Position of the run's beginning among all events.
+/// Position of the beginning of the newest run among all events.
 const AT_BEGAN: usize = 5;
 const AT_STATE: usize = 6;
-/// Heartbeat, which counts while the writer exists, also while the run is paused.
+/// Heartbeat: a counter that grows while the writer exists, also while the run is paused.
 const AT_HEARTBEAT: usize = 7;
-/// Numbers of counters, of values in a row of metrics, of values in a test, and of parts of time.
+/// Four words: the number of counters, of values in a metrics row, of values in a test, and of parts of time.
 const AT_SIZES: usize = 8;
 const AT_TRACKS: usize = AT_SIZES + 4;
 /// Words per track: ordinal of this run's first record, ordinal of the next record, number of records in the history.
@@ -57,19 +58,20 @@ const TRACK_WORDS: usize = 3;
 const TEXT_WORDS: usize = 2048;
 const AT_ABOUT: usize = AT_TRACKS + TRACK_WORDS * TRACKS;
 const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
-/// Iteration, seconds of training and the room's counters; then the seconds of training per part.
+/// Progress: iteration, seconds of training and the room's counters; then the seconds of training per part of time.
 const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 
 /// Words before a record's payload: its sequence number, and its position among all events. The sequence number is twice the
 /// ordinal plus two; it is one less while the record is written.
 const RECORD_HEAD: usize = 2;
-/// Words of a text record: short events, and all other messages.
+/// Words of the text in a record of a short event.
 const SHORT_WORDS: usize = 72;
+/// Words of the text in a record of a long event or of a message.
 const MESSAGE_WORDS: usize = 512;
-/// Iteration and seconds of training, before the counters.
+/// Words of the progress before its counters: iteration and seconds of training.
 const PROGRESS_HEAD: usize = 2;
 
-/// One kind of record.
+/// Layout of a track, which holds one kind of record.
 #[derive(Clone, Copy, Debug)]
 struct Track {
     payload: usize,
@@ -79,15 +81,21 @@ struct Track {
     history: usize,
 }
 
-/// Tracks with rows of numbers.
+/// Track of the metrics rows.
 const METRICS: usize = 0;
+/// Track of the rows of tests.
 const TESTS: usize = 1;
-/// Tracks of texts, each stored after its length in bytes: first the events of a run as JSON, last the messages of shells.
+/// Track of live changes. A record of this and of the later tracks is a text after its length in bytes; the text of an event is JSON.
 const MARKS: usize = 2;
+/// Track of the event `Solved`.
 const SOLVED: usize = 3;
+/// Track of digests.
 const DIGESTS: usize = 4;
+/// Track of all other events of a run, such as notices.
 const MESSAGES: usize = 5;
+/// Track of the messages of shells.
 const SHELL: usize = 6;
+/// Number of tracks.
 const TRACKS: usize = 7;
 
 impl Track {
@@ -96,7 +104,7 @@ impl Track {
     }
 }
 
-/// Offsets of all parts.
+/// Number of columns, and offsets of all parts of the memory, in words.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     counters: usize,
@@ -165,7 +173,7 @@ pub fn words(schema: &Schema) -> usize {
 }
 
 plain_data! {
-    /// Offsets, in words, for readers outside this crate that draw a page; see `www/run/monitor.ts`.
+    /// Offsets in words, for readers outside of this crate, such as the page (`www/run/monitor.ts`).
     pub struct Layout {
         pub words: usize,
         pub epoch: usize,
@@ -182,8 +190,9 @@ plain_data! {
         pub head: usize,
         pub ring: usize,
         pub ring_records: usize,
-        /// Words of a record; the first `record_head` of them precede its numbers.
+        /// Number of words of a record.
         pub record: usize,
+        /// Number of words of a record before its numbers.
         pub record_head: usize,
         pub counters: usize,
         pub values: usize,
@@ -211,7 +220,7 @@ pub fn layout(schema: &Schema) -> Layout {
 }
 
 plain_data! {
-    /// Resume position for a reader that received `Began` through another channel.
+    /// Position in the monitor for a reader that received `Began` through another channel: the epoch, and the ordinals of the next records.
     #[derive(Copy, Default)]
     pub struct Cursor {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -239,7 +248,7 @@ pub fn heap(schema: &Schema) -> Arc<[AtomicU64]> {
     (0..words(schema)).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// Text part of a run's beginning; the rest is stored as records.
+/// Part of [`Began`](crate::protocol::Began) that is stored as text; its rows and marks are stored as records.
 #[derive(Serialize, Deserialize)]
 struct RunText {
     config: Config,
@@ -273,7 +282,7 @@ fn word_from_bytes(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Stores the length in bytes, then the bytes. A text that is too long is cut, and can then not be parsed.
+/// Stores the length of `text` in bytes, then its bytes. A text that is too long is cut; a cut JSON text cannot be parsed.
 fn put_text(area: &[AtomicU64], text: &str) {
     let len = text.len().min(8 * TEXT_WORDS);
     area[0].store(len as u64, Relaxed);

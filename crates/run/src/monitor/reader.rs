@@ -22,8 +22,8 @@ pub enum MonitorItem {
     Shell(String),
 }
 
-/// Reads a monitor. Each reader receives all events from the beginning of the run, at its own pace. A reader that falls far
-/// behind receives the thinned history of the events that it missed.
+/// Reads a monitor. Each reader receives all events from the beginning of the run, at its own pace. A reader that falls far behind receives
+/// only the thinned history of the rows and marks that it missed.
 pub struct Reader {
     memory: Box<dyn Memory>,
     plan: Plan,
@@ -41,7 +41,7 @@ struct Row {
 
 /// Maximum number of columns; a header with more is invalid.
 const MOST_COLUMNS: usize = 1024;
-/// Attempts to read data that is being rewritten before the reader gives up until the next call.
+/// Number of attempts to read data that the writer is changing. After them, the reader returns nothing until the next call.
 const PATIENCE: usize = 1000;
 
 impl Reader {
@@ -135,7 +135,7 @@ impl Reader {
         items
     }
 
-    /// Beginning of the newest run with its history, and its position.
+    /// Beginning of the newest run with its history, and its position among all events; `None` while the writer changes them.
     fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
         let (epoch, place, text, mut tracks) = self.unchanged(|| {
@@ -177,7 +177,7 @@ impl Reader {
         Some((place, MonitorItem::Event(began)))
     }
 
-    /// All records of a track that this reader has not returned yet.
+    /// All records of track `t` that this reader has not returned yet.
     fn newer(&mut self, t: usize) -> Vec<Row> {
         let from = self.next[t];
         let newest = self.newest(t, from);
@@ -195,7 +195,8 @@ impl Reader {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Records from the ring, starting at ordinal `from` and without gaps, if they are still present.
+    /// Records of track `t` in the ring, with their ordinals, from ordinal `from` on. If the writer has overwritten some of them, only the
+    /// records after the last overwritten one are returned, so the result has no gaps.
     fn newest(&self, t: usize, from: u64) -> Vec<(u64, Row)> {
         let track = self.plan.tracks[t];
         let head = self.word(track_at(t) + 1);
@@ -218,7 +219,8 @@ impl Reader {
         rows
     }
 
-    /// Records of a history, with their ordinals. Sound only within [`Reader::unchanged`].
+    /// Records of the history of track `t` with their ordinals, from ordinal `from` on; `None` if the memory is inconsistent. Valid only
+    /// within [`Reader::unchanged`].
     fn history(&self, t: usize, from: u64) -> Option<Vec<(u64, Row)>> {
         let track = self.plan.tracks[t];
         let kept = self.word(track_at(t) + 2) as usize;
@@ -235,7 +237,7 @@ impl Reader {
         Row { place: self.word(at + 1), payload }
     }
 
-    /// Returns the result of `read` if histories and texts did not change meanwhile.
+    /// Returns the result of `read` if histories and texts did not change meanwhile; `None` after [`PATIENCE`] attempts.
     fn unchanged<T>(&self, read: impl Fn() -> T) -> Option<T> {
         for _ in 0..PATIENCE {
             let before = self.word(AT_GENERATION);

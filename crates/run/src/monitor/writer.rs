@@ -15,8 +15,9 @@ const LONGEST: usize = 40;
 pub struct Writer {
     memory: Box<dyn Memory>,
     plan: Plan,
-    /// Number of records written per track, and the selection that its history keeps.
+    /// Number of records written per track.
     heads: [u64; TRACKS],
+    /// Selection of the records that the history of each track keeps.
     thinned: [Thinning; TRACKS],
     place: u64,
     generation: u64,
@@ -96,7 +97,7 @@ impl Writer {
         self.progress(progress);
     }
 
-    /// Position after all events so far.
+    /// Position after all records so far.
     pub fn cursor(&self) -> Cursor {
         let [metrics, tests, ..] = self.heads;
         Cursor { epoch: self.epoch, metrics, tests }
@@ -164,7 +165,7 @@ impl Writer {
         self.put_event(MARKS, &Event::Mark(Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() }));
     }
 
-    /// Publishes an event as JSON; one that is too long is left out.
+    /// Publishes an event as JSON. An event that is too long is left out.
     fn put_event(&mut self, t: usize, event: &Event) {
         // Plain data with string keys always serializes to JSON.
         self.text(t, &serde_json::to_string(event).unwrap_or_default());

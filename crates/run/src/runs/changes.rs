@@ -8,8 +8,9 @@ use crate::protocol::{Change, Config, Event, Level, Mark, Progress, Value};
 use crate::room::Room;
 use std::ops::Range;
 
-/// Limits of the snapshots that a run keeps: their number, and their total size in bytes.
+/// Maximum number of snapshots that a run keeps.
 const MOST_KEPT: usize = 12;
+/// Maximum total size of these snapshots, in bytes.
 const MOST_BYTES: usize = 100_000_000;
 
 /// Index range of the marks of requested changes, and a snapshot from just before these changes.
@@ -24,7 +25,7 @@ pub(super) struct Changes {
     /// A knob was changed by the user, not by the config.
     pub user_changed: bool,
     pub marks: Vec<Mark>,
-    /// Snapshots, oldest first.
+    /// Snapshots from before requested changes, oldest first.
     pub kept: Vec<Kept>,
 }
 
@@ -68,8 +69,8 @@ impl Changes {
         first..self.marks.len()
     }
 
-    /// Keeps a snapshot from before the changes of these marks. A snapshot larger than [`MOST_BYTES`] is kept only alone, and
-    /// only if it takes at most a quarter of the free memory.
+    /// Keeps the snapshot `before`, from before the changes with the marks `made`. A snapshot larger than [`MOST_BYTES`] is kept only
+    /// alone, and only if it takes at most a quarter of the free memory.
     pub fn keep(&mut self, made: Range<usize>, before: Snapshot, free_bytes: u64) {
         self.kept.push((made, before));
         let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();
@@ -79,7 +80,7 @@ impl Changes {
         }
     }
 
-    /// Takes over snapshots of another run that belong to this run's past too.
+    /// Takes over the snapshots of another run whose marks this run has too.
     pub fn take_kept(&mut self, other: &mut Changes) {
         self.kept = std::mem::take(&mut other.kept);
         self.kept.retain(|(made, _)| self.marks.get(made.clone()) == other.marks.get(made.clone()));
@@ -102,7 +103,7 @@ impl Changes {
         false
     }
 
-    /// The config with all live changes, including those that are still due.
+    /// The config with the live changes made so far and the config's changes that are still due.
     pub fn config_now(&self, config: &Config) -> Config {
         let change = |mark: &Mark| Change { iteration: mark.progress.iteration, knob: mark.knob.clone(), value: mark.to.clone() };
         let ahead = config.changes[self.replayed..].iter().cloned();

@@ -9,7 +9,7 @@ use crate::{Host, RunError, shared};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The room `R` as an entry in the list of rooms.
+/// The room `R`, without a value, as an entry in the list of rooms.
 pub struct Entry<R>(PhantomData<fn() -> R>);
 
 impl<R> Entry<R> {

@@ -16,7 +16,7 @@ impl EventQueue {
         std::mem::take(&mut self.0)
     }
 
-    /// Puts the events of `before` first.
+    /// Moves the events of `before` to the front of this queue.
     pub fn follow(&mut self, before: &mut EventQueue) {
         self.0.splice(0..0, before.take());
     }

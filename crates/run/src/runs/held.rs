@@ -13,7 +13,7 @@ use crate::{RunError, shared};
 use learn::{Fault, Learner, Machine};
 use std::ops::Range;
 
-/// Polls of another machine without an answer after which a save stops waiting. A native poll takes milliseconds.
+/// Number of unanswered polls of another machine after which a save stops waiting. A native poll takes milliseconds.
 const MAX_POLLS: u32 = 4096;
 
 impl<R: Room> Run<R> {
@@ -27,7 +27,7 @@ impl<R: Room> Run<R> {
         std::mem::replace(self, other).room
     }
 
-    /// Returns true if the run is paused. A requested change ends a short iteration first, as a save does.
+    /// Returns true if the run is paused. For a requested save or a requested change, a paused run first completes a short iteration.
     fn is_paused(&self) -> bool {
         let change_waits = !self.changes.pending.is_empty() && !self.is_preparing() && self.saves().is_none();
         !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits

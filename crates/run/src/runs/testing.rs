@@ -93,7 +93,7 @@ impl Tests {
         }
     }
 
-    /// Drops rows above the maximum number.
+    /// Drops rows if there are more than [`MAX_TESTS`].
     pub fn thin(&mut self) {
         if self.rows.len() > MAX_TESTS {
             thin(&mut self.rows, self.solved.as_ref());
@@ -101,7 +101,7 @@ impl Tests {
     }
 }
 
-/// Drops every second test, except the newest and the one that solved the task: shells read the time of the solution from it.
+/// Drops every second test, except the newest test and the test that solved the run: shells read the time of the solution from that test.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
     let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);

@@ -12,18 +12,19 @@ use learn::{Learner, WorkedOn};
 use math::ops;
 use worlds::words::Tokenizer;
 
-/// Limits: tokens of a generated text, and tokens per call.
+/// Maximum number of tokens of a generated text.
 const LONGEST: u32 = 100_000;
+/// Maximum number of tokens generated per call.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Identifies the weights: number of iterations, and number of steps if the CPU trains. On another machine a step counts
-/// when it begins, and its weights arrive at the end of the iteration.
+/// Number of iterations, and number of steps if the CPU trains; together they identify weights. For another machine the second is
+/// `None`, because a step counts when it begins, but its weights arrive at the end of the iteration.
 type WeightsVersion = (u64, Option<u64>);
 
 /// Cached state for questions.
 #[derive(Default)]
 pub struct Answers {
-    /// Reader of the weights of this version.
+    /// Reader of the weights, with their version.
     reader: Option<(WeightsVersion, Reader)>,
     /// The text in progress, and the iteration of the weights that write it.
     written: Option<(u32, Written)>,

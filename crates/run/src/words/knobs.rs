@@ -47,13 +47,13 @@ settings! {
 }
 
 impl Settings {
-    /// Configuration of the learner for this vocabulary size.
+    /// Configuration of the learner for a vocabulary of `vocab` tokens.
     pub fn learner(&self, vocab: usize) -> Config {
         let half = self.precision == Precision::F16;
         Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
     }
 
-    /// Instruction set that the run computes with on a CPU with set `host`.
+    /// Instruction set that the run uses on a CPU whose best set is `host`.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {
             Precision::F32 | Precision::F16 => host,
@@ -93,7 +93,7 @@ pub fn preset(id: &str) -> Settings {
     }
 }
 
-/// Larger models have the architecture of GPT-2, which needs more than twice as many tokens as LLaMA's to learn the stories.
+/// Preset of a larger model. It has the architecture of GPT-2, which needs more than twice as many tokens as LLaMA's to learn the stories.
 fn byte_pairs(width: usize, heads: usize) -> Settings {
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { width, layers: 6, heads, context: 128, norm, positions, mlp, bias: true, ..Shape::default() };
@@ -102,8 +102,8 @@ fn byte_pairs(width: usize, heads: usize) -> Settings {
     Settings { config, tokenizer: TokenizerKind::Bpe, characters: 8_000_000, sample: 64, ..Settings::default() }
 }
 
-/// Preset for any text. Byte pairs can represent every character, and a small vocabulary can be learned from a short text. It
-/// has LLaMA's components, and dropout, because a user's text is read many times.
+/// Preset for any text. Byte pairs can represent every character, and a small vocabulary can be learned from a short text. The model has
+/// LLaMA's components, and dropout, because training reads a user's text many times.
 fn own_text() -> Settings {
     let shape = Shape { width: 192, heads: 6, context: 128, ..Shape::default() };
     let config = Config { shape, dropout: 0.1, batch: 16, micro: 4, steps: 8, decay_steps: 3000, ..Config::default() };

@@ -29,7 +29,7 @@ impl Phase {
         Phase::Learning(Box::new(Learning { prepared, learner, validation }))
     }
 
-    /// `None` until the text is prepared.
+    /// The learner with its text; `None` until the text is prepared.
     pub fn learning(&self) -> Option<&Learning> {
         match self {
             Phase::Learning(learning) => Some(learning),
@@ -48,15 +48,15 @@ impl Phase {
 /// Seconds spent on the preparation.
 #[derive(Default)]
 pub struct Spent {
-    /// Total, which the first iteration reports.
+    /// Total of all parts of the preparation, which the first iteration reports.
     pub all_s: f64,
-    /// Seconds before the present part.
+    /// Value of `all_s` when the present part of the preparation began.
     parts_before_s: f64,
 }
 
 impl Spent {
-    /// Adds a slice of the preparation, with the progress before and after it. Returns the progress to report, with an estimate
-    /// of the remaining time.
+    /// Adds a slice of the preparation, with the progress before and after it. Returns the progress with an estimate of the remaining time,
+    /// if it is due for a report.
     pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
         self.all_s += seconds;
         if now.part != before.part {

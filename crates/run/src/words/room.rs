@@ -27,7 +27,7 @@ pub struct Words {
     seed: u32,
     isa: Isa,
     phase: Phase,
-    /// The test in progress, or the error that prevented it.
+    /// The test in progress, or the error that prevented it; `None` without a test.
     test: Option<Result<Test, RunError>>,
     telling: Telling,
     answers: Answers,
@@ -158,7 +158,7 @@ impl Room for Words {
         self.phase.learning_mut().map(|learning| &mut learning.learner)
     }
 
-    /// Runs a slice of the preparation; the last one creates the learner.
+    /// Runs a slice of the preparation. The last slice creates the learner.
     fn prepare(&mut self) {
         let Phase::Preparing(preparation) = &mut self.phase else { return };
         let (began, before) = ((self.clock)(), preparation.progress());

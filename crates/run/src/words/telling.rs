@@ -3,7 +3,7 @@
 use super::protocol::{PreparingPart, RoomEvent, Sample};
 use crate::plain_data::json;
 
-/// Maximum number of samples; beyond it every second one is dropped.
+/// Maximum number of samples; when it is exceeded, every second sample is dropped.
 const MOST_SAMPLES: usize = 64;
 
 /// Samples so far, and events to deliver after the next slice.

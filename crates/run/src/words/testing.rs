@@ -15,22 +15,23 @@ use worlds::words::{Tokenizer, WindowPredictors};
 /// Approximate number of multiply-adds in a slice.
 const SLICE: u64 = 200_000_000;
 
-/// A test in progress, with the weights of its beginning.
+/// A test in progress, with the weights that were present when it began.
 pub struct Test {
     phase: Phase,
-    /// Iterations and tokens of these weights; another machine may train meanwhile.
+    /// Iterations and tokens of the tested weights; another machine may train meanwhile.
     at: (u32, f64),
-    /// Text of a confirmation, which writes no sample; a test uses the learner's text.
+    /// New text of a confirmation, which writes no sample; `None` for a test, which uses the learner's text.
     fresh: Option<(Prepared, Validation)>,
-    /// BestPredictor predictor, if the entropy floor is still unknown; it exists only for text from the grammar.
+    /// Best predictors of the grammar, which compute the entropy floor. `None` if the floor is known, or if the text is a user's.
     ideal: Option<WindowPredictors<'static>>,
-    /// Sums over the windows so far: the model's loss and the entropy floor, in nats.
+    /// Sum of the model's loss over the windows so far, in nats.
     nats: f64,
+    /// Sum of the entropy floor over the windows so far, in nats.
     least: f64,
 }
 
 enum Phase {
-    /// Number of completed windows, and of tokens read in the next.
+    /// Reader of the weights, number of completed windows, and number of tokens read in the next window.
     Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
     Done,

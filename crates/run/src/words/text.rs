@@ -1,5 +1,5 @@
-//! The text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line
-//! ([`vocabulary_line`]); it is then encoded with these tokens, and no vocabulary is learned.
+//! The text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]); the
+//! text is then encoded with the tokens of this vocabulary, and no vocabulary is learned.
 
 use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
@@ -17,14 +17,14 @@ pub fn grammar() -> &'static Grammar {
 
 /// Approximate number of bytes per slice, over all threads.
 const SLICE: usize = 1 << 20;
-/// Texts below this size are prepared at once, because an error may appear only at the end.
+/// Size in bytes below which a text is prepared at once, because an error may appear only at its end.
 const SHORT: usize = 1 << 18;
 /// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 600;
 
 /// A text that is being converted to tokens.
 pub struct Preparation {
-    /// Name of the user's text, if there is one.
+    /// Name of the user's text; `None` for the grammar's text.
     name: Option<String>,
     phase: Phase,
 }
@@ -101,7 +101,7 @@ fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
 }
 
 impl Preparation {
-    /// Begins with the user's text or with the grammar, and with `tokenizer` if given. Unusable text is an error.
+    /// Begins with the user's text, or without one with the grammar's text. `tokenizer` is used if given. Unusable text is an error.
     pub fn new(settings: &Settings, setup: Setup, tokenizer: Option<Tokenizer>) -> Result<Preparation, RunError> {
         let (context, kind) = (settings.config.shape.context, kind(settings));
         let begin = move |text, tokenizer: Option<Tokenizer>| match tokenizer {
@@ -206,7 +206,7 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
     }
 }
 
-/// Bytes of the cache of byte-pair encoding.
+/// Bytes for the cache of byte-pair encoding.
 const BPE: u64 = 16 << 20;
 
 impl Prepared {
@@ -214,7 +214,7 @@ impl Prepared {
         self.corpus.characters() as f64 / self.corpus.len() as f64
     }
 
-    /// New text of the grammar, encoded with the same tokenizer. About `characters` characters of it are held out.
+    /// New text of the grammar, encoded with the same tokenizer. About `characters` characters of the text are held out.
     pub fn fresh(&self, seed: u32, characters: usize) -> Result<Prepared, RunError> {
         let Prepared { corpus, tokenizer, name, .. } = self;
         let text = grammar().text(seed, 10 * characters);

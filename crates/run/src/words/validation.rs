@@ -9,13 +9,15 @@ const CHARACTERS: f64 = 16_384.0;
 
 /// Data that all tests of a text share.
 pub struct Validation {
-    /// Start positions of the windows, and their length in tokens.
+    /// Start positions of the windows, in tokens.
     pub starts: Vec<usize>,
+    /// Length of a window in tokens.
     pub context: usize,
-    /// Size of the predicted text in the windows, in characters and bytes.
+    /// Number of characters of the predicted text in the windows.
     characters: usize,
+    /// Number of bytes of the predicted text in the windows.
     bytes: usize,
-    /// Entropy floor in nats per token, once a test has computed it.
+    /// Entropy floor in nats per token; `None` until a test has computed it.
     pub floor: Option<f64>,
 }
 
@@ -37,7 +39,7 @@ impl Validation {
         }
     }
 
-    /// Creates new text and its windows.
+    /// Creates new text with its windows, for a confirmation.
     pub fn fresh(prepared: &Prepared, seed: u32) -> Result<(Prepared, Validation), RunError> {
         let prepared = prepared.fresh(seed, 2 * CHARACTERS as usize)?;
         let validation = Validation::new(&prepared);
