@@ -5,7 +5,7 @@ use crate::protocol::{Knob, KnobKind, Value};
 use crate::sweep::VARIANT;
 use crate::typed::{number, set_one};
 
-/// Argument of one `--knob`.
+/// A parsed argument of `--knob`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub name: String,

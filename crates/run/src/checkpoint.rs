@@ -39,7 +39,7 @@ pub(crate) struct Header {
 /// Maximum size of user data that is saved in the file, in bytes. Larger data must be provided again to continue the run.
 pub(crate) const DATA_KEPT: usize = 16 << 20;
 
-/// Maximum length of a text value in a mark; no knob accepts a longer one.
+/// Maximum length of a text value in a mark; no knob accepts a longer text.
 const MARK_BYTES: usize = 4096;
 
 /// Names of the columns of all rows in this file.

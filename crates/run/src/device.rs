@@ -52,7 +52,7 @@ struct Probe {
     counted: Option<Counted>,
 }
 
-/// Passes of a probe after its first one, which ended at `since_s`.
+/// Passes of a probe after the first pass, which ended at `since_s`.
 struct Counted {
     since_s: f64,
     passes: u32,

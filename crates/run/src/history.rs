@@ -62,8 +62,8 @@ impl Clock {
     }
 }
 
-/// Selection of records to keep, in bounded space: all, then every second one, then every fourth, and so on. The first record
-/// is always kept.
+/// Selection of records to keep, in bounded space: at first all records, then every second record, then every fourth, and so on. The first
+/// record is always kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     most: usize,

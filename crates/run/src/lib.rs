@@ -109,7 +109,6 @@ pub fn default_config() -> Config {
     config_of(rooms()[0])
 }
 
-/// Begins a new run.
 pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     check_version(config.version)?;
     room(&config.room)?.begin(config, host)

@@ -25,7 +25,7 @@ pub struct Link {
 const VARIANT: &str = "variant";
 /// Key of the user data: its hash, length and name. The user has to provide the file when opening the link.
 const DATA: &str = "data";
-/// Key of a live change of a knob; it may occur any number of times.
+/// Key of a live change of a knob; the key may occur any number of times.
 const AT: &str = "at";
 
 pub fn encode(config: &Config, digest: Option<&Digest>) -> String {

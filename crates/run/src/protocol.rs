@@ -43,7 +43,7 @@ plain_data! {
     pub struct Shared {
         /// Link to the run, `#/control?variant=…`, with the newest digest if other machines can reproduce it.
         pub link: String,
-        /// The link without a digest; it changes only with the config or with a live change.
+        /// The link without a digest. This text changes only with the config or with a live change.
         pub address: String,
         /// Command that starts the run in a terminal.
         pub command: String,
@@ -265,7 +265,7 @@ plain_data! {
     /// Initial state of a run that began or was restored.
     pub struct Began {
         pub config: Config,
-        /// Every knob with its value in force.
+        /// Present value of every knob.
         pub knobs: Knobs,
         pub progress: Progress,
         /// Progress at the first successful confirmation; null before.
@@ -284,7 +284,6 @@ plain_data! {
         pub room: serde_json::Value,
     }
 
-    /// Progress of a run.
     #[derive(Default)]
     pub struct Progress {
         pub iteration: u32,

@@ -90,7 +90,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn prepare(&mut self) {}
     /// Adds the room's own metrics to an iteration that the learner ended.
     fn end_iteration(&mut self, _iteration: &mut Iteration) {}
-    /// Instruction set that the room uses on a CPU whose best set is `host`. The sets differ if the user chose another arithmetic.
+    /// Instruction set that the room computes with if the host's set is `host`. The two differ if the user chose another arithmetic.
     fn isa(&self, host: math::Isa) -> math::Isa {
         host
     }
@@ -116,8 +116,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Begins a test of the current weights. Later training does not affect the test.
     fn begin_test(&mut self) {}
     /// Begins a confirmation, which repeats a test that reached the goal. Its random draws follow from `seed`, in a stream that neither
-    /// training nor tests use. Returns false if tests are deterministic, for example because they cover all states; they then need no
-    /// confirmation.
+    /// training nor tests use. Returns false if the room's tests need no confirmation because they are deterministic, for example because
+    /// they cover all states.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
     /// Runs one slice of the test or the confirmation; returns its values at the end. Training is not affected.
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
@@ -141,14 +141,14 @@ pub trait Room: Send + Sync + Sized + 'static {
         0
     }
 
-    /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. The run calls it after
-    /// each slice with the seconds trained so far.
+    /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. The run calls this
+    /// method after each slice, with the seconds trained so far.
     fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
-    /// Runs one slice of a background task that the user requested, such as a search. The run calls it also while paused. Returns false if
-    /// there is no task. The task does not affect training, and its results are events of [`Room::take_events`].
+    /// Runs one slice of a background task that the user requested, such as a search, also while the run is paused. Returns false if there
+    /// is no task. The task does not affect training, and its results are events of [`Room::take_events`].
     fn advance_background(&mut self) -> bool {
         false
     }

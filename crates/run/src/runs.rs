@@ -38,7 +38,8 @@ const LONG_S: f64 = 0.9;
 struct Saves {
     /// A save was requested and has not been emitted yet.
     wanted: bool,
-    /// State at the beginning of this iteration. It is kept if the iteration may be long and cannot be saved before its end.
+    /// State at the beginning of the iteration in progress. The state is kept if the iteration may be long and cannot be saved before its
+    /// end.
     began: Option<Snapshot>,
     /// The previous iteration was short and used the present knobs.
     is_brief: bool,
@@ -63,7 +64,7 @@ pub struct Run<R: Room> {
     history: History,
     /// Progress at the end of the previous iteration.
     before: Progress,
-    /// The run was restored within this iteration, whose total time is therefore unknown.
+    /// The run was restored within the iteration in progress, whose total time is therefore unknown.
     partly_here: bool,
     /// An iteration that ended before the concurrent test did, and the place where it was computed. The run records the iteration after the
     /// test.
@@ -365,7 +366,6 @@ impl<R: Room> Run<R> {
         self.tests.begin(&mut self.room, progress, self.config.seed, confirms)
     }
 
-    /// Runs one slice of the test in progress.
     fn advance_test(&mut self) {
         if self.tests.under_way().is_none() {
             return;

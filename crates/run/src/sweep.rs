@@ -74,7 +74,6 @@ impl Sweep {
         self.learners.iter().any(|learner| !learner.cell.done)
     }
 
-    /// State of every learner.
     pub fn cells(&self) -> Vec<SweepCell> {
         self.learners.iter().map(|learner| learner.cell.clone()).collect()
     }

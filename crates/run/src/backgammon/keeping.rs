@@ -13,7 +13,7 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Name of the tensor with the weights of the copy from this minute.
+/// Name of the tensor with the weights of the copy made after `minutes` minutes.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }

@@ -14,7 +14,7 @@ pub(super) struct LearnerKind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Budget of one run in a sweep, in games; with some settings, a few minutes.
+    /// Budget of one run in a sweep, in games. With some settings, such a run takes a few minutes.
     sweep_games: f64,
     pub learner: Entry<dyn SelfTaught>,
 }

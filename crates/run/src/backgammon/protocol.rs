@@ -19,7 +19,7 @@ crate::questions! {
     Unfold { unfold: Unfold } -> Vec<Branch>,
     /// Begins a game session in place of the present one.
     NewSession { setup: Setup } -> Session,
-    /// Returns to the previous session; the present one becomes the previous.
+    /// Returns to the previous session; the present session becomes the previous one.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
     /// An engine's analysis of the present position of the game session.
@@ -102,11 +102,11 @@ plain_data! {
         /// The player on roll has offered a double.
         pub doubled: bool,
         pub cube: u32,
-        /// Whether the player on roll owns the cube; null if it is in the middle.
+        /// Whether the player on roll owns the cube; null if the cube is in the middle.
         pub cube_is_mine: Option<bool>,
         /// Points of the match; 0 is money play.
         pub length: u16,
-        /// Score of the player on roll, then of the other.
+        /// Score of the player on roll, then of the other player.
         pub score: [u16; 2],
         pub crawford: bool,
     }
@@ -133,7 +133,7 @@ plain_data! {
         /// Name of the player that evaluates.
         pub name: String,
         pub evals: u32,
-        /// All distinct results of the roll, best first; if some were searched, the others come after them. Empty without dice.
+        /// All distinct results of the roll, best first; if some results were searched, the unsearched ones come last. Empty without dice.
         pub candidates: Vec<Candidate>,
         /// The expected result, and advice on the cube; null with dice.
         pub outlook: Option<Outlook>,
@@ -160,7 +160,7 @@ plain_data! {
         pub id: String,
         /// The move in notation, for example `8/5* 6/5`.
         pub text: String,
-        /// Steps of one checker each that together lead to the result.
+        /// Steps of single checkers that together lead to the result.
         pub steps: Vec<Step>,
         /// Expected points per game.
         pub equity: f64,
@@ -186,13 +186,13 @@ plain_data! {
     #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
-        /// Expected points per game without a cube. In a match: the chance of winning it, converted to points.
+        /// Expected points per game without a cube. In a match: the chance of winning the match, converted to points.
         pub equity: f64,
         pub cube: CubeOutlook,
     }
 
     /// Cube decision that follows from the six chances by Janowski's formula, seen by the player on roll. Equities are points per game at
-    /// the present value of the cube. In a match: chances of winning it, converted to points.
+    /// the present value of the cube. In a match: chances of winning the match, converted to points.
     #[derive(Default)]
     pub struct CubeOutlook {
         /// The player on roll may double, or has doubled.
@@ -220,7 +220,7 @@ plain_data! {
         pub evals: u32,
     }
 
-    /// A roll of the other player and the best reply.
+    /// A roll of the other player, and the best reply to the move with this roll.
     #[derive(Default)]
     pub struct Branch {
         pub dice: [u8; 2],

@@ -6,7 +6,6 @@ pub(crate) fn seat(player: Seat) -> u8 {
     player as u8
 }
 
-/// An action in a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
     /// Dice: at the opening the first seat's die first, otherwise the larger first.
@@ -34,7 +33,7 @@ impl Action {
         }
     }
 
-    /// Applies the action to the game. A resignation changes nothing there, because the rules do not contain it.
+    /// Applies the action to the game. A resignation changes nothing there, because the rules do not contain resigning.
     pub fn apply(self, game: &mut Game, scratch: &mut Results) -> Result<(), GameError> {
         match self {
             Action::Rolled(dice) => game.roll(dice),

@@ -25,7 +25,7 @@ impl Sessions {
         [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
     }
 
-    /// Takes over the sessions of the previous run, as far as it has any.
+    /// Takes over the sessions of the previous run, if that run has any.
     pub fn follow(&mut self, before: Sessions) {
         self.now = before.now.or(self.now.take());
         self.former = before.former.or(self.former.take());

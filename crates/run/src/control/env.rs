@@ -5,7 +5,6 @@ use serde::Serialize;
 pub use worlds::control::{Action, Actions, Spec};
 use worlds::control::{World64, WorldError};
 
-/// Result of one step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transition {
     pub obs: Vec<f64>,
@@ -57,7 +56,7 @@ impl Env {
         self.world.observation()
     }
 
-    /// Begins an episode in the given state, which is Gymnasium's internal one, as if `elapsed` steps had been made.
+    /// Begins an episode in the given state (Gymnasium's internal state), as if `elapsed` steps had been made.
     pub fn reset_to(&mut self, state: &[f64], elapsed: u32) -> Result<Vec<f64>, EnvError> {
         self.world.set_state(state, elapsed)?;
         self.phase = Phase::Running;

@@ -28,7 +28,7 @@ plain_data! {
         pub range: [f64; 2],
         /// Names of the numbers in an observation, with their units.
         pub observation: Vec<String>,
-        /// Names of the numbers in a state (Gymnasium's internal one), with their units.
+        /// Names of the numbers in a state (Gymnasium's internal state), with their units.
         pub state: Vec<String>,
         pub step_limit: u32,
         /// Mean test return at which the task counts as solved.
@@ -41,7 +41,6 @@ plain_data! {
         pub plane: [Axis; 2],
     }
 
-    /// One axis of the plane.
     pub struct Axis {
         pub name: String,
         pub low: f64,
@@ -97,7 +96,7 @@ plain_data! {
         pub steps: u32,
         /// Return of the episode so far.
         pub total: f64,
-        /// The episode has ended; another begins shortly.
+        /// The episode has ended; the next one begins shortly.
         pub over: bool,
         /// The episode ended by the rules, not by the step limit.
         pub terminated: bool,
@@ -140,7 +139,7 @@ sent_data! {
     /// Steps of the first environments since the last frame, for a drawing.
     #[derive(Default)]
     pub struct Frame {
-        /// Number of environments shown, which are the first of those that train.
+        /// Number of environments shown: the first ones of those that train.
         pub shown: u32,
         /// Number of recorded steps of each environment.
         pub steps: u32,

@@ -9,7 +9,7 @@ use worlds::control::{Actions, Kind, Spec, World64};
 
 /// Seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
-/// Maximum real time that one call simulates, in seconds. A longer time, for example after a tab was inactive, is cut to it.
+/// Maximum real time that one call simulates, in seconds. A longer time, for example after a tab was inactive, is cut to this maximum.
 const MAX_GAP_S: f64 = 0.1;
 /// Maximum number of stored rounds.
 const ROUNDS: usize = 20;

@@ -5,7 +5,6 @@ use crate::room::ByName;
 use learn::Learner;
 use learn::control::{Evaluation, Ppo};
 
-/// Number of episodes per test.
 pub const TEST_EPISODES: u32 = 100;
 /// Minimum number of iterations between tests, before and after the task is solved.
 const TEST_EVERY: [u32; 2] = [2, 16];

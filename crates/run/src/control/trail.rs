@@ -21,7 +21,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// Creates a recorder that records steps after the learner's present one.
+    /// Creates a recorder that begins after the learner's present step.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }

@@ -32,7 +32,7 @@ pub trait Agent: Send + Sync {
     /// Begins a test on the standard scrambles, or, with a seed in `fresh`, on scrambles drawn with that seed.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Results of greedy play from every state; `None` if the cube has too many states to know them all.
+    /// Results of greedy play from every state; `None` if the cube has too many states.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError>;

@@ -40,7 +40,7 @@ pub trait Known: cube::Cube {
     /// `distance` random moves.
     fn moves_to(distance: u32, seed: u32, actions: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError>;
 
-    /// Results of greedy play from every state; `None` if the cube has too many states to know them all.
+    /// Results of greedy play from every state; `None` if the cube has too many states.
     fn report(_exact: Option<&Arc<Distances>>, _judge: &mut dyn Judge<Self>) -> Option<Report> {
         None
     }

@@ -19,7 +19,7 @@ pub(super) struct LearnerKind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Budget of one run in a sweep, in training states; with some settings, a few minutes.
+    /// Budget of one run in a sweep, in training states. With some settings, such a run takes a few minutes.
     sweep_states: f64,
     pub size: u32,
     gives: Gives,

@@ -9,7 +9,7 @@ crate::questions! {
     /// The agent's evaluation of a state, and the state's distance from the solved state if known. Facelets that are not a valid cube give
     /// an error with the reason.
     Look { facelets: String } -> StateView,
-    /// The state after `moves` random moves from the solved state; no move undoes the one before.
+    /// The state after `moves` random moves from the solved state; no move undoes the previous one.
     Scramble { moves: u32, seed: u32 } -> Scrambled,
     /// A state at distance `distance` from the solved state if all distances are known, else the state after `distance` random moves.
     Draw { distance: u32, seed: u32 } -> Scrambled,
@@ -58,7 +58,7 @@ plain_data! {
         pub value: Option<f32>,
         /// Evaluation of each action, in the order of the learner's actions.
         pub actions: Vec<ActionView>,
-        /// Index of the action that the agent takes; of equal ones, the first.
+        /// Index of the action that the agent takes: the first of the best actions.
         pub best: u32,
     }
 
@@ -108,7 +108,7 @@ plain_data! {
         /// State to be solved.
         pub facelets: String,
         pub done: bool,
-        /// Width of the newest beam; it exceeds the requested width if narrower beams failed. Null for other searches.
+        /// Width of the newest beam, which exceeds the requested width if narrower beams failed; null if the search is no beam search.
         pub width: Option<u32>,
         /// Number of moves that the newest beam or the search looks ahead.
         pub steps: u32,
@@ -117,7 +117,7 @@ plain_data! {
         /// Smallest estimate of the moves left among the states that were generated; null if there is no estimate.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
-        /// Reason why the search ended without a solution; null for other searches.
+        /// Reason why the search ended without a solution; null if there is no such reason.
         pub failure: Option<Failure>,
     }
 
@@ -135,7 +135,7 @@ plain_data! {
         pub optimal: Option<u32>,
     }
 
-    /// State of a learner that plays episodes, in addition to its network.
+    /// State of a learner that plays episodes: its curriculum and its replay.
     pub struct Inside {
         /// Present depth of the curriculum.
         pub stage: u32,
@@ -151,7 +151,7 @@ plain_data! {
         pub share: f32,
         /// Share of recent episodes from this depth that solved the cube.
         pub success: f32,
-        /// Number of these recent episodes.
+        /// Number of episodes that `success` covers.
         pub episodes: u32,
     }
 

@@ -1,4 +1,4 @@
-//! The cube room: an agent with its learner, tests and questions. The number of states learned from decides when a test is due.
+//! The cube room: an agent with its learner, tests and questions. The number of training states decides when a test is due.
 
 use super::agent::{Agent, AnyLearner};
 use super::learners::{self, LearnerKind};
@@ -10,11 +10,11 @@ use crate::protocol::{Knob, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Offload;
 
-/// Maximum number of training states between two tests, as a multiple of those that take as long as a test.
+/// Maximum number of training states between two tests, as a multiple of [`LearnerKind::test_states`].
 const TEST_SHARE: f64 = 10.0;
 /// Number of training states between two tests early in training, as a multiple of the states before the first of the two.
 const TEST_GROWTH: f64 = 3.0;
-/// Number of training states before the first test, as a multiple of those that take as long as a test.
+/// Number of training states before the first test, as a multiple of [`LearnerKind::test_states`].
 const FIRST_TEST: f64 = 0.2;
 
 pub struct Cube {

@@ -21,7 +21,7 @@ pub(super) struct Solving<P> {
     exact: Option<Arc<Distances>>,
     requested: SolveMethod,
     free_bytes: u64,
-    /// The search, until it is done.
+    /// The search; `None` after its end.
     search: Option<Search<P>>,
     /// Number of nodes of the failed, narrower beams, and the smallest estimate of moves left that they found.
     before: (u64, Option<f32>),
@@ -93,7 +93,6 @@ impl<P: Known> Solving<P> {
         &self.view
     }
 
-    /// Runs one slice.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) {
         if let Err(error) = self.continue_search(judge) {
             self.fail(&error);

@@ -96,7 +96,7 @@ plain_data! {
         pub perfect: u32,
         /// Number of members that became perfect or were restarted.
         pub ended: u32,
-        /// Index of the best member: a confirmed one, else a perfect one that is untested, else the one with the lowest hard loss.
+        /// Index of the best member: a confirmed member, else a perfect member without a test, else the member with the lowest hard loss.
         pub best: u32,
     }
 
@@ -129,7 +129,7 @@ plain_data! {
         /// Random bits in every channel.
         Random,
         Blank,
-        /// The target in the displayed channels, with the others blank; random bits if a rule is learned.
+        /// The target in the displayed channels, with the other channels blank; random bits if a rule is learned.
         Target,
     }
 
@@ -159,7 +159,7 @@ plain_data! {
         pub depth: u32,
         /// Number of neighbourhoods or cells on which circuit and automaton were compared.
         pub verified: u32,
-        /// Circuit and automaton agreed in all of these neighbourhoods or cells.
+        /// Circuit and automaton agreed wherever they were compared.
         pub equal: bool,
         /// The member was perfect when the circuit was taken.
         pub perfect: bool,
@@ -237,7 +237,7 @@ sent_data! {
         pub step: u32,
         /// Number of updates of the member when its automaton was taken.
         pub updates: u32,
-        /// Values as in [`Picture::values`]; those of a soft grid are rounded.
+        /// Values as in [`Picture::values`]; the values of a soft grid are rounded.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<u8>,

@@ -64,8 +64,8 @@ impl Tests {
         population.members()[member].perfect && !self.verdicts.contains_key(&name(population, member))
     }
 
-    /// The member that is displayed, tested and exported. Confirmed members come first, then untested ones, then others; ties
-    /// are decided by the fewest wrong cells and the smallest circuit.
+    /// The member that is displayed, tested and exported. Confirmed members come first, then perfect members without a test, then the rest;
+    /// ties are decided by the fewest wrong cells and the smallest circuit.
     pub fn best(&self, population: &Population) -> usize {
         let rank = |&member: &usize| {
             let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `HOTHRING` as a little-endian word; it also detects files with the other byte order.
+/// `HOTHRING` as a little-endian word, so that files with the other byte order are detected too.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
 /// Format version; later versions are refused. Version 1 supported only the control room.
 const VERSION: u64 = 2;
@@ -61,8 +61,8 @@ const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
 /// Progress: iteration, seconds of training and the room's counters; then the seconds of training per part of time.
 const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 
-/// Words before a record's payload: its sequence number, and its position among all events. The sequence number is twice the
-/// ordinal plus two; it is one less while the record is written.
+/// Words before a record's payload: its sequence number, and its position among all events. The sequence number is twice the ordinal plus
+/// two; while the record is written, it is twice the ordinal plus one.
 const RECORD_HEAD: usize = 2;
 /// Words of the text in a record of a short event.
 const SHORT_WORDS: usize = 72;
@@ -248,7 +248,7 @@ pub fn heap(schema: &Schema) -> Arc<[AtomicU64]> {
     (0..words(schema)).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// Part of [`Began`](crate::protocol::Began) that is stored as text; its rows and marks are stored as records.
+/// Part of [`Began`](crate::protocol::Began) that is stored as text; the rows and marks of `Began` are stored as records.
 #[derive(Serialize, Deserialize)]
 struct RunText {
     config: Config,

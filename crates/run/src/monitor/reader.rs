@@ -41,7 +41,7 @@ struct Row {
 
 /// Maximum number of columns; a header with more is invalid.
 const MOST_COLUMNS: usize = 1024;
-/// Number of attempts to read data that the writer is changing. After them, the reader returns nothing until the next call.
+/// Number of attempts to read data that the writer is changing. If all attempts fail, the reader returns nothing until the next call.
 const PATIENCE: usize = 1000;
 
 impl Reader {
@@ -88,7 +88,7 @@ impl Reader {
         }
     }
 
-    /// Heartbeat; it changes between two calls if the writer is still running.
+    /// Counter that changes between two calls if the writer is still running.
     pub fn heartbeat(&self) -> u64 {
         self.word(AT_HEARTBEAT)
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Maximum number of snapshots that a run keeps.
 const MOST_KEPT: usize = 12;
-/// Maximum total size of these snapshots, in bytes.
+/// Maximum total size of the snapshots that a run keeps, in bytes.
 const MOST_BYTES: usize = 100_000_000;
 
 /// Index range of the marks of requested changes, and a snapshot from just before these changes.

@@ -47,7 +47,7 @@ pub trait AnyRun: Send + Sync {
 
     /// Starts or stops sharing: workers compute pieces of the run's iterations ([`AnyRun::due`]).
     fn share(&mut self, shared: bool) -> Result<(), RunError>;
-    /// Returns true if a shared run has pieces for workers. It may have other work at the same time.
+    /// Returns true if a shared run has pieces for workers. The run may have other work at the same time.
     fn is_due(&mut self) -> bool;
     /// Returns the numbers of the pieces for workers, and the input for [`AnyRoom::play`]; `None` if there are no such pieces.
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)>;

@@ -6,7 +6,7 @@ use crate::room::Room;
 use crate::schema::{Schema, goal_of};
 use math::Rng;
 
-/// Number of tests above which every second one is dropped.
+/// Number of tests above which every second test is dropped.
 const MAX_TESTS: usize = 2048;
 /// Random stream used by confirmations only.
 const CONFIRMATIONS: u32 = 0x434F_4E46;

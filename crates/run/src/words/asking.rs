@@ -26,7 +26,7 @@ type WeightsVersion = (u64, Option<u64>);
 pub struct Answers {
     /// Reader of the weights, with their version.
     reader: Option<(WeightsVersion, Reader)>,
-    /// The text in progress, and the iteration of the weights that write it.
+    /// The text in progress, after the number of iterations of its weights.
     written: Option<(u32, Written)>,
 }
 

@@ -53,7 +53,7 @@ impl Settings {
         Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
     }
 
-    /// Instruction set that the run uses on a CPU whose best set is `host`.
+    /// Instruction set that the run computes with if the host's set is `host`.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {
             Precision::F32 | Precision::F16 => host,

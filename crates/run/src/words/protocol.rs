@@ -19,7 +19,8 @@ crate::questions! {
     Read { text: String, next: u32 } -> ReadView,
     /// Attention weights between the tokens of a text, for one head of one layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
-    /// Prompt of the samples: the setting, or, if the tokenizer cannot represent it, the beginning of the validation text.
+    /// Prompt of the samples: the setting, or the beginning of the validation text if the setting is empty or the tokenizer cannot
+    /// represent it.
     Prompt {} -> String,
     /// Begins a text after `prompt`, or after the prompt of the samples if `prompt` is null. Ends any other text in progress.
     /// [`Question::Continue`] returns the tokens.
@@ -103,7 +104,7 @@ plain_data! {
         pub context: u32,
         /// Number of trained parameters.
         pub parameters: u32,
-        /// Number of those parameters that embed tokens and positions.
+        /// Number of parameters that embed tokens and positions.
         pub embeddings: u32,
         /// Floating-point operations per token in training (forward and backward), in matrix products and attention.
         pub flops_per_token: f64,
@@ -196,7 +197,7 @@ plain_data! {
         pub iteration: u32,
         /// Tokens so far, without the prompt.
         pub tokens: u32,
-        /// Text so far, without the prompt, and without an incomplete character or stop text at its end.
+        /// Text so far, without the prompt. Until the text has ended, an incomplete character or stop text at its end is left out.
         pub text: String,
         /// Tokens added by this call.
         pub added: Vec<Generated>,

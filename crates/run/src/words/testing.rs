@@ -108,7 +108,8 @@ impl Test {
     }
 }
 
-/// Prompt of the samples: the setting, or, if the tokenizer cannot represent it, the beginning of the validation text.
+/// Prompt of the samples: the setting, or the beginning of the validation text if the setting is empty or the tokenizer cannot represent
+/// it.
 pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     let Prepared { corpus, tokenizer, .. } = prepared;
     let requested = tokenizer.encode(&settings.prompt).unwrap_or_default();

@@ -151,7 +151,6 @@ impl Preparation {
         Ok(Some(Prepared { corpus: Arc::new(corpus), tokenizer, name, own }))
     }
 
-    /// Completes the preparation at once.
     pub fn finish(mut self) -> Result<Prepared, RunError> {
         loop {
             if let Some(prepared) = self.advance()? {
