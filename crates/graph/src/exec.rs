@@ -1,6 +1,6 @@
-//! Executor: replays a plan's kernel calls over one arena. It allocates nothing while it runs, and `plan.rs` has made all decisions. Calls
-//! follow one another. A large call is divided by its size into pieces for all threads, so that gradients exist once in memory and the bits
-//! do not depend on the number of threads.
+//! Executor: replays a plan's kernel calls over one arena. `plan.rs` has made all decisions; the executor allocates nothing while it runs.
+//! Calls run in sequence, and all threads share the pieces of a large call. So gradients exist once in memory, and their bits do not depend
+//! on the number of threads.
 
 use crate::buffer::Buffer;
 use crate::op::Sums;
@@ -76,7 +76,7 @@ pub struct Executor {
     timed: Option<Timed>,
 }
 
-/// Seconds per call of the plan.
+/// Clock, and the seconds that each call of the plan has taken in total.
 #[derive(Clone, Debug)]
 struct Timed {
     clock: fn() -> f64,
@@ -86,13 +86,13 @@ struct Timed {
 /// Statistics of all calls with one name and shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// [`Call::name`](crate::Call::name)
+    /// Name of the operation: [`Call::name`](crate::Call::name).
     pub name: &'static str,
-    /// [`Plan::shape_of`]
+    /// Sizes of the operation as text: [`Plan::shape_of`].
     pub shape: String,
-    /// Calls in one run of the plan.
+    /// Number of such calls in one run of the plan.
     pub calls: usize,
-    /// Seconds in all timed runs.
+    /// Seconds of these calls, summed over all timed runs.
     pub seconds: f64,
 }
 
@@ -105,8 +105,7 @@ impl Executor {
         Executor { plan: plan.clone(), arena, timed: None }
     }
 
-    /// Times each call from now on by this clock (seconds, arbitrary epoch), or stops timing. The clock is read between two calls; the
-    /// results keep their bits.
+    /// Times each call from now on by `clock` (seconds since an arbitrary moment); `None` stops timing. Timing does not change the results.
     pub fn time_calls(&mut self, clock: Option<fn() -> f64>) {
         self.timed = clock.map(|clock| Timed { clock, seconds: vec![0.0; self.plan.steps.len()] });
     }
@@ -115,7 +114,7 @@ impl Executor {
         self.timed.is_some()
     }
 
-    /// Results of [`Executor::time_calls`], the longest first; empty if calls are not timed.
+    /// Times measured since [`Executor::time_calls`], the longest first; empty if calls are not timed.
     pub fn operations(&self) -> Vec<Operation> {
         let Some(Timed { seconds, .. }) = &self.timed else { return Vec::new() };
         let mut operations: Vec<Operation> = Vec::new();
@@ -137,7 +136,7 @@ impl Executor {
         &self.plan
     }
 
-    /// Input buffer. Fill it before a run; it keeps its values between runs. The plan's layout applies.
+    /// Input buffer in the memory layout of the plan. Fill it before a run; its contents persist between runs.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -169,7 +168,8 @@ impl Executor {
         self.train_part(params, packed, grads, accumulate, 0..self.plan.steps.len());
     }
 
-    /// Executes one of [`Plan::parts`]. A run is all parts in order, without changes in between.
+    /// Executes one of [`Plan::parts`]. Execute all parts in order, and change nothing between them: together they equal one call of
+    /// [`Executor::train`].
     pub fn train_part(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         assert!(self.plan.trains, "this plan has no gradients: make it with Plan::training");
         assert_eq!(grads.len(), self.plan.table.len(), "gradients are as long as the parameters");
@@ -181,7 +181,7 @@ impl Executor {
         self.replay_wide(params, packed, grads, accumulate, part);
     }
 
-    /// Enters the pool once for all pieces of the run if there is enough work.
+    /// Replays the steps of `part`. A plan with large calls runs on a pool thread, so that its calls need not enter the pool one by one.
     fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));
@@ -225,7 +225,7 @@ struct Memory<'a> {
     slots: &'a [Range<usize>],
 }
 
-/// Readable rest of the arena while its written parts are borrowed.
+/// Data that a step may read while the slices that it writes are borrowed: the rest of the arena, and the parameters.
 struct Reads<'a> {
     /// Offset and contents of each readable range.
     gaps: [(usize, &'a [f32]); 5],
@@ -234,7 +234,7 @@ struct Reads<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Returns the slices that a step writes, and the rest to read from.
+    /// Returns the slices that a step writes, and everything else for reading.
     fn open(self, writes: &[Place; 4]) -> ([&'a mut [f32]; 4], Reads<'a>) {
         let mut open: [&mut [f32]; 4] = [&mut [], &mut [], &mut [], &mut []];
         let mut gaps: [(usize, &[f32]); 5] = [(0, &[]); 5];
@@ -432,7 +432,8 @@ fn copy(x: &[f32], y: &mut [f32]) {
     flat(y, |part, y| y.copy_from_slice(&x[part]));
 }
 
-/// Applies a function to each row. Each output has its width; the last argument is the width that determines the work per row.
+/// Applies a function to blocks of rows, in parallel if there is enough work. Each output has its number of columns beside it; `cols` is
+/// the number of columns that determines the work per row.
 fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
@@ -440,10 +441,10 @@ fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usiz
     chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));
 }
 
-/// An operand: its data, its span within a block, and its stride from block to block.
+/// Operand of a binary operation: its data, its span within a block, and the distance from one block to the next in floats.
 type Side<'a> = (&'a [f32], Span, usize);
 
-/// `blocks` times y[rows][cols] = a (op) b, or y (op) b.
+/// Computes `y[rows][cols]` = a (op) b in each of `blocks` blocks; y = y (op) b if `a` is `None`.
 fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side>, b: Side, y: &mut [f32]) {
     // Processes a part whose operands begin at the given offset.
     let plain = |rows, cols, y: &mut [f32], begin: &dyn Fn(&Side) -> usize| {

@@ -5,10 +5,10 @@ use crate::op::{Op, Wrt};
 use crate::shape::Shape;
 use math::{Binary, Unary};
 
-/// The gradient of one scalar with respect to every parameter it depends on.
+/// Gradient of a scalar with respect to every parameter that it depends on.
 #[derive(Clone, Debug, Default)]
 pub struct Gradients {
-    /// Index into the parameter table, and the node with its gradient, of the same shape.
+    /// For each parameter: its index in the parameter table, and the node that computes its gradient.
     pub(crate) of: Vec<(usize, NodeId)>,
 }
 
@@ -34,8 +34,8 @@ impl Graph {
         Gradients { of: params.iter().zip(nodes).filter_map(|(p, n)| Some((p.0, n?))).collect() }
     }
 
-    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the gradient of a `[1, 1]` node by each node of
-    /// `wrt`. Returns `None` for a node without influence.
+    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the gradient of the `[1, 1]` node `loss` with
+    /// respect to each node of `wrt`. The result is `None` for a node that `loss` does not depend on.
     #[track_caller]
     pub fn grad(&mut self, loss: NodeId, wrt: &[NodeId]) -> Vec<Option<NodeId>> {
         assert_eq!(self.shape(loss), [1, 1], "only a scalar has a gradient");
@@ -73,8 +73,8 @@ impl Graph {
             .collect()
     }
 
-    /// Backward nodes of one node: pairs of input slot and adjoint. An adjoint may be a row, a column or a scalar that represents the
-    /// input's full shape.
+    /// Appends the backward nodes of node `y`, whose adjoint (the gradient of the loss with respect to it) is `dy`. Returns pairs of an
+    /// input's index and its adjoint. An adjoint may be a row, a column or a scalar that represents the input's full shape.
     fn backward(&mut self, y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let node = self.nodes[y.0].clone();
         let shape = node.shape;
@@ -135,7 +135,7 @@ impl Graph {
         }
     }
 
-    /// Backward nodes of operations whose gradient needs dy in full shape.
+    /// Backward nodes of operations that need `dy` in full shape.
     fn backward_full(&mut self, op: &Op, inputs: &[NodeId], y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let width = |g: &Graph, slot: usize| g.shape(inputs[slot])[1];
         // Appends a node that is the gradient of one input.
@@ -178,7 +178,7 @@ impl Graph {
         }
     }
 
-    /// Sums an adjoint of shape `shape` down to the shape of a broadcast operand.
+    /// Sums `dy`, an adjoint of shape `shape`, to the shape of a broadcast operand.
     fn reduce(&mut self, dy: NodeId, shape: Shape, operand: NodeId) -> NodeId {
         let to = self.shape(operand);
         let mut repeats = 1;

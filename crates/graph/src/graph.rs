@@ -1,7 +1,7 @@
 //! The builder: a model as a list of nodes with fixed two-dimensional shapes.
 //!
-//! A method per operation checks shapes and appends one node; nothing is computed here. The author of the model writes the shapes, so a
-//! wrong one panics at the line that wrote it. This file does not depend on kernels, memory or instruction sets.
+//! Each operation has a method that checks shapes and appends one node; it computes no values. A wrong shape panics at the caller's line.
+//! This file does not depend on kernels, memory or instruction sets.
 
 use crate::op::{Op, Sums};
 use crate::params::{Init, ParamSpec, Table};
@@ -26,7 +26,7 @@ pub(crate) struct Node {
     pub shape: Shape,
 }
 
-/// Nodes in an order in which each reads only earlier ones.
+/// List of nodes; each node reads only earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
@@ -38,7 +38,7 @@ impl Graph {
         Graph::default()
     }
 
-    /// Creates an empty graph over the parameters of another, so that both run on the same [`crate::Params`].
+    /// Creates an empty graph with the parameters of `other`, so that both run on the same [`crate::Params`].
     pub fn like(other: &Graph) -> Graph {
         Graph { nodes: Vec::new(), table: other.table.clone() }
     }
@@ -82,7 +82,7 @@ impl Graph {
         self.trained(ParamSpec { name: name.into(), shape, vector: false, offset: 0, init })
     }
 
-    /// A trained row `[1, len]` (bias, gain), one-dimensional in files.
+    /// A trained row `[1, len]`, such as a bias or a gain; files store it as one dimension.
     #[track_caller]
     pub fn vector(&mut self, name: &str, len: usize, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape: [1, len], vector: true, offset: 0, init })
@@ -108,7 +108,7 @@ impl Graph {
         self.constant(&[value], [1, 1])
     }
 
-    /// The value of a `[1, 1]` constant.
+    /// The value if `x` is a `[1, 1]` constant.
     fn scalar_of(&self, x: NodeId) -> Option<f32> {
         match &self.nodes[x.0].op {
             Op::Constant(v) if v.len() == 1 => Some(v[0]),
@@ -175,7 +175,7 @@ impl Graph {
     }
 }
 
-/// Methods that append a function of each value.
+/// Defines methods that append a function of each value.
 macro_rules! maps {
     ($($(#[$doc:meta])* $name:ident = $of:ident;)*) => {
         impl Graph {$(
@@ -199,7 +199,7 @@ maps! {
     sqrt = Sqrt;
 }
 
-/// Methods that append a function of two values.
+/// Defines methods that append a function of two values.
 macro_rules! zips {
     ($($(#[$doc:meta])* $name:ident = $of:ident;)*) => {
         impl Graph {$(
@@ -276,7 +276,7 @@ impl Graph {
         let sum = self.sum_all(x);
         self.affine(sum, 1.0 / (rows * cols) as f32, 0.0)
     }
-    /// A row, column or scalar repeated to a shape. Binary operations broadcast by themselves.
+    /// Repeats a row, column or scalar to a shape. Binary operations need no such node.
     #[track_caller]
     pub fn broadcast(&mut self, x: NodeId, shape: Shape) -> NodeId {
         let from = self.shape(x);
@@ -337,7 +337,7 @@ impl Graph {
 
     // ---- by index: integers stored as f32, clamped to the valid range unless stated otherwise ----
 
-    /// One column of each row: x `[r, c]`, index `[r, 1]` -> `[r, 1]`.
+    /// Selects one column in each row: x `[r, c]`, index `[r, 1]` -> `[r, 1]`.
     #[track_caller]
     pub fn take(&mut self, x: NodeId, index: NodeId) -> NodeId {
         let rows = self.shape(x)[0];
@@ -353,7 +353,7 @@ impl Graph {
     }
 
     /// Cross-entropy of each row of `x·wᵀ` with the class in `target`: x `[r, c]`, the parameter w `[n, c]`, target `[r, 1]` -> `[r, 1]`.
-    /// The `[r, n]` logits never exist as a whole.
+    /// The full matrix of logits, `[r, n]`, is never stored.
     #[track_caller]
     pub fn head_loss(&mut self, x: NodeId, w: NodeId, target: NodeId) -> NodeId {
         let ([rows, cols], [_, width]) = (self.shape(x), self.shape(w));
@@ -361,8 +361,8 @@ impl Graph {
         assert_eq!((cols, self.shape(target)), (width, [rows, 1]), "head loss of {rows} rows");
         self.push(Op::HeadLoss, &[x, w, target], [rows, 1])
     }
-    /// Stretches of a sequence: `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`, from each start + `shift`. Positions beyond the end repeat the
-    /// last number.
+    /// Extracts `b` windows of `len` numbers from a sequence: corpus `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`. A window begins `shift`
+    /// after its start. Positions beyond the end repeat the last number.
     #[track_caller]
     pub fn windows(&mut self, corpus: NodeId, starts: NodeId, len: usize, shift: usize) -> NodeId {
         let ([one, n], [batch, column]) = (self.shape(corpus), self.shape(starts));
@@ -372,8 +372,8 @@ impl Graph {
 
     // ---- random ----
 
-    /// Dropout: each number becomes `x/(1 - p)`, or 0 with probability `p`. The result is a function of the generator (a seed, and a stream
-    /// per position in the model), of the integer `step` `[1, 1]`, and of the number's index.
+    /// Dropout: each number becomes `x/(1 - p)`, or 0 with probability `p`. The choice is a function of `rng`, of the integer `step` `[1,
+    /// 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
     #[track_caller]
     pub fn dropout(&mut self, x: NodeId, p: f32, rng: Rng, step: NodeId) -> NodeId {
         assert!((0.0..1.0).contains(&p) && self.shape(step) == [1, 1], "dropout of {p}");

@@ -4,7 +4,7 @@ use crate::graph::{Graph, NodeId};
 use crate::params::Init;
 use math::Act;
 
-/// An activation as a node.
+/// Appends an activation function; returns x for [`Act::None`].
 pub fn activate(g: &mut Graph, x: NodeId, act: Act) -> NodeId {
     match act {
         Act::None => x,
@@ -14,7 +14,7 @@ pub fn activate(g: &mut Graph, x: NodeId, act: Act) -> NodeId {
     }
 }
 
-/// Linear layers `name.0`, `name.1`, … to the given widths, with `act` between them.
+/// Linear layers `name.0`, `name.1`, … with `widths` outputs, and `act` between them.
 pub fn mlp(g: &mut Graph, x: NodeId, name: &str, widths: &[usize], act: Act) -> NodeId {
     let last = widths.len() - 1;
     widths.iter().enumerate().fold(x, |x, (i, &width)| {

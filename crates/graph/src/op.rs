@@ -1,6 +1,7 @@
-//! The operations, each with its name and its plain definition in f64. Their gradients are in `gradients.rs`.
+//! The operations, each with its name and its plain definition in f64. The comment of a variant lists the inputs. Gradients are in
+//! `gradients.rs`.
 //!
-//! `plan.rs` chooses the fast form of an operation, which must agree with the definition here.
+//! `plan.rs` chooses a fast form for each operation, which must agree with the definition here.
 
 use crate::shape::Shape;
 use math::{Binary, Rng, Unary, reference};
@@ -8,11 +9,11 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// Name of the input.
+    /// No inputs; the name of an input of the graph.
     Input(Arc<str>),
-    /// Index into the parameter table.
+    /// No inputs; index into the parameter table.
     Param(usize),
-    /// Row-major values.
+    /// No inputs; row-major values.
     Constant(Arc<[f32]>),
     /// a, b; either may be transposed
     MatMul { ta: bool, tb: bool },
@@ -20,7 +21,7 @@ pub enum Op {
     Affine { scale: f32, shift: f32 },
     /// x
     Unary(Unary),
-    /// x or y, whichever gives the simpler derivative, and dy
+    /// x or y (that which gives the simpler derivative), dy
     UnaryGrad(Unary),
     /// a, b; either may be broadcast
     Binary(Binary),
@@ -28,17 +29,17 @@ pub enum Op {
     Sum(Sums),
     /// x, a row, a column or a single number
     Broadcast,
-    /// x, gamma, and beta for a (centred) layer norm; a root mean square norm is not centred
+    /// x, gamma, and beta if `centred` (layer norm); a root mean square norm is not centred
     Norm { eps: f32, centred: bool },
     /// x, gamma, dy, and the norm's own node, whose kernel saves the statistics
     NormGrad { eps: f32, centred: bool, wrt: Wrt },
-    /// qkv, table of cosines and sines; q and k are rotated by the position of each row in its sequence
+    /// qkv, table of cosines and sines; rotates q and k by each row's position in its sequence, backwards if `back`
     Rotary { back: bool },
     /// qkv
     CausalAttention { heads: usize, len: usize },
     /// qkv, the attention's own node, dy
     CausalAttentionGrad { heads: usize, len: usize },
-    /// Softmax or its logarithm.
+    /// x; softmax of each row, or its logarithm if `log`
     Softmax { log: bool },
     /// y, dy
     SoftmaxGrad { log: bool },
@@ -52,9 +53,9 @@ pub enum Op {
     EmbeddingBagGrad,
     /// x, w, target
     HeadLoss,
-    /// x, w, target, dy, and the loss's own node; the gradient of x or of w
+    /// x, w, target, dy, and the loss's own node; gradient with respect to x if `of_x`, else to w
     HeadLossGrad { of_x: bool },
-    /// x, step; it is its own gradient
+    /// x, step; the gradient applies the same operation to dy
     Dropout { p: f32, rng: Rng },
     /// corpus, starts
     Windows { len: usize, shift: usize },
@@ -62,7 +63,7 @@ pub enum Op {
     Concat,
     /// x; selects columns
     SliceCols { from: usize },
-    /// Adds zero columns on both sides of x.
+    /// x; adds zero columns on both sides, `from` of them on the left
     PadCols { from: usize },
     /// x, treated as a constant
     StopGradient,

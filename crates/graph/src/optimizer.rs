@@ -15,7 +15,7 @@ pub struct Adam {
     pub weight_decay: f32,
     /// Whether weight decay applies to matrices only, not to one-dimensional parameters.
     pub matrices_only: bool,
-    /// Maximum global norm of the gradients; infinity disables clipping.
+    /// Maximum global norm of the gradients, in the units of the gradients; infinity disables clipping.
     pub max_grad_norm: f32,
 }
 
@@ -39,8 +39,8 @@ impl Optimizer {
         Optimizer { m: Buffer::zeros(len), v: Buffer::zeros(len), steps: 0 }
     }
 
-    /// Performs one step on gradients in the layout of the parameters; returns their norm before the clip. If the norm is not finite,
-    /// nothing changes.
+    /// Performs one step on gradients in the layout of the parameters; returns the gradients' norm before clipping. If the norm is not
+    /// finite, nothing changes.
     pub fn step(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
         if grads.len() > WIDE { par::inside(|| self.step_all(isa, adam, params, grads)) } else { self.step_all(isa, adam, params, grads) }
     }

@@ -21,7 +21,7 @@ pub enum Init {
     FanIn,
     /// Uniform in `±√(6/cols)`, for relu nets (He et al. 2015).
     Kaiming,
-    /// Orthogonal rows (or columns, if there are fewer) of this length (Saxe et al. 2013).
+    /// Orthogonal rows of this length; orthogonal columns if there are fewer columns than rows (Saxe et al. 2013).
     Orthogonal(f32),
 }
 
@@ -29,15 +29,15 @@ pub enum Init {
 pub struct ParamSpec {
     pub name: Arc<str>,
     pub shape: Shape,
-    /// One-dimensional in files: `[cols]`.
+    /// Whether files store the parameter as one dimension, `[cols]`.
     pub vector: bool,
-    /// Offset of the first value in the slice.
+    /// Offset of the first value in the slice of all parameters.
     pub offset: usize,
     pub init: Init,
 }
 
 impl ParamSpec {
-    /// Number of values, saturated at the address range of this machine: such a plan is counted, not created.
+    /// Number of values, at most `usize::MAX`. Plans with larger parameters can be counted but not created.
     pub fn len(&self) -> usize {
         self.shape[0].saturating_mul(self.shape[1])
     }
@@ -47,7 +47,7 @@ impl ParamSpec {
     pub fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset.saturating_add(self.len())
     }
-    /// Shape in files.
+    /// Shape of the parameter in files.
     pub fn file_shape(&self) -> &[usize] {
         if self.vector { &self.shape[1..] } else { &self.shape }
     }
@@ -57,7 +57,7 @@ impl ParamSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     specs: Vec<ParamSpec>,
-    /// Length of the whole slice; it may exceed the address range of this machine.
+    /// Number of floats of all parameters and gaps; it may exceed `usize::MAX`.
     floats: u64,
 }
 
@@ -70,13 +70,12 @@ impl Table {
         self.specs.iter().position(|s| *s.name == *name)
     }
 
-    /// Length of the whole slice in floats, saturated at the address range of this machine.
+    /// Number of floats of all parameters and the gaps between them, at most `usize::MAX`.
     pub fn len(&self) -> usize {
         usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of the whole slice; they may exceed the address range of this machine, such as a browser's 32 bits. No parameters are created
-    /// then.
+    /// Bytes of all parameters and gaps. If they exceed the address range (a browser has 32 bits), [`Params::new`] panics.
     pub fn bytes(&self) -> u64 {
         bytes(self.floats)
     }
@@ -111,10 +110,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// Initial values, a function of the seed and each parameter's name alone, equal on every machine.
+    /// Initial values, equal on every machine. The values of a parameter depend only on the seed and its name.
     ///
     /// # Panics
-    /// If this machine cannot address them.
+    /// If this machine cannot address the parameters.
     pub fn new(table: &Table, seed: u32) -> Params {
         assert!(usize::try_from(table.bytes()).is_ok(), "this machine cannot address the parameters; check Table::bytes first");
         let mut values = Buffer::zeros(table.len());
@@ -149,7 +148,7 @@ impl Params {
     }
 }
 
-/// Random stream of a name, so that a new parameter does not change the others (FNV-1a).
+/// Random stream of a parameter: the FNV-1a hash of its name. So a new parameter does not change the initial values of the others.
 fn stream(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -169,8 +168,8 @@ fn fill(values: &mut [f32], spec: &ParamSpec, seed: u32) {
     }
 }
 
-/// The sum of six uniforms minus 3 has mean 0 and variance 1/2. It needs no logarithm, so a seed gives the same weights on every machine,
-/// and it vectorises.
+/// Fills `values` with near-normal numbers: the sum of six uniforms minus 3 has mean 0 and variance 1/2. It needs no logarithm, so a seed
+/// gives the same weights on every machine, and it vectorises.
 fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     const AT_ONCE: usize = 512;
     let mut uniforms = [0.0; 6 * AT_ONCE];
@@ -183,8 +182,8 @@ fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     }
 }
 
-/// Gram-Schmidt on rows of near-normal numbers, in f64 with operations that are exactly rounded everywhere, so that a seed gives the same
-/// weights on every machine.
+/// Orthogonalises rows of near-normal numbers by Gram-Schmidt in f64. Every operation is exactly rounded, so a seed gives the same weights
+/// on every machine.
 fn orthogonal(values: &mut [f32], [rows, cols]: Shape, gain: f32, mut uniform: impl FnMut() -> f32) {
     // The sum of twelve uniforms minus 6 has mean 0 and variance 1, and needs no logarithm.
     let mut normal = || (0..12).map(|_| f64::from(uniform())).sum::<f64>() - 6.0;

@@ -1,6 +1,6 @@
-//! From a graph to a list of kernel calls. This file decides what is needed and what is fused. `plan/lower.rs` chooses each node's kernel,
-//! `plan/join.rs` merges work into products, and `plan/arena.rs` places tensors. Planning happens once; `exec.rs` and GPUs replay the
-//! result.
+//! Translates a graph to a list of kernel calls. This file decides which nodes are needed and which are fused. `plan/lower.rs` chooses each
+//! node's kernel, `plan/join.rs` merges work into products, and `plan/arena.rs` places tensors. Planning happens once; `exec.rs` and GPUs
+//! replay the result.
 
 mod arena;
 mod join;
@@ -24,9 +24,9 @@ pub use join::NARROW;
 /// Memory layout of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// `[batch][features]`: training.
+    /// `[batch][features]`, for training.
     Rows,
-    /// `[batch/32][features][32]`: inference. Tensors with as many rows as the largest input have this layout, including inputs and
+    /// `[batch/32][features][32]`, for inference. Tensors with as many rows as the largest input have this layout, including inputs and
     /// outputs. The last panel is padded.
     Panels,
 }
@@ -46,21 +46,22 @@ pub enum PlanError {
 pub enum Place {
     /// Absent operand.
     Nowhere,
-    /// A tensor between calls, by its index in [`Plan::slots`]. One call writes it, or none if it is an input.
+    /// Tensor in the arena, by its index in [`Plan::slots`]. Exactly one call writes it; none if it is an input.
     Slot(usize),
-    /// Range of the parameters.
+    /// Range of the parameter values, in floats.
     Param(Range<usize>),
-    /// Range of the gradients. The `first` write replaces the contents; the others add.
+    /// Range of the gradients, in floats. The `first` write replaces the contents; later writes add to them.
     Grad { range: Range<usize>, first: bool },
 }
 
-/// One kernel call. Each variant lists its locations: reads -> writes.
+/// One kernel call with the places that it reads and writes. The comment of each [`Call`] lists them: reads -> writes; `?` marks a place
+/// that may be [`Place::Nowhere`].
 #[derive(Clone, Debug)]
 pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 4],
-    /// Whether the first write reuses the memory of a read on the CPU: of the second (`plus`) for [`Call::LinearDx`], else of the first.
+    /// Whether, on the CPU, the first write reuses the memory of a read: of `plus` for [`Call::LinearDx`], else of the first read.
     pub in_place: bool,
 }
 
@@ -68,11 +69,11 @@ pub struct Step {
 pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus?, at? -> dx = plus + dy·W, times the slope of a function at `at` if given
+    /// dy, plus?, at? -> dx = plus + dy·W; with `slope`, times the derivative of this function at `at`
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
     /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
-    /// a, b -> c `[m][n]`; strides are (per row, per column) after transposition
+    /// a, b -> c `[m][n]`; the strides of a and b are (per row, per column) after transposition
     MatMul { m: usize, n: usize, k: usize, a: (usize, usize), b: (usize, usize) },
     /// x -> y
     Affine { scale: f32, shift: f32 },
@@ -80,8 +81,8 @@ pub enum Call {
     Unary(Unary),
     /// x or y, dy -> dx
     UnaryGrad(Unary),
-    /// a, b -> y: `blocks` times `[rows][cols]`; one block for rows, one per panel for panels. Each operand has its span and its stride
-    /// from block to block.
+    /// a, b -> y: `blocks` blocks of `[rows][cols]`. A tensor in rows is one block; in panels, each panel is a block. `a` and `b` hold each
+    /// operand's span and its distance from block to block in floats.
     Binary { op: Binary, blocks: usize, rows: usize, cols: usize, a: (Span, usize), b: (Span, usize) },
     /// x -> y
     Sum { of: Sums, rows: usize, cols: usize },
@@ -89,7 +90,7 @@ pub enum Call {
     Norm { panels: bool, rows: usize, cols: usize, eps: f32, centred: bool },
     /// x, gamma, statistics, dy -> dx, dgamma, dbeta if centred
     NormGrad { rows: usize, cols: usize, centred: bool },
-    /// qkv, table of `[len][size]` -> qkv with rotated q and k
+    /// qkv, table of `[len][size]` -> qkv with q and k rotated, backwards if `back`
     Rotary { rows: usize, cols: usize, size: usize, back: bool },
     /// qkv of rows of 3·cols -> y, logarithms of the softmax sums?
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
@@ -113,13 +114,13 @@ pub enum Call {
     EmbeddingBag { rows: usize, cols: usize, k: usize, relu: bool },
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
-    /// One x per part -> y: `rows` times `cols` floats, 0 outside the parts.
+    /// one x per part -> y: `rows` times `cols` floats, which are 0 outside the parts
     Columns { rows: usize, cols: usize, parts: Vec<ColumnSpan> },
-    /// x -> y: a copy for a kernel that could not write to the destination.
+    /// x -> y: copies x to y, or adds it to a gradient, if the kernel that computed x could not write there
     Collect,
 }
 
-/// Copies floats `from..from + width` of rows of `of` to the floats `at..` of other rows.
+/// In each row, copies `width` floats from a source with `of` floats per row: from offset `from` to offset `at`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnSpan {
     pub of: usize,
@@ -162,7 +163,7 @@ impl Call {
         }
     }
 
-    /// Sizes that determine the work: rows, inputs and outputs of a product, else rows and columns.
+    /// Sizes that determine the work: rows, inputs and outputs of a product; rows and columns of other calls.
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -184,7 +185,7 @@ impl Call {
         }
     }
 
-    /// Rows, inputs and outputs of calls that consist of products.
+    /// Rows, inputs and outputs if the call consists of products.
     fn product(&self) -> Option<[usize; 3]> {
         match *self {
             Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => Some([rows, cols, len]),
@@ -197,7 +198,7 @@ impl Call {
         }
     }
 
-    /// Multiply-adds of a product, in f64 because they may exceed a browser's usize.
+    /// Multiply-adds of the call's products, in f64 because they may exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
@@ -232,17 +233,17 @@ pub(crate) struct Pack {
 /// One input or kernel of a plan, for a drawing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PlanNode {
-    /// `policy.0` after its parameters, or the name of an input or output.
+    /// Name of the first parameter's layer, such as `policy.0`; without parameters, the name of the input, the output or the operation.
     pub name: String,
-    /// `linear + bias + tanh`
+    /// Operations of the kernel, such as `linear + bias + tanh`.
     pub op: String,
     pub shape: Shape,
     pub parameters: usize,
-    /// Indices of the nodes it reads.
+    /// Indices, in [`Plan::describe`], of the nodes that this node reads.
     pub reads: Vec<usize>,
 }
 
-/// An input or output.
+/// An input or output of a plan.
 #[derive(Clone, Debug)]
 pub struct Port {
     pub name: Arc<str>,
@@ -256,7 +257,7 @@ pub struct Plan {
     pub(crate) layout: Layout,
     pub(crate) table: Table,
     pub(crate) steps: Vec<Step>,
-    /// Ranges of the arena.
+    /// Range of each tensor in the arena, in floats.
     pub(crate) slots: Vec<Range<usize>>,
     arena_len: u64,
     pub(crate) inputs: Vec<Port>,
@@ -265,9 +266,9 @@ pub struct Plan {
     pub(crate) packs: Vec<Pack>,
     pub(crate) trains: bool,
     pub(crate) half: bool,
-    /// Whether a call is large enough for more than one thread.
+    /// Whether at least one call is large enough for several threads.
     pub(crate) wide: bool,
-    /// Parameters without influence on the loss; their gradients are zero.
+    /// Ranges of the parameters that the loss does not depend on; their gradients are zero.
     pub(crate) untouched: Vec<Range<usize>>,
     nodes: Vec<PlanNode>,
     unshared_len: u64,
@@ -312,28 +313,27 @@ impl Plan {
     pub fn table(&self) -> &Table {
         &self.table
     }
-    /// Inputs and kernels in the order they run.
+    /// Inputs and kernels in the order in which they run.
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
-    /// Bytes of the arena that holds every tensor. They may exceed the address range of this machine, such as a browser's 32 bits; no
-    /// executor is created then.
+    /// Bytes of the arena that holds every tensor. If they exceed the address range (a browser has 32 bits), no executor can be created.
     pub fn arena_bytes(&self) -> u64 {
         bytes(self.arena_len)
     }
-    /// Bytes of the tensors without shared memory.
+    /// Bytes of all tensors if none shared memory with another.
     pub fn unshared_bytes(&self) -> u64 {
         bytes(self.unshared_len)
     }
     /// Floats of the arena.
     ///
     /// # Panics
-    /// If this machine cannot address them.
+    /// If this machine cannot address the arena.
     pub(crate) fn arena_len(&self) -> usize {
         usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
-    /// Text such as `64x144x128`: rows, inputs and outputs of a product, rows and columns of a row-wise call, else the number of values
-    /// written.
+    /// Sizes of a step as text, such as `64x144x128`: rows, inputs and outputs of a product; rows and columns of a row-wise call; else the
+    /// number of values written.
     pub fn shape_of(&self, step: &Step) -> String {
         let sizes = step.call.sizes();
         if !sizes.is_empty() {
@@ -345,12 +345,12 @@ impl Plan {
             Place::Nowhere => "0".into(),
         }
     }
-    /// Kernel calls in execution order: the one program for all executors.
+    /// Kernel calls in execution order. All executors run this list.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-    /// [`Plan::steps`] divided into parts of about the given number of multiply-adds, at least one product each, for
-    /// [`crate::Executor::train_part`].
+    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most the given number of multiply-adds, or one
+    /// product if this is larger.
     pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
         let mut sum = 0.0;
@@ -366,15 +366,16 @@ impl Plan {
         }
         parts
     }
-    /// Multiply-adds of all products.
+    /// Multiply-adds of all products in one run.
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Multiply-adds of the longest product, the minimum size of a part.
+    /// Multiply-adds of the largest call. No part of [`Plan::parts`] can be limited to fewer.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
-    /// Range of each tensor between calls in an arena of [`Plan::arena_bytes`]. An executor with another arena needs only the lengths.
+    /// Range of each tensor, in floats, in the arena of [`Plan::arena_bytes`]. An executor with its own memory layout uses only the
+    /// lengths.
     pub fn slots(&self) -> &[Range<usize>] {
         &self.slots
     }
@@ -385,11 +386,11 @@ impl Plan {
     pub fn outputs(&self) -> &[Port] {
         &self.outputs
     }
-    /// Slots with constant contents.
+    /// Indices of the slots that hold constants, with their contents.
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
     }
-    /// Range of a weight in the parameters, given its range among the packed weights.
+    /// Range in the parameters of the weight that has the range `packed` among the packed weights.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
         let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");
         self.table.specs()[pack.param].range()
@@ -399,7 +400,7 @@ impl Plan {
     }
 }
 
-/// Chain of nodes that one kernel computes, named after its last node.
+/// Nodes that one kernel computes: a product and the operations after it. The chain's key in [`Planner::chains`] is its last node.
 #[derive(Clone, Debug, Default)]
 struct Chain {
     product: usize,
@@ -407,20 +408,21 @@ struct Chain {
     norm: Option<usize>,
     residual: Option<usize>,
     act: Act,
-    /// Input of the activation, if its gradient also reads it.
+    /// Input of the activation, if the activation's gradient also reads this input.
     saved: Option<usize>,
 }
 
-/// Tensor without a location yet.
+/// Tensor that has no range in the arena yet.
 #[derive(Clone, Debug)]
 struct Slot {
     len: u64,
-    /// First and last step that use it.
+    /// Index of the first step that uses the tensor.
     first: usize,
+    /// Index of the last step that uses the tensor.
     last: usize,
-    /// Whether it is an input, which keeps its memory from the first step on.
+    /// Whether the tensor is an input, which keeps its memory for the whole run.
     given: bool,
-    /// Whether it is an output, which keeps its memory to the last step.
+    /// Whether the tensor is an output, which keeps its memory until the end of the run.
     kept: bool,
 }
 
@@ -429,23 +431,24 @@ struct Planner<'g> {
     layout: Layout,
     /// Number of rows of the tensors that are in panels.
     batch: usize,
-    /// Nodes that read each live node. A norm's gradient takes the norm's input and statistics from the forward kernel, so these reads do
-    /// not count.
+    /// Nodes that read each node.
     readers: Vec<Vec<usize>>,
-    /// Number of readers, outputs and gradients.
+    /// Number of uses of each node: reads, outputs and gradients. Reads of values that a forward kernel saves for a gradient (the input and
+    /// the statistics of a norm) do not count.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// Whether a node belongs to a product's chain.
+    /// Whether each node belongs to a product's chain.
     claimed: Vec<bool>,
-    /// Whether another node's kernel computes it.
+    /// Whether the kernel of another node computes this node.
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
-    /// Factor of each head's loss in the total loss, by node, for heads whose gradients are computed together with the loss.
+    /// By node of a head's loss: the factor of this loss in the total loss. Contains only heads whose gradients are computed together with
+    /// the loss.
     heads: BTreeMap<usize, f32>,
-    /// Statistics that a norm or an attention saves, by its node.
+    /// By node of a norm or an attention: the place of the statistics that it saves.
     stats: BTreeMap<usize, Place>,
-    /// For each node that is a gradient or a term of a gradient: the parameters.
+    /// By node: indices of the parameters whose gradient the node is, or is a term of.
     gradient_of: BTreeMap<usize, Vec<usize>>,
     written: Vec<bool>,
     slots: Vec<Slot>,
@@ -456,11 +459,11 @@ struct Planner<'g> {
     constants: Vec<(usize, Vec<f32>)>,
 }
 
-/// Drawing of the plan.
+/// Nodes of the plan's drawing; see [`Plan::describe`].
 #[derive(Default)]
 struct Drawing {
     nodes: Vec<PlanNode>,
-    /// Drawn node that computes each node of the graph.
+    /// By node of the graph: index of the drawn node that computes it.
     of: BTreeMap<usize, usize>,
 }
 
@@ -583,7 +586,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// A gradient that is a sum is written part by part, so that no separate pass adds the parts.
+    /// Registers node `id` as the gradient of a parameter. If the gradient is a sum, registers its terms instead: each term is added to the
+    /// gradient directly, so no separate pass adds them.
     fn split_gradient(&mut self, param: usize, id: usize) {
         let node = &self.graph.nodes[id];
         let same = |i: &NodeId| self.graph.shape(*i) == node.shape;
@@ -599,14 +603,14 @@ impl<'g> Planner<'g> {
 
     // ---- what is fused ----
 
-    /// The only node that reads another, if no other use needs its value.
+    /// The only node that reads node `id`; `None` if the value has another use, or the reader belongs to a chain already.
     fn sole_reader(&self, id: usize) -> Option<usize> {
         let mut readers = self.readers[id].iter().filter(|&&r| !self.is_norm_grad(r));
         let reader = *readers.next()?;
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
-    /// The gelu of a node, if its other readers (including its gradient) run after it.
+    /// The gelu of node `id`, if the other readers of the node (including the gelu's gradient) run after it.
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
         // The last reader comes first.
         let (&gelu, others) = self.readers[id].split_last()?;
@@ -622,7 +626,7 @@ impl<'g> Planner<'g> {
         matches!(self.graph.nodes[id].op, Op::NormGrad { .. })
     }
 
-    /// The other operand of an addition, if it has this shape.
+    /// The operand of the addition `add` that is not `one`, if it has this shape.
     fn addend(&self, add: usize, one: usize, shape: Shape) -> Option<usize> {
         let node = &self.graph.nodes[add];
         let other = match (&node.op, node.inputs.as_slice()) {
@@ -638,7 +642,7 @@ impl<'g> Planner<'g> {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
     }
 
-    /// The needed gradients of a head's loss: of x and of w.
+    /// Nodes of the gradients of a head's loss with respect to x and to w; `None` if nothing needs the gradient.
     fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
         [true, false].map(|of_x| {
             let wanted = Op::HeadLossGrad { of_x };
@@ -646,7 +650,7 @@ impl<'g> Planner<'g> {
         })
     }
 
-    /// If all rows of a head have the same weight in the total loss, the gradients are computed together with the loss.
+    /// Fuses the gradients of a head with its loss, if all rows have the same factor in the total loss.
     fn find_head(&mut self, head: usize, fuse: bool) {
         if !fuse || self.graph.nodes[head].op != Op::HeadLoss {
             return;
@@ -668,8 +672,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Extends a product of a node and a parameter by bias, layer norm, residual and activation, or by the addition of another gradient.
-    /// Extends an embedding bag by bias and relu.
+    /// Extends a product of a node and a parameter to a [`Chain`]: by bias, layer norm, residual and activation, or by the addition of
+    /// another gradient. Extends an embedding bag by bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

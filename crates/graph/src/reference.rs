@@ -3,10 +3,10 @@
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Values of all nodes, row-major; `inputs` by name, `params` in the layout of the graph's table.
+/// Values of all nodes, row-major. `inputs` are pairs of name and values; `params` has the layout of the graph's table.
 ///
 /// # Panics
-/// If an input of the graph is missing or has another length.
+/// If an input of the graph is missing or has the wrong length.
 pub fn evaluate(graph: &Graph, inputs: &[(&str, &[f64])], params: &[f64]) -> Vec<Vec<f64>> {
     let mut values: Vec<Vec<f64>> = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {

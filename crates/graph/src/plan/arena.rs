@@ -26,7 +26,7 @@ impl Planner<'_> {
         }
     }
 
-    /// If a kernel is the last reader of an operand, lets it write to the operand's memory. Returns for each slot the slot whose memory it
+    /// Lets a kernel write its result to the memory of an operand that no later step reads. Returns for each slot the slot whose memory it
     /// uses.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
@@ -61,7 +61,7 @@ impl Planner<'_> {
         alias
     }
 
-    /// Assigns a range to every slot; returns the ranges and the end of the arena.
+    /// Assigns a range to every slot; returns the ranges and the length of the arena, in floats.
     pub(super) fn place(&self, alias: &[usize]) -> (Vec<Range<usize>>, u64) {
         let life = |(i, slot): (usize, &Slot)| match alias[i] == i {
             true => Life { len: slot.len, first: slot.first, last: slot.last },
@@ -75,7 +75,7 @@ impl Planner<'_> {
     }
 }
 
-/// A tensor in an arena: its length, and its first and last use.
+/// A tensor in an arena: its length, and the indices of the first and the last step that use it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Life {
     pub len: u64,
@@ -83,7 +83,8 @@ pub struct Life {
     pub last: usize,
 }
 
-/// Offset of each tensor, and the end of the last. Large tensors come first, each at the lowest offset that is free during its lifetime.
+/// Returns the offset of each tensor, and the length of the arena. Places large tensors first, each at the lowest offset that is free
+/// during its lifetime.
 pub fn arrange(lives: &[Life], align: u64) -> (Vec<u64>, u64) {
     let mut starts = vec![0; lives.len()];
     let mut order: Vec<usize> = (0..lives.len()).filter(|&i| lives[i].len > 0).collect();

@@ -1,11 +1,11 @@
-//! Merges work into products that would otherwise need its own pass over memory.
+//! Merges operations that would otherwise need their own pass over memory into products.
 
 use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// Maximum number of columns of a matrix for which a GPU thread holds whole rows. The threads sum such columns while they compute them, so
-/// no product needs to.
+/// Maximum number of columns of a matrix for which a GPU thread computes whole rows. Such threads also sum the columns, so these sums are
+/// not merged into a product.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
@@ -41,7 +41,8 @@ impl Planner<'_> {
         self.drop_left_out();
     }
 
-    /// Merges the column sums of a wide matrix (the gradient of a bias) into the product that reads it for the weight's gradient.
+    /// Merges the column sums of a matrix with more than [`NARROW`] columns (the gradient of a bias) into the product that reads this
+    /// matrix for the weight's gradient.
     pub(super) fn join_sums(&mut self) {
         let same = |one: &Place, other: &Place| match (one, other) {
             (Place::Grad { range: one, .. }, Place::Grad { range: other, .. }) => one == other,
@@ -72,7 +73,7 @@ impl Planner<'_> {
         self.steps[step].writes = [NOWHERE; 4];
     }
 
-    /// Only removed calls write nothing.
+    /// Removes the calls that [`Self::leave_out`] has marked; only these write nothing.
     fn drop_left_out(&mut self) {
         self.steps.retain(|step| step.writes != [NOWHERE; 4]);
     }

@@ -18,7 +18,7 @@ impl Planner<'_> {
         if self.is_panels(shape) { panels_len(shape[0], shape[1]) } else { shape[0] * shape[1] }
     }
 
-    /// [`Self::len`] in u64, because the product may exceed a usize.
+    /// [`Self::len`] as a u64, for sizes that exceed a usize.
     fn wide_len(&self, [rows, cols]: Shape) -> u64 {
         let rows = if self.is_panels([rows, cols]) { rows.next_multiple_of(PANEL) } else { rows };
         product(rows, cols)
@@ -36,7 +36,8 @@ impl Planner<'_> {
         place
     }
 
-    /// Location for the value of node `id`, whose kernel can add to its output: a gradient if possible, else a new slot.
+    /// Place for the value of node `id`, whose kernel can add to its output: a gradient if the node is used for nothing else, else a new
+    /// slot.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -52,7 +53,7 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Copies or adds a node to the gradients that it is part of, unless its kernel has written there.
+    /// Copies or adds the value of a node to the gradients that it is part of, unless its kernel has written it to them.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));
@@ -67,7 +68,7 @@ impl Planner<'_> {
         self.steps.push(step);
     }
 
-    /// Range in the packed weights of a parameter in one packing.
+    /// Range of a parameter among the packed weights, in the given packing; adds the packing if it is missing.
     fn packed(&mut self, param: usize, packing: Packing) -> Range<usize> {
         if let Some(pack) = self.packs.iter().find(|p| p.param == param && p.packing == packing) {
             return pack.range.clone();
@@ -199,7 +200,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Appends a call that writes the node's value only.
+    /// Lowers a node to a call whose only output is the node's value.
     fn lower_as(&mut self, id: usize, call: Call, reads: &[Place]) {
         let y = self.slot_for(id);
         self.emit(call, reads, &[y]);
@@ -313,7 +314,7 @@ impl Planner<'_> {
         self.lower_as(id, call, &reads);
     }
 
-    /// Location of a layer norm's statistics, if a gradient reads them.
+    /// Place for the statistics of a layer norm; [`Place::Nowhere`] if no gradient reads them.
     fn stats_for(&mut self, norm: usize) -> Place {
         if !self.readers[norm].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm) {
             return Place::Nowhere;
@@ -323,7 +324,7 @@ impl Planner<'_> {
         stats
     }
 
-    /// One kernel computes all gradients of a norm.
+    /// Lowers all gradients of a norm to one kernel call.
     fn lower_norm_grad(&mut self, id: usize, ids: &[usize]) {
         let graph = self.graph;
         let [rows, cols] = graph.nodes[ids[0]].shape;
@@ -357,7 +358,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Lowers the loss of a head, with its gradients or without, or the gradients alone.
+    /// Lowers the loss of a head, with or without its gradients, or the gradients alone, to one kernel call.
     fn lower_head(&mut self, id: usize, ids: &[usize]) {
         let ([rows, inp], w) = (self.graph.nodes[ids[0]].shape, &self.graph.nodes[ids[1]]);
         let Op::Param(param) = w.op else { unreachable!("a head's weights are a parameter") };
@@ -388,7 +389,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Copies columns of other tensors. Each part has its width, its first source column, the number of columns, and its destination.
+    /// Lowers a node that copies columns of other tensors. Each part is, in columns: the width of the source, the first column to copy, the
+    /// number of columns, and their position in the result.
     fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
         let [rows, cols] = self.graph.nodes[id].shape;
         let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };
