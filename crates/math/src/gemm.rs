@@ -5,6 +5,8 @@
 //! Blocks over k continue the chain from C, so tile shapes and block sizes do not change the bits. Products beyond the second-level cache
 //! are computed block by block. Large products are divided into pieces of the output for all threads. The module is no BLAS: it supports
 //! the shapes of layers only.
+//!
+//! In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -45,36 +47,36 @@ pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
     pub eps: f32,
-    /// Input of the norm, in the layout of the output, for the backward pass. Empty if nothing is saved, as are the other slices.
+    /// Receives the input of the norm, in the layout of the output, for the backward pass; empty if it is not needed.
     pub save_pre: &'a mut [f32],
-    /// `[rows][2]`: mean and 1/std of each row.
+    /// Receives the mean and 1/std of each row, `[rows][2]`; empty if they are not needed.
     pub save_stats: &'a mut [f32],
 }
 
 /// Operations on a product before it is stored: act(norm(product + bias) + residual).
 #[derive(Default)]
 pub struct Epilogue<'a> {
-    /// `[out]`
+    /// Bias of each output, `[out]`.
     pub bias: Option<&'a [f32]>,
     pub norm: Option<Norm<'a>>,
     /// Addend in the layout of the output.
     pub residual: Option<&'a [f32]>,
     pub act: Act,
-    /// Input of the activation, saved if its gradient needs it; rows only.
+    /// Receives the input of the activation if its gradient needs it, else empty. Only [`linear_rows`] supports it.
     pub save: &'a mut [f32],
 }
 
-/// Number of floats that [`pack_rows`] writes. The three lengths saturate at the address range of this machine.
+/// Number of floats that [`pack_rows`] writes, at most `usize::MAX`.
 pub fn packed_rows_len(out: usize, inp: usize) -> usize {
     out.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(inp)
 }
 
-/// Number of floats that [`pack_rows_t`] writes.
+/// Number of floats that [`pack_rows_t`] writes, at most `usize::MAX`.
 pub fn packed_rows_t_len(out: usize, inp: usize) -> usize {
     inp.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(out)
 }
 
-/// Number of floats that [`pack_panels`] writes.
+/// Number of floats that [`pack_panels`] writes, at most `usize::MAX`.
 pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out.saturating_mul(inp)
 }
@@ -281,25 +283,25 @@ pub(crate) unsafe fn panel_product(
     run_tiles(isa, product, None);
 }
 
-/// Size of a side after padding to the lanes; approximate across instruction sets.
+/// Size after padding to whole vectors; 16 lanes are an approximation for all instruction sets.
 fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }
 
-/// Rows whose output is still in cache when the epilogue runs.
+/// Number of rows whose output is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Steps of k for which a block of B stays in the first-level cache.
+/// Number of steps of k for which a block of B stays in the first-level cache.
 const K_BLOCK: usize = 384;
 /// [`K_BLOCK`] for a B that is packed on the stack during the product.
 const K_STACK: usize = 128;
-/// Columns of C for which a block of A stays in cache.
+/// Number of columns of C for which a block of A stays in cache.
 const N_LARGE: usize = 2048;
-/// Stride of a copied block's rows: one cache line more than their length, because equal cache sets would conflict.
+/// Floats from one row of a copied block to the next: one cache line more than the row, so that the rows use different cache sets.
 const ROW_LARGE: usize = K_LARGE + 16;
-/// Multiply-adds that justify another thread: about 60 µs natively, 250 µs in a browser.
+/// Number of multiply-adds that justifies another thread: about 60 µs natively, 250 µs in a browser.
 pub const PIECE: usize = 1 << 23;
 
-/// A `u64`, because the count can exceed a browser's `usize`.
+/// Number of multiply-adds of a product, as a `u64` because it can exceed a browser's `usize`.
 fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
@@ -329,8 +331,9 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Number of pieces down and across, each of at least [`PIECE`] multiply-adds, with the least lost time. Each piece reads its rows of A and
-/// its columns of B again, at `of_a` and `of_b` multiply-adds per number. With fewer pieces, threads wait longer for the last one.
+/// Numbers of pieces down and across with the least lost time; each piece has at least [`PIECE`] multiply-adds. With more pieces, operands
+/// are read more often: reading a number of A costs as much as `of_a` multiply-adds, a number of B `of_b`. With fewer pieces, threads wait
+/// longer for the last piece.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -371,15 +374,16 @@ struct Blocks {
     b: [MaybeUninit<f32>; K_LARGE * PANEL],
 }
 
-/// A separate function, because only large products justify this much stack.
+/// Runs a product with copied blocks. A separate function, because only large products justify this much stack.
 #[inline(never)]
 fn run_large(isa: Isa, product: Product) {
     let mut blocks = MaybeUninit::<Blocks>::uninit();
     run_tiles(isa, product, Some(&mut blocks));
 }
 
-/// Never inlined, so that a module contains the tiles once. Without copied blocks, the loop order is: columns of a tile, blocks of k, rows.
-/// With copied blocks: blocks of rows and columns, blocks of k (whose rows of A are copied together), tiles of the block.
+/// Computes a product tile by tile. Never inlined, so that a module contains the tiles once. Without copied blocks, the loop order is:
+/// columns of a tile, blocks of k, rows. With copied blocks: blocks of rows and columns, blocks of k (whose rows of A are copied together),
+/// tiles of the block.
 #[inline(never)]
 fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
@@ -529,15 +533,15 @@ fn tile_rows<S: Simd>(rows: usize) -> usize {
     }
 }
 
-/// Cache lines to prefetch during other work, some at a time.
+/// Cache lines to prefetch during other work, a few per call of [`Ahead::ask`].
 struct Ahead {
     p: *const f32,
     stride: usize,
-    /// Lines in each row.
+    /// Number of cache lines in each row.
     lines: usize,
     rows: usize,
     line: usize,
-    /// Lines per call of [`Ahead::ask`].
+    /// Number of cache lines per call of [`Ahead::ask`].
     quota: usize,
 }
 
@@ -574,7 +578,7 @@ fn even_for(rows: usize, most: usize, height: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
 
-/// Copies rows of A together: `[rows][ROW_LARGE]`. Returns the address and the strides.
+/// Copies rows of A to adjacent memory, `[rows][ROW_LARGE]`. Returns the address and the strides of the copy.
 #[inline(always)]
 unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps: usize, to: *mut f32) -> (*const f32, usize, usize) {
     // SAFETY: the caller guarantees rows <= M_LARGE and steps <= K_LARGE.
@@ -593,14 +597,15 @@ unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps:
     (to.cast_const(), ROW_LARGE, 1)
 }
 
-/// Floats from one tile's rows to the next in a copy by [`copy_tiles`]. Not a power of two, because equal cache sets would conflict.
+/// Floats from the rows of one tile to those of the next in a copy by [`copy_tiles`]: not a power of two, so that the tiles use different
+/// cache sets.
 #[inline(always)]
 fn tile_stride<S: Simd>(steps: usize) -> usize {
     S::TILE_ROWS * steps + 16
 }
 
-/// Copies the columns of a transposed A in the order in which the tiles read them: `[rows/height][steps][height]`; the last blocks are
-/// lower.
+/// Copies the columns of a transposed A in the order in which the tiles read them, `[rows/height][steps][height]`. Rows after the last
+/// whole tile form lower blocks.
 #[inline(always)]
 unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut f32) {
     // SAFETY: guaranteed by the caller, as above. The padding of [`tile_stride`] is smaller than that of rows of ROW_LARGE.
@@ -855,7 +860,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     }
 }
 
-/// `dst[steps][width]` = `b[k·ks + c·cs]`; the columns from `cols` on are 0.
+/// Packs columns of B: `dst[steps][width]` = `b[k·ks + c·cs]`; the columns from `cols` on are 0.
 #[inline(always)]
 unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, width: usize, dst: *mut f32) {
     // SAFETY: the caller guarantees that b holds [steps][cols] at these strides, and dst [steps][width].
@@ -890,7 +895,7 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
     }
 }
 
-/// `B[k][n]` at any strides → `[n/width][k][width]`.
+/// Packs a B of any strides to `[n/width][k][width]`.
 fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]) {
     kernel!(isa, |s: S, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]| {
         let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else { return };
@@ -916,7 +921,7 @@ struct Finish<'a> {
     /// gamma, beta, eps
     norm: Option<(&'a [f32], &'a [f32], f32)>,
     residual: Option<&'a [f32]>,
-    /// Lower bound: 0 for relu, else -infinity.
+    /// Lower bound of the result: 0 for a relu whose input is not saved, else -infinity.
     floor: f32,
 }
 
@@ -931,7 +936,7 @@ impl<'a> Finish<'a> {
     }
 }
 
-/// The expensive functions run in a separate pass over data that is still in cache.
+/// Applies tanh or gelu in a separate pass over data that is still in cache, because these functions are expensive.
 fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     if matches!(act, Act::Tanh | Act::Gelu)
         && let Some(op) = act.unary()

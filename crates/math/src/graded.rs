@@ -9,21 +9,21 @@ use crate::isa::{Isa, Simd, kernel, strips};
 
 /// Integer that represents 1.0 in a row.
 const ONE: f32 = 1_048_576.0;
-/// Largest magnitude of a step, so that sums of a thousand steps fit.
+/// Largest magnitude of a step, so that sums of a thousand steps fit into 32 bits.
 const MOST: f32 = 1.9;
 
-/// Construction of a row.
+/// Rule for one row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grade {
     /// Index of the row's trained step.
     pub step: u32,
     /// Factor of the step.
     pub scale: f32,
-    /// Whether the row continues from the previous row of the table.
+    /// Whether the previous row of the table is added to the step.
     pub onward: bool,
 }
 
-/// `table[rows][width]` of integers from `steps[·][width]`. The width is a multiple of 16.
+/// Computes the integers of `table[rows][width]` from the trained steps, `steps[·][width]`. The width is a multiple of 16.
 pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]) {
     assert!(width.is_multiple_of(16) && table.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= steps.len()));
@@ -63,8 +63,8 @@ pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slo
     });
 }
 
-/// Starts from `from` (zeros if empty), adds the rows of one list and subtracts those of another. Writes the integer sum to `sum` and the
-/// rectified floats to `y`, if these are not empty.
+/// Starts from the sum `from` (zeros if empty), adds the rows listed in `added` and subtracts those listed in `taken`. Writes the integer
+/// sum to `sum` and its rectified floats to `y`, unless these are empty.
 pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], taken: &[u16], sum: &mut [u32], y: &mut [f32]) {
     assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
@@ -169,8 +169,8 @@ impl Scatter<'_> {
 /// Maximum number of columns of [`softmax_open`].
 pub const MOST_OPEN: usize = 8;
 
-/// `y[r]` = softmax(`x[r]`) over the columns whose bit is set in `open[r]`; the others are 0. x rows are `stride` apart, y is
-/// `[rows][cols]`. A row without any open column is all 0.
+/// `y[r]` = softmax(`x[r]`) over the columns whose bit is set in `open[r]`; the other columns are 0. The rows of x are `stride` floats
+/// apart; y is `[rows][cols]`. A row without any open column is all 0.
 pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]) {
     let rows = open.len();
     assert!((1..=MOST_OPEN).contains(&cols) && cols <= stride);

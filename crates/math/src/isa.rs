@@ -31,7 +31,7 @@ macro_rules! kernel {
     };
 }
 
-/// Methods of a set that work on values. The token proves that the machine has the instructions of their bodies.
+/// Defines methods of an instruction set that work on values. The token proves that the machine has the instructions of their bodies.
 macro_rules! values {
     ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
         #[inline(always)]
@@ -43,7 +43,7 @@ macro_rules! values {
     )*};
 }
 
-/// `values!` for methods that read or write memory at the caller's pointer.
+/// Defines methods like those of `values!` that read or write memory at the caller's pointer.
 macro_rules! pointers {
     ($(fn $name:ident($($arg:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => {$(
         #[inline(always)]
@@ -83,13 +83,14 @@ pub use simd::{Kernel, Simd};
 /// Instruction set of a compiled kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
-    /// Arrays of four in plain Rust; the compiler chooses the instructions.
+    /// Arrays of four numbers in plain Rust; the compiler chooses the instructions.
     Portable,
     Avx2,
     Avx512,
-    /// AVX-512 with products of operands rounded to bf16 and sums in f32. The numbers differ, so it is used only on request.
+    /// AVX-512 with products of operands rounded to bf16 and sums in f32. The results differ from those of other sets, so it is used only
+    /// on request.
     Bf16,
-    /// [`Isa::Bf16`] with AMX tiles, which add in another order.
+    /// [`Isa::Bf16`] with AMX tiles, which add the products in a different order.
     Amx,
     Neon,
     /// WebAssembly SIMD.
@@ -106,7 +107,7 @@ impl Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_available()).unwrap_or(Isa::Portable)
     }
 
-    /// Returns every set of this machine and build, fastest first. A wasm module contains one.
+    /// Returns every set of this machine and build, the fastest first. A wasm module contains exactly one.
     pub fn available() -> Vec<Isa> {
         Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
     }
@@ -153,8 +154,8 @@ impl Isa {
         matches!(self, Isa::Bf16 | Isa::Amx)
     }
 
-    /// Whether multiply-add rounds once. Two sets that agree on this give the same bits. The engine decides about a relaxed multiply-add,
-    /// so it is tested there.
+    /// Whether multiply-add rounds once. Two sets that agree on this give the same bits. Tested at run time, because the browser's engine
+    /// chooses the rounding of a relaxed multiply-add.
     pub fn fused(self) -> bool {
         kernel!(self, |s: S| -> bool {
             // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless the product is not rounded.

@@ -5,7 +5,7 @@
 //! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). A slice that is too short for the given
 //! shape is a caller's bug and panics. Shapes: R rows, C columns, row-major `[R][C]`; weights are `[out][inp]`, as in PyTorch's `Linear`. A
 //! batch of features is either `[rows][features]` (training) or panels, `[rows/PANEL][features][PANEL]` (inference and rollouts), whose
-//! last panel is padded.
+//! last panel is padded. In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
 #![allow(unsafe_code)]
 #![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml

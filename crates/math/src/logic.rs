@@ -1,52 +1,56 @@
 //! Layers of soft logic gates. A gate is f(a, b) = c0 + c1 a + c2 b + c3 ab, the only form that a mixture of the 16 operations of two bits
-//! can have. Its four coefficients are computed once per step from its parameters.
+//! can have. Its four coefficients are computed once per step from its parameters. A slope is the derivative of the loss with respect to a
+//! value.
 //!
-//! Activations are `[feature][width]`. The width counts cells that share the gates: [`CELLS`] cells of a grid, or those of several
-//! channels. It is 32 or 64.
+//! Activations are `[feature][width]`. The width is the number of cells that share the gates: the [`CELLS`] cells of a block, in one
+//! channel or in two. It is 32 or 64.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 use std::ops::Range;
 
-/// Cells of a block.
+/// Number of cells in a block.
 pub const CELLS: usize = 32;
 /// Number of partial sums per gate for the slopes of its coefficients: four per coefficient, which [`slopes`] adds up.
 pub const SUMS: usize = 16;
-/// Number of floats that a gather may read and write beyond the last.
+/// Number of floats beyond the last cell that [`gather`] may read and write.
 pub const SLACK: usize = 16;
 
-/// Wires of a layer as walks from gate to gate. An input that the next gate also reads, and the sum of its slopes, stay in registers.
+/// Gates of a layer, ordered in walks: sequences of gates in which an input that the next gate also reads, and the sum of its slopes, stay
+/// in registers.
 #[derive(Clone, Debug)]
 pub struct Layer {
     width: usize,
     inputs: usize,
     walks: Vec<Walk>,
     gates: Vec<Gate>,
-    /// Gates for outputs that overwrite inputs, and the length of that memory: see [`Layer::move_in`].
+    /// Gates with offsets in a shared memory, where outputs overwrite inputs: see [`Layer::move_in`]. Empty before that call.
     moved: Vec<Gate>,
+    /// Length in floats of the shared memory.
     moved_len: usize,
-    /// Inputs that no gate reads.
+    /// Offsets of the inputs that no gate reads.
     unread: Vec<u32>,
-    /// Original index of each gate.
+    /// Index of each gate in the lists that [`Layer::new`] received.
     order: Vec<u32>,
 }
 
-/// Consecutive gates.
+/// Consecutive gates of a layer that are evaluated together.
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// Whether earlier gates wrote the slope of a, and those of every b. The walk then adds to them.
+    /// Whether earlier walks have written the slope of the first a, and the slopes of all b. If so, this walk adds to them.
     stale: [bool; 2],
     gates: Range<usize>,
 }
 
-/// Kinds of walks: in a path, b of a gate is a of the next; in a fan, all gates have the same two inputs; in the third kind, each gate has
-/// its own inputs.
+/// Kind of a walk in which b of a gate is a of the next gate.
 const PATH: u8 = 0;
+/// Kind of a walk in which all gates have the same two inputs.
 const FAN: u8 = 1;
+/// Kind of a walk in which each gate has its own inputs.
 const PAIRS: u8 = 2;
 
-/// Offsets of inputs and output.
+/// Offsets in floats of a gate's inputs and output.
 #[derive(Clone, Copy, Debug)]
 struct Gate {
     a: u32,
@@ -54,8 +58,8 @@ struct Gate {
     y: u32,
 }
 
-/// Rows of a memory in which a layer's outputs overwrite inputs after their last read, so that all layers of a network fit into the
-/// first-level cache.
+/// Allocates rows of a memory in which a layer's outputs overwrite inputs after their last read, so that all layers of a network fit into
+/// the first-level cache.
 #[derive(Debug)]
 pub struct Rows {
     keeps: u32,
@@ -64,7 +68,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows for the given number of inputs. The first `keeps` inputs are never overwritten.
+    /// The first `inputs` rows hold the inputs; the first `keeps` of these are never overwritten.
     pub fn new(inputs: usize, keeps: usize) -> Rows {
         Rows { keeps: keeps as u32, free: Vec::new(), count: inputs as u32 }
     }
@@ -151,7 +155,7 @@ impl Layer {
         Layer { width, inputs, walks, gates, moved: Vec::new(), moved_len: 0, unread, order }
     }
 
-    /// Order of the gates in coefficients and slopes.
+    /// Index of each gate in the lists that [`Layer::new`] received, in the order of the coefficients and their slopes.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -164,7 +168,7 @@ impl Layer {
         self.gates.len() * self.width
     }
 
-    /// Assigns rows to the outputs, given the rows of the inputs.
+    /// Assigns rows of a memory to the outputs for [`forward_moved`], given the rows of the inputs; returns the rows of the outputs.
     pub fn move_in(&mut self, rows: &mut Rows, inputs: &[u32]) -> Vec<u32> {
         // Inputs that a walk loads before each of its gates writes.
         let reads = |walk: &Walk, g: usize| {
@@ -205,12 +209,13 @@ fn gates(layers: &[Layer]) -> usize {
     layers.iter().map(|layer| layer.gates.len()).sum()
 }
 
-/// Length of `between`: the outputs of all layers but the last.
+/// Length in floats of the argument `between` of [`forward`]: the outputs of all layers but the last.
 pub fn between_len(layers: &[Layer]) -> usize {
     layers.iter().rev().skip(1).map(Layer::outputs_len).sum()
 }
 
-/// Computes y from x through the layers. Their coefficients follow one another.
+/// Computes y from x through the layers. `coefficients` holds those of all layers in sequence; `between` receives the outputs of all layers
+/// but the last.
 pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]| {
@@ -249,18 +254,18 @@ pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memo
 
 /// Slopes of the backward pass through layers.
 pub struct Slopes<'a> {
-    /// Slopes of the last layer's outputs.
+    /// Slopes of the last layer's outputs, an input of the pass.
     pub dy: &'a [f32],
-    /// Slopes of the outputs of two adjacent layers.
+    /// Scratch memory for the slopes of the outputs of two adjacent layers.
     pub between: [&'a mut [f32]; 2],
-    /// Slopes of the first layer's inputs, added to the contents or replacing them.
+    /// Receives the slopes of the first layer's inputs: added to the contents if `adds`, else replacing them.
     pub dx: &'a mut [f32],
     pub adds: bool,
-    /// Slopes of the coefficients, always added.
+    /// Receives the slopes of the coefficients, [`SUMS`] partial sums per gate, which are always added to the contents.
     pub sums: &'a mut [f32],
 }
 
-/// Backward pass of [`forward`]; runs after it.
+/// Backward pass of [`forward`], from the `between` that it has written.
 pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes) {
     assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes<'_>| {
@@ -288,7 +293,7 @@ pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32]
     });
 }
 
-/// A gate reads its inputs before it writes, so x and y may be the same memory.
+/// Forward pass of one layer. A gate reads its inputs before it writes, so x and y may be the same memory.
 struct Forward<'a> {
     layer: &'a Layer,
     gates: &'a [Gate],
@@ -297,7 +302,7 @@ struct Forward<'a> {
     y: *mut f32,
 }
 
-/// Vectors that a forward walk processes together: the whole width with 16 lanes.
+/// Number of vectors that a forward walk processes together. With 16 lanes, these hold the whole width.
 const ABREAST: usize = 4;
 
 impl Forward<'_> {
@@ -399,8 +404,8 @@ impl Backward<'_> {
         }
     }
 
-    /// `WIDTH` is the width in units of 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes. Sets with narrower vectors repeat
-    /// the walk for each part of these lanes, so that the sums stay in registers.
+    /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes.
+    /// Instruction sets with narrower vectors repeat the walk for each part of these lanes, so that the sums stay in registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,
@@ -511,9 +516,9 @@ impl Backward<'_> {
 /// Cells that are adjacent both in a grid and in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// First lane in the block.
+    /// Lane of the first cell in the block.
     pub lane: u32,
-    /// First cell in the grid.
+    /// Index of the first cell in the grid.
     pub at: u32,
     pub len: u32,
 }
@@ -573,11 +578,11 @@ pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &
 /// Parametrisation of the gates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form<'a> {
-    /// 16 logits: the mixture by their softmax.
+    /// 16 logits; the gate is a mixture of the operations with the softmax of the logits as weights.
     Softmax,
-    /// 16 logits plus noise: the operation with the largest sum, with the slopes of a softmax at a temperature.
+    /// 16 logits; the gate is the operation with the largest logit plus noise. Its slopes are those of the softmax at this temperature.
     StraightThrough { noise: &'a [f32], temperature: f32 },
-    /// 4 logits of the outputs for (0, 0), (0, 1), (1, 0) and (1, 1).
+    /// 4 logits, those of output 1 for the inputs (0, 0), (0, 1), (1, 0) and (1, 1).
     Four,
 }
 
@@ -588,7 +593,7 @@ impl Form<'_> {
     }
 }
 
-/// Gates per tile.
+/// Number of gates per tile.
 const TILE: usize = 16;
 
 /// Length in floats of the argument `soft` of [`coefficients`].
@@ -596,7 +601,7 @@ pub fn soft_len(form: Form, gates: usize) -> usize {
     gates.div_ceil(TILE) * TILE * form.width()
 }
 
-/// Transposes rows of up to 16 gates by columns: `[column][gate]`. Missing gates are zeros.
+/// Transposes rows of up to 16 gates to `[column][gate]`. Missing gates are zeros.
 #[inline(always)]
 fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 16]) {
     let mut padded = [0.0; TILE * 16];
@@ -616,7 +621,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
     }
 }
 
-/// Inverse transpose, for as many gates as `rows` holds.
+/// Inverse of [`turn`], for as many gates as `rows` holds.
 #[inline(always)]
 fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mut [f32]) {
     let mut all = [0.0; TILE * 16];
@@ -632,7 +637,8 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
     rows.copy_from_slice(&all[..len]);
 }
 
-/// Computes the coefficients of gates; those of gate g are written to `places[g]`, the layer's order. `soft` is kept for [`slopes`].
+/// Computes the coefficients of the gates from their parameters. The coefficients of gate g are written to `places[g]`, its position in the
+/// layer's order. `soft` receives intermediate values for [`slopes`].
 pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
     assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
@@ -694,7 +700,8 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// Subtracts the largest logit after noise and scale. Returns the outputs of the leading operation at the four corners.
+/// Subtracts the largest of the 16 logits in `x`; for [`Form::StraightThrough`], first adds the noise and multiplies by `scale`. Returns
+/// the outputs of the operation with the largest logit for (0, 0), (0, 1), (1, 0) and (1, 1).
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];
@@ -717,7 +724,7 @@ fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; 
     ahead
 }
 
-/// Outputs of a mixture for (0, 0), (0, 1), (1, 0) and (1, 1).
+/// Outputs, for (0, 0), (0, 1), (1, 0) and (1, 1), of the mixture of operations with the weights p.
 #[inline(always)]
 fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     let mut w = [s.splat(0.0); 4];

@@ -2,9 +2,11 @@
 //!
 //! A row of cells is one leading word and then words of 32 cells, the first cell in the lowest bit. The highest bit of the leading word is
 //! the cell before the first. The bit after the last cell is the cell after it; if the last word is full, this bit is in the leading word
-//! of the next row. So rows follow one another without relevant gaps, and a neighbour is a load at an offset and a shift. Blocks of words
-//! pass through all gates, whatever the width. Values are kept in reused slots, so that those of a block stay in the first-level cache.
-//! Rows are divided into bands by the problem size; each band also stores its adjacent rows, and threads process bands.
+//! of the next row. So rows are adjacent in memory, and a neighbour is a load at an offset and a shift. The gates process blocks of words,
+//! which may span several rows. Values are kept in reused slots, so that those of a block stay in the first-level cache.
+//!
+//! The rows are divided into bands, whose number depends on the problem size. Each band also stores copies of its adjacent rows, and
+//! threads process bands.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par;
@@ -14,11 +16,11 @@ pub const NEIGHBOURS: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Loads a neighbour's value in a channel.
+    /// Loads a neighbour's value in a channel to slot `to`.
     Load { channel: u32, neighbour: u8, to: u32 },
-    /// Applies an operation to two slots.
+    /// Applies an operation to the slots `a` and `b`; the result is stored in slot `to`.
     Gate { op: u8, a: u32, b: u32, to: u32 },
-    /// Stores the next state of a channel.
+    /// Stores slot `from` as the next state of a channel.
     Store { channel: u32, from: u32 },
 }
 
@@ -104,18 +106,18 @@ impl Program {
         })
     }
 
-    /// Number of gates that are evaluated.
+    /// Number of gates that are evaluated, without the omitted ones.
     pub fn gates(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Gate { .. })).count()
     }
 
-    /// Maximum number of values alive at once.
+    /// Maximum number of values that are needed at the same time.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Number of words of a block: long enough that the choice of an operation takes little time, short enough that the slots fit the
-    /// first-level cache and the grid is not much smaller.
+    /// Number of words in a block of a grid of `words` words. In a long block, the choice of an operation takes little time. A short block
+    /// is used if the slots of a long block exceed the first-level cache or the grid is shorter than a long block.
     fn block(&self, words: usize) -> usize {
         if self.slots * BLOCK <= FIRST_CACHE && words >= BLOCK { BLOCK } else { SHORT_BLOCK }
     }
@@ -130,15 +132,15 @@ fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
 
 const BLOCK: usize = 128;
 const SHORT_BLOCK: usize = 32;
-/// Words of the first-level cache that slots may use.
+/// Number of words of the first-level cache that slots may use.
 const FIRST_CACHE: usize = 6 << 10;
-/// Words before the first row, so that loads to its left are valid.
+/// Number of words before the first row, so that loads to its left are valid.
 const FRONT: usize = 16;
-/// Words times instructions that justify a thread: about 50 µs.
+/// Product of words and instructions that justifies a thread: about 50 µs.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
-/// Sets the bits of the cells of a row that change: `fires(row, words)`. The words are zero before the call.
+/// Function `fires(row, words)` that sets, in the words of a row, the bits of the cells that change. The words are zero before the call.
 pub type Fires<'a> = &'a (dyn Fn(usize, &mut [u32]) + Sync);
 
 /// A grid of cells with some channels.
@@ -146,20 +148,20 @@ pub struct Packed {
     channels: usize,
     width: usize,
     height: usize,
-    /// Whether opposite borders are joined.
+    /// Whether opposite borders are joined, so that the grid has no edge.
     periodic: bool,
-    /// Words of a row, including the leading word.
+    /// Number of words of a row, including the leading word.
     stride: usize,
     block: usize,
     bands: Vec<Band>,
-    /// First and last row of each band: `[band][channel][2][stride]`.
+    /// Copies of the first and the last row of each band: `[band][channel][2][stride]`.
     edges: Vec<u32>,
 }
 
 struct Band {
     first: usize,
     rows: usize,
-    /// `[channel]`: each [`FRONT`], a row before the band, its rows, a row after it, and the excess that a block may read.
+    /// For each channel: [`FRONT`] words, the row before the band, its rows, the row after it, and words that the last block may read.
     now: Vec<u32>,
     next: Vec<u32>,
     slots: Vec<u32>,
@@ -191,7 +193,7 @@ impl Packed {
         Packed { channels: program.channels, width, height, periodic, stride, block, bands, edges }
     }
 
-    /// Memory in bytes of such a grid.
+    /// Bytes of a grid of this size; `fires` is true if steps will use [`Fires`].
     pub fn bytes(program: &Program, width: usize, height: usize, fires: bool) -> u64 {
         let shape = Shape::of(program, width, height);
         let (channels, bands) = (program.channels as u64, shape.bands as u64);
@@ -240,7 +242,7 @@ impl Packed {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
 
-    /// Performs one step, of the cells that fire or of all.
+    /// Performs one step. With `fires`, only the cells that it marks change; otherwise all cells do.
     pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<Fires>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
         assert_eq!(self.block, Shape::of(program, self.width, self.height).block, "the grid is one for this program");
@@ -340,13 +342,13 @@ impl Shape {
         Shape { stride, block: program.block(words), bands: bands.clamp(1, MOST_BANDS).min(height) }
     }
 
-    /// Words of one channel of a band.
+    /// Number of words of one channel of a band with `rows` rows.
     fn plane(&self, rows: usize) -> usize {
         FRONT + (rows + 2) * self.stride + self.block + 1
     }
 }
 
-/// Words of a cache line.
+/// Number of words of a cache line.
 const ALIGNED: usize = 16;
 
 struct Run<'a> {
@@ -359,7 +361,7 @@ struct Run<'a> {
     fires: Option<&'a [u32]>,
 }
 
-/// Blocks of a constant number of words.
+/// [`Run`] in blocks of a constant number of words.
 struct Blocks<'a, const WORDS: usize>(Run<'a>);
 
 impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {

@@ -1,6 +1,6 @@
 //! Panels: the memory layout of a batch in inference and rollouts.
 
-/// Rows of a batch in one panel.
+/// Number of rows of a batch in one panel.
 pub const PANEL: usize = 32;
 
 /// Number of floats that `rows` rows of `features` take in panels.

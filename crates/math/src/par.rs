@@ -9,7 +9,7 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Number of threads that share the pieces.
+/// Number of threads that parallel calls from this thread use.
 pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     {
@@ -33,7 +33,8 @@ enum PoolKind {
 }
 
 impl Threads {
-    /// Creates a pool of `count` threads. One thread is always possible; a browser offers only the size of its pool.
+    /// Returns a pool of `count` threads, or `None` if the platform cannot create it. One thread is always possible; a browser also offers
+    /// the size of its pool.
     pub fn of(count: usize) -> Option<Threads> {
         if count == 1 {
             return Some(Threads(PoolKind::One));
@@ -109,7 +110,7 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// [`each_mut`] for large items: if there are enough for all threads, each item is processed by one thread alone.
+/// [`each_mut`] for large items: if there are at least as many items as threads, one thread processes each item alone.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -130,10 +131,10 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
     (a(), b())
 }
 
-/// Numbers that a pass over memory must have to justify another thread: about 50 µs of work, in a browser 200 µs.
+/// Number of floats that a pass over memory must have to justify another thread: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Multiply-adds after which a long computation yields: a few hundredths of a second on two threads.
+/// Number of multiply-adds after which a long computation yields: a few hundredths of a second on two threads.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
 /// Number of items per piece, for `count` items of `size` numbers each. Each piece justifies a thread, and all threads get equally many.
@@ -141,7 +142,8 @@ pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)
 }
 
-/// Number of pieces, reduced so that no thread gets one more than the others.
+/// Rounds a number of pieces down to a multiple of the number of threads, if it is larger than this number. So all threads get equally
+/// many.
 pub fn evenly(pieces: usize) -> usize {
     let threads = threads();
     if pieces > threads { pieces / threads * threads } else { pieces.max(1) }

@@ -9,13 +9,13 @@ use std::hint::black_box;
 /// The faster of two loops of multiply-adds, ready to be measured in rounds beside other work.
 pub struct Peak<'a> {
     isa: Isa,
-    /// Cores that work together; the slowest one determines the time.
+    /// Threads that run the loop together, and their number; `None` for the calling thread alone.
     crew: Option<(&'a Threads, usize)>,
     chains: Chains,
 }
 
 impl<'a> Peak<'a> {
-    /// Peak of one core, or of a crew of the given number of threads. Both loops run in turn for a quarter of a second: a browser has
+    /// Peak of one core, or of a crew: a pool and its number of threads. Both loops run in turn for a quarter of a second: a browser has
     /// compiled them well by then, and the faster one is known.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
@@ -57,7 +57,8 @@ impl<'a> Peak<'a> {
     }
 }
 
-/// Never inlined: a browser replaces a function by better code when it is next called.
+/// Runs one of the loops; returns the number of operations. Never inlined: a browser replaces a function by better code when it is next
+/// called.
 #[inline(never)]
 fn stretch(isa: Isa, chains: Chains) -> f64 {
     kernel!(isa, |s: S, chains: Chains| -> f64 { if chains.wide { wide(s, chains.rounds) } else { narrow(s, chains.rounds) } })
@@ -66,7 +67,8 @@ fn stretch(isa: Isa, chains: Chains) -> f64 {
 #[derive(Clone, Copy)]
 struct Chains {
     rounds: usize,
-    /// 12 chains for units of long latency, or 6, which fit 16 registers even if a product needs its own register.
+    /// Whether to run [`wide`], with 12 chains for units of long latency, or [`narrow`], with 6 chains, which fit 16 registers even if each
+    /// product needs its own.
     wide: bool,
 }
 
@@ -107,7 +109,7 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 16 * rounds)
 }
 
-/// A vector that the compiler knows nothing about, not even that its lanes are equal.
+/// A vector about which the compiler knows nothing, not even that its lanes are equal.
 #[inline(always)]
 fn lanes<S: Simd>(s: S, x: f32) -> S::F {
     s.load(&black_box([x; 16]))

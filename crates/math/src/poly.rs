@@ -1,5 +1,5 @@
-//! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations: the same bits in every lane, on every set of a class
-//! and for single values ([`exp_1`] and so on), which no libm gives.
+//! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations. They give the same bits in every lane, on every set of a class and
+//! for single values ([`exp_1`] and so on); no libm guarantees this.
 
 use crate::isa::{Isa, Simd, kernel};
 

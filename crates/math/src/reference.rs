@@ -102,7 +102,7 @@ pub fn unary_slope(op: Unary, x: f64) -> f64 {
     }
 }
 
-/// Derivative in terms of `at`, the value that the kernel has: y, or x if y is not sufficient.
+/// Derivative in terms of `at`, the value that the kernel receives: y, or x if y does not determine the derivative.
 pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
     match op {
         Unary::Relu => f64::from(u8::from(at > 0.0)),

@@ -22,7 +22,7 @@ pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     even_round(s, x, 6, 20)
 }
 
-/// Adds the key, its words rotated by `i`, and i itself.
+/// Adds the words of the key schedule, rotated by `i`; also adds `i` to the last word.
 #[inline(always)]
 fn inject<S: Simd>(s: S, x: [S::U; 4], schedule: [u32; 5], i: usize) -> [S::U; 4] {
     let mut y = x;
@@ -126,12 +126,12 @@ impl Rng {
         threefry(s, self.key, counter.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
     }
 
-    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so each call needs another `fill`.
+    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so use a different `fill` for each call.
     pub fn fill_uniform(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, false);
     }
 
-    /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), addressed as in [`Rng::fill_uniform`].
+    /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), which depend on (key, fill, i) as in [`Rng::fill_uniform`].
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }
@@ -182,8 +182,9 @@ impl Sequence {
     }
 }
 
-/// The last counter word separates sequences and fillings of one key.
+/// Last counter word of a [`Sequence`], so that its numbers differ from those of fillings with the same key.
 const SEQUENCE: u32 = 1;
+/// Last counter word of fillings.
 const FILL: u32 = 2;
 
 /// Numbers of a filling in the blocks from `first` on, one block per lane.

@@ -2,13 +2,14 @@
 //! every call in it, slow ones too. Both sides of a ratio have rounds of the same length, in turn. The caller passes the clock, because
 //! this crate has none.
 
-/// Number of rounds for calls that take milliseconds, and for calls that take seconds.
+/// Number of rounds for calls that take milliseconds.
 pub const ROUNDS: usize = 15;
+/// Number of rounds for calls that take seconds.
 pub const FEW: usize = 5;
 /// Minimum duration of a round.
 pub const ROUND_S: f64 = 0.04;
 
-/// Summary of rounds.
+/// Quartiles of one quantity, measured in several rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
     pub lower: f64,
@@ -52,7 +53,7 @@ pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) 
     }
 }
 
-/// [`sustained_s`] with the standard length and number of rounds.
+/// Seconds per call in each of [`ROUNDS`] rounds of [`ROUND_S`] seconds.
 pub fn rounds_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> Vec<f64> {
     (0..ROUNDS).map(|_| sustained_s(ROUND_S, now, &mut call)).collect()
 }

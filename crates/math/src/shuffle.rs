@@ -2,8 +2,8 @@
 
 use crate::Rng;
 
-/// A permutation of `0..count` with random access: rounds of invertible arithmetic on as many bits as the count needs, repeated if a result
-/// is out of range.
+/// A permutation of `0..count` with random access: rounds of invertible arithmetic on as many bits as the count needs, repeated while the
+/// result is out of range.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
     pub count: u32,

@@ -14,7 +14,7 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Number of pairs of k in a tile, and number of its rows.
+/// Number of rows of a tile, and number of pairs of k in each row.
 const SIDE: usize = 16;
 /// Rows of C in two tiles.
 const ROWS: usize = 2 * SIDE;
@@ -117,7 +117,7 @@ pub(super) unsafe fn run(p: Product) {
     unsafe { asm!("tilerelease", options(nostack, nomem)) };
 }
 
-/// Up to four tiles of C.
+/// Operands of a block of up to four tiles of C.
 struct TileBlock {
     a: *const u32,
     b: *const u32,
@@ -178,7 +178,7 @@ impl TileBlock {
     }
 }
 
-/// `C[32][32]` (+)= A·B over the given number of tiles of k, at least one.
+/// Multiplies over the given number of tiles along k, at least one: `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds`.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
     // SAFETY: the caller guarantees 32 rows of ROW words in A, 16 rows of PANEL words per tile in B, and 32 rows in C.

@@ -10,18 +10,18 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Pairs of k for which a block of B stays in the first-level cache and one of A in the second.
+/// Number of pairs of k for which a block of B stays in the first-level cache and a block of A in the second.
 pub(super) const PAIRS: usize = 256;
-/// Words from one row of a block of A to the next: one cache line more than the row, because equal cache sets would conflict.
+/// Words from one row of a block of A to the next: one cache line more than the row, so that the rows use different cache sets.
 pub(super) const ROW: usize = PAIRS + 16;
-/// Rows of a tile.
+/// Number of rows of a tile.
 const HEIGHT: usize = 8;
 /// Words from one tile's rows to the next if columns of A are contiguous.
 const TILE: usize = HEIGHT * PAIRS + 16;
 
 /// Number of rows to prefetch ahead of the copy.
 const AHEAD: usize = 8;
-/// Columns of an unpacked B that are packed together. They stay in the second-level cache while all rows of A pass.
+/// Number of columns of an unpacked B that are packed together. They stay in the second-level cache while all rows of A are multiplied.
 pub(super) const TOGETHER: usize = 16 * PANEL;
 /// Words from one packed panel to the next.
 pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
@@ -45,8 +45,8 @@ pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, 
     }
 }
 
-/// C (+)= A·B on this thread. A B that is not packed is packed here, once for all rows. With a packed B, some rows are multiplied over all
-/// of k while their part of C is in cache.
+/// C (+)= A·B on this thread. If B is not packed, packs it once for all rows. If it is packed, multiplies some rows over all of k while
+/// their part of C is in cache.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, and the operands are valid for the product's sizes and strides.
@@ -150,7 +150,7 @@ struct Tile {
     cols: usize,
     start: Start,
     relu: bool,
-    /// The next tile of C, prefetched row by row during this one.
+    /// Next tile of C, which is prefetched row by row while this tile is computed.
     next: *const f32,
 }
 
@@ -346,7 +346,7 @@ unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: us
     }
 }
 
-/// Two rows as pairs; the second may be absent.
+/// Writes two rows as pairs of bf16, `count` pairs; a missing second row is zeros.
 #[inline(always)]
 unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller. Columns beyond the last are masked.
@@ -364,7 +364,7 @@ fn first(count: usize) -> u16 {
     if count >= 16 { u16::MAX } else { (1 << count) - 1 }
 }
 
-/// Loads the first sixteen numbers; missing ones are zeros.
+/// Loads the first 16 numbers of two rows as pairs of bf16. Numbers from `count` on, and a missing second row, are zeros.
 #[inline(always)]
 pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: usize) -> __m512i {
     // SAFETY: guaranteed by the caller. Numbers beyond the last are masked.
@@ -379,7 +379,7 @@ pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: 
     }
 }
 
-/// Rounds two numbers to a pair as the instructions do.
+/// Rounds two numbers to a pair of bf16, as the vector instructions do.
 #[inline(always)]
 unsafe fn pair(even: f32, odd: f32) -> u32 {
     // SAFETY: guaranteed by the caller.
@@ -392,7 +392,7 @@ unsafe fn pair(even: f32, odd: f32) -> u32 {
     }
 }
 
-/// Transposes sixteen rows of sixteen words.
+/// Transposes 16 rows of 16 words.
 #[inline(always)]
 pub(super) unsafe fn transpose(rows: &mut [__m512i; 16]) {
     // SAFETY: guaranteed by the caller.

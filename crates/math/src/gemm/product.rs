@@ -4,18 +4,18 @@ use crate::PANEL;
 use crate::isa::Isa;
 use std::ops::Range;
 
-/// Rows of a block of A that is copied together, so that it stays in the second-level cache while all of B passes.
+/// Number of rows of a copied block of A. The block stays in the second-level cache while all of B is read.
 pub const M_LARGE: usize = 240;
-/// Steps of k of such a block. The columns of B for one tile then stay in the first-level cache.
+/// Number of steps of k of a copied block of A. The columns of B for one tile then stay in the first-level cache.
 pub const K_LARGE: usize = 256;
 
-/// Operand that is broadcast.
+/// Operand A, which is broadcast number by number.
 #[derive(Clone, Copy)]
 pub struct Left {
     pub p: *const f32,
     pub rs: usize,
     pub ks: usize,
-    /// Whether [`pack_panels`](super::pack_panels) packed it; the strides then follow from the tile.
+    /// Whether [`pack_panels`](super::pack_panels) packed the operand; its strides are then those of the tile.
     pub packed: bool,
 }
 
@@ -25,16 +25,16 @@ impl Left {
     }
 }
 
-/// Operand whose rows fill vectors.
+/// Operand B, whose rows are read as vectors.
 #[derive(Clone, Copy)]
 pub enum Right {
-    /// Blocks of columns from `pack_columns`.
+    /// Blocks of columns, packed by `pack_columns`.
     Packed(*const f32),
-    /// Blocks of bf16 pairs.
+    /// Blocks of columns, packed as pairs of bf16.
     Pairs(*const u32),
-    /// Rows of whole tiles and the stride between them: [`PANEL`].
+    /// Rows that tiles read in place: the address, and the stride from row to row ([`PANEL`]).
     Direct(*const f32, usize),
-    /// Any layout; packed on the stack, block by block.
+    /// Any layout; packed on the stack, block by block, during the product.
     Strided { p: *const f32, ks: usize, cs: usize },
 }
 
@@ -57,15 +57,15 @@ impl Target {
     }
 }
 
-/// Initial value of the chains.
+/// Initial value of each element of C, to which the products are added.
 #[derive(Clone, Copy)]
 pub enum Start {
     Zero,
     /// Contents of C.
     Target,
-    /// A bias for each column.
+    /// Bias for each column.
     Columns(*const f32),
-    /// A bias for each row.
+    /// Bias for each row.
     Rows(*const f32),
 }
 
@@ -74,10 +74,10 @@ impl Start {
         if accumulate { Start::Target } else { Start::Zero }
     }
 
-    /// Start of a tile with this first row and column. Its chains continue from C if earlier blocks of k exist.
+    /// Initial value of the tile whose first row is `m` and first column `n`. Blocks of k after the first continue from C.
     ///
     /// # Safety
-    /// A bias must be valid there.
+    /// A bias must be valid at this row or column.
     #[inline(always)]
     pub unsafe fn at(self, m: usize, n: usize, k: usize) -> Start {
         // SAFETY: guaranteed by the caller.
@@ -92,7 +92,7 @@ impl Start {
     }
 }
 
-/// Any product. Only one kernel contains tiles, so a module contains each tile once.
+/// Matrix product with its operands. One kernel computes all products of an instruction set, so a module contains each tile once.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub m: usize,
@@ -122,7 +122,7 @@ impl Product {
         self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
     }
 
-    /// Rows `m` and columns `n` of the output. The columns begin at a whole tile.
+    /// The same product for the rows `m` and columns `n` of the output. The columns begin at a whole tile.
     pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
         // SAFETY: these offsets are within the operands; a packed B has `k` whole rows in each block.
         unsafe {
@@ -144,7 +144,7 @@ impl Product {
     }
 }
 
-/// Length of the first part, if a length is divided into the fewest equal parts of at most `most`.
+/// Length of the first part if `n` items are divided into the fewest equal parts of at most `most` items.
 #[inline(always)]
 pub fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))

@@ -14,7 +14,7 @@ pub fn is_available() -> bool {
 fn has_tiles() -> bool {
     const AMX_BF16: u32 = 1 << 22;
     const AMX_TILE: u32 = 1 << 24;
-    /// State components of tiles: configuration and data.
+    /// Bits of the two state components for tiles: configuration and data.
     const STATE: u64 = 0b11 << 17;
     #[target_feature(enable = "xsave")]
     fn saved() -> u64 {

@@ -1,4 +1,4 @@
-//! Vectors of four in plain Rust, for machines without a supported instruction set and for the unfused class natively.
+//! Vectors of four numbers in plain Rust, for machines without a supported instruction set and, natively, for the unfused class.
 
 use super::simd::Simd;
 

@@ -17,13 +17,13 @@ pub trait Simd: Copy + Send + Sync + 'static {
     type U: Copy + Send + Sync;
     type M: Copy + Send + Sync;
 
-    /// 4, 8 or 16.
+    /// Number of lanes of a vector: 4, 8 or 16.
     const LANES: usize;
     /// Number of vectors that hold the 16 virtual lanes of a horizontal sum.
     const PARTS: usize = 16 / Self::LANES;
-    /// Rows of the GEMM register tile: 8, 6, 5 or 4.
+    /// Number of rows of the GEMM register tile: 8, 6, 5 or 4.
     const TILE_ROWS: usize;
-    /// Vectors across the GEMM register tile: 4 or 2.
+    /// Number of vectors across the GEMM register tile: 4 or 2.
     const TILE_VECTORS: usize;
     /// Whether [`Simd::prefetch`] does anything.
     const PREFETCHES: bool = false;
@@ -52,11 +52,11 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     fn neg(self, a: Self::F) -> Self::F;
     fn abs(self, a: Self::F) -> Self::F;
-    /// a if a < b, else b (so b where one of them is NaN).
+    /// a if a < b, else b (so b if either is NaN).
     fn min(self, a: Self::F, b: Self::F) -> Self::F;
-    /// a if a > b, else b (so b where one of them is NaN).
+    /// a if a > b, else b (so b if either is NaN).
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
-    /// To the nearest whole number, ties to even.
+    /// Rounds to the nearest whole number, ties to even.
     fn round(self, a: Self::F) -> Self::F;
 
     fn lt(self, a: Self::F, b: Self::F) -> Self::M;
@@ -75,7 +75,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn and_mask(self, a: Self::M, b: Self::M) -> Self::M;
     fn or_mask(self, a: Self::M, b: Self::M) -> Self::M;
     fn not_mask(self, a: Self::M) -> Self::M;
-    /// One bit a lane, lane 0 lowest.
+    /// Mask as bits, one per lane; lane 0 is the lowest bit.
     fn mask_bits(self, a: Self::M) -> u32;
 
     fn splat_u(self, x: u32) -> Self::U;
@@ -87,18 +87,18 @@ pub trait Simd: Copy + Send + Sync + 'static {
     unsafe fn store_u_ptr(self, x: Self::U, p: *mut u32);
     fn add_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn sub_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// The low 32 bits of the product.
+    /// Low 32 bits of the product.
     fn mul_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn xor_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn and_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn or_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// Shift left by a constant 0..32.
+    /// Shift left by a constant in 0..32.
     fn shl_u(self, a: Self::U, n: u32) -> Self::U;
-    /// Logical shift right by a constant 0..32.
+    /// Logical shift right by a constant in 0..32.
     fn shr_u(self, a: Self::U, n: u32) -> Self::U;
     fn eq_u(self, a: Self::U, b: Self::U) -> Self::M;
     fn select_u(self, mask: Self::M, yes: Self::U, no: Self::U) -> Self::U;
-    /// Rotate left by a constant 1..32.
+    /// Rotation to the left by a constant in 1..32.
     #[inline(always)]
     fn rotl_u(self, a: Self::U, n: u32) -> Self::U {
         self.or_u(self.shl_u(a, n), self.shr_u(a, 32 - n))
@@ -109,15 +109,15 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn f32_from_bits(self, a: Self::U) -> Self::F;
     /// The f32 nearest to the lanes read as i32.
     fn f32_from_i32(self, a: Self::U) -> Self::F;
-    /// Towards zero, as i32; only for values that fit.
+    /// Rounds towards zero to an i32; the value must fit.
     fn i32_from_f32(self, a: Self::F) -> Self::U;
 
-    /// Sum of 16 virtual lanes held in the first [`Simd::PARTS`] vectors: lanes i and i+8 first, then i and i+4, i and
-    /// i+2, i and i+1.
+    /// Sum of 16 virtual lanes, which are held in the first [`Simd::PARTS`] vectors: first adds lanes i and i+8, then i and i+4, i and i+2,
+    /// i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
-    /// Adds four sums of 16 virtual lanes to `y`; each sum is in its first [`Simd::PARTS`] vectors and has four numbers in `y`. Sum i adds
-    /// (lane j + lane j+8) + (lane j+4 + lane j+12) to `y[4i + j]`.
+    /// Reduces four sums of 16 virtual lanes to four numbers each and adds these to `y`: sum i adds (lane j + lane j+8) + (lane j+4 + lane
+    /// j+12) to `y[4i + j]`. The lanes of a sum are in its first [`Simd::PARTS`] vectors.
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);
@@ -152,7 +152,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.store_u(a, &mut lanes);
         lanes[0]
     }
-    /// Loads the first [`Simd::LANES`] of a slice, which must be at least that long.
+    /// Loads the first [`Simd::LANES`] numbers of a slice, which must be at least that long.
     #[inline(always)]
     fn load(self, x: &[f32]) -> Self::F {
         assert!(x.len() >= Self::LANES);

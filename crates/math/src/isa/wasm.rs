@@ -4,7 +4,7 @@
 use super::simd::Simd;
 use std::arch::wasm32::*;
 
-/// The engine has validated the module, so the token needs no proof.
+/// Token of WebAssembly SIMD. No detection is needed, because the engine has validated the module.
 #[derive(Clone, Copy)]
 pub struct Wasm;
 

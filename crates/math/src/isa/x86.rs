@@ -1,5 +1,5 @@
-//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), detected at run time. Every processor with these also has the bit counting and shifting
-//! instructions used here.
+//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), detected at run time. Every processor with one of these sets also has the bit counting and
+//! shifting instructions used here.
 
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
@@ -22,7 +22,7 @@ pub fn has_bf16() -> bool {
     found!("avx512bf16") && has_avx512()
 }
 
-/// Runs a kernel with a set's token, only if the set was detected.
+/// Defines a function that runs a kernel with a set's token. Call it only if the set was detected.
 macro_rules! run {
     ($name:ident, $token:ident, $has:ident, $features:literal) => {
         #[inline]

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Maximum number of columns of a head.
 pub const HEAD: usize = 256;
-/// Keys whose scores are held at a time.
+/// Number of keys whose scores are held at a time.
 const KEYS: usize = 128;
 
 /// Computes y = softmax(q·kᵀ/√size)·v of each head. A query sees the keys up to its own position. qkv is `[rows][3·cols]` and y is
@@ -102,7 +102,8 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Processes each head of each sequence; divided among threads if there is enough work, which is `cols` / 2 multiply-adds per row and key.
+/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work, which is `cols` / 2 multiply-adds per
+/// row and key.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -112,7 +113,7 @@ fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) 
     par::each(parts, |i| (count * i / parts..count * (i + 1) / parts).for_each(&f));
 }
 
-/// One head of one sequence: the address of its first rows, and their stride.
+/// One head of one sequence: the addresses of its first rows of q, k and v, and the stride of the rows in floats.
 struct Head {
     size: usize,
     q: *const f32,
@@ -140,18 +141,18 @@ impl Head {
         std::f32::consts::LOG2_E * self.scale()
     }
 
-    /// Computes the rows `queries` of y. y and `lse` (or null) are given by the address of row 0. A separate function because of its stack
-    /// use.
+    /// Computes the rows `queries` of y. `y` and `lse` are the addresses of row 0; `lse` may be null. A separate function because of its
+    /// stack use.
     #[inline(never)]
     unsafe fn forward(&self, isa: Isa, queries: Range<usize>, (y, y_stride): (*mut f32, usize), lse: *mut f32) {
-        /// Sized for the widest head.
+        /// Buffers, large enough for the widest head.
         #[repr(align(64))]
         struct Scratch {
-            /// `[size][PANEL]`
+            /// Queries, transposed: `[size][PANEL]`.
             q: [f32; HEAD * PANEL],
-            /// `[KEYS][PANEL]`: scores, then probabilities.
+            /// Scores, then probabilities: `[KEYS][PANEL]`.
             scores: [f32; KEYS * PANEL],
-            /// `[size/PANEL][KEYS][PANEL]`
+            /// Values: `[size/PANEL][KEYS][PANEL]`.
             v: [f32; HEAD * KEYS],
         }
         let mut scratch = MaybeUninit::<Scratch>::uninit();
@@ -200,23 +201,23 @@ impl Head {
         }
     }
 
-    /// Computes dq of each panel of queries, and its part of dk and dv, which begin with the queries of their own rows. A separate function
-    /// because of its stack use.
+    /// Computes dq of each panel of queries, and the panel's contribution to dk and dv. The panel that contains a row's own query
+    /// overwrites dk and dv of the row; later panels add to them. A separate function because of its stack use.
     #[inline(never)]
     unsafe fn backward(&self, isa: Isa, len: usize, slopes: &Slopes) {
-        /// Sized for the widest head.
+        /// Buffers, large enough for the widest head.
         #[repr(align(64))]
         struct Scratch {
-            /// `[size][PANEL]`
+            /// Queries, transposed: `[size][PANEL]`.
             q_turned: [f32; HEAD * PANEL],
             dy_turned: [f32; HEAD * PANEL],
-            /// `[size/PANEL][PANEL][PANEL]`
+            /// Queries: `[size/PANEL][PANEL][PANEL]`.
             q: [f32; HEAD * PANEL],
             dy: [f32; HEAD * PANEL],
             /// Probabilities, and the slopes of scores: `[KEYS][PANEL]`.
             p: [f32; KEYS * PANEL],
             ds: [f32; KEYS * PANEL],
-            /// `[size/PANEL][KEYS][PANEL]`
+            /// Keys: `[size/PANEL][KEYS][PANEL]`.
             k: [f32; HEAD * KEYS],
         }
         let mut scratch = MaybeUninit::<Scratch>::uninit();
@@ -287,8 +288,8 @@ struct Slopes {
     dqkv: [*mut f32; 3],
 }
 
-/// Some keys beside a panel of queries. One query is at the key `diagonal`, the others at the keys after it. Scores beyond the diagonal do
-/// not count and are skipped by halves of the panel.
+/// Some keys and a panel of queries. The first query is at the key `diagonal`, the others at the keys after it. Scores beyond the diagonal
+/// do not count and are skipped by halves of the panel.
 #[derive(Clone, Copy)]
 struct Block {
     keys: usize,
@@ -324,7 +325,7 @@ impl Block {
     }
 }
 
-/// Columns of a head in some rows.
+/// Rows of one head: `count` rows of `size` columns, `stride` floats apart.
 #[derive(Clone, Copy)]
 struct Rows {
     p: *const f32,
@@ -378,7 +379,8 @@ unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     });
 }
 
-/// [`copy`] of the rows `wanted` that are not in `held` yet; `all` begins at row 0.
+/// Extends a copy of the rows `held` to the rows `wanted` by [`copy`], or starts a new copy if the first row differs. `all` begins at row
+/// 0.
 unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Rows, to: *mut f32) {
     if held.start != wanted.start {
         *held = wanted.start..wanted.start;
@@ -403,7 +405,8 @@ const LANE: [f32; PANEL] = {
     lanes
 };
 
-/// Per query: the highest score, the sum, and the factor for earlier values after a change of the highest score.
+/// Per query: the highest score, the sum of the exponentials, and the factor that corrects earlier sums after a change of the highest
+/// score.
 #[derive(Default)]
 struct Sums {
     tops: [f32; PANEL],
@@ -411,7 +414,7 @@ struct Sums {
     factors: [f32; PANEL],
 }
 
-/// Replaces the scores of some keys by 2 to the (score - highest)·scale. With `again`, sums and the highest score continue from the
+/// Replaces the scores of some keys by 2 to the (score - highest)·scale. With `again`, the sums and the highest score continue from the
 /// previous keys.
 fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums) {
     kernel!(isa, |s: S, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums| {
@@ -529,7 +532,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// Computes probabilities and the slopes of q·k from scores and the slopes of their probabilities (`ds`).
+/// Replaces scores (`p`) by probabilities, and the slopes of the probabilities (`ds`) by the slopes of q·k.
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
@@ -553,8 +556,8 @@ fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, s
     })
 }
 
-/// Cosines and sines of [`rotary`]: for each of `len` positions, `size/2` of each, of position·10000^(-2i/size). It uses sums and products
-/// only, so the bits agree everywhere.
+/// Angles of [`rotary`], position·10000^(-2i/size): for each of `len` positions, `size/2` cosines and `size/2` sines. Only sums and
+/// products are used, so the bits agree everywhere.
 pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     let half = size / 2;
     let mut table = vec![0.0; len * size];
@@ -585,8 +588,8 @@ fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Applies rotary positions to rows of `cols` columns. The first `turned` columns are heads as wide as a row of the table. The i-th angle
-/// of the row's position turns the pair of columns i and i + size/2; `back` turns the other way. Row r has position (`first` + r) modulo
-/// the table's length. If `x` is None, y is turned in place.
+/// of the row's position rotates the pair of columns i and i + size/2; `back` rotates in the opposite direction. Row r has position
+/// (`first` + r) modulo the table's length. If `x` is `None`, y is rotated in place.
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());

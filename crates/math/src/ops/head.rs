@@ -17,11 +17,11 @@ pub fn head_tile(rows: usize, vocab: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).max(1)).next_multiple_of(8).min(rows)
 }
 
-/// Destinations of the gradients of [`head_loss`].
+/// Inputs and destinations for the gradients of [`head_loss`].
 pub struct HeadSlopes<'a> {
-    /// W from `pack_rows_t`.
+    /// W, packed by `pack_rows_t`.
     pub packed_t: &'a [f32],
-    /// Gradient of the total loss with respect to each row's loss: `scale`, times one number per row if given.
+    /// Gradient of the total loss with respect to each row's loss: `scale`, times the row's number in `upstream` if given.
     pub upstream: Option<&'a [f32]>,
     pub scale: f32,
     /// `[rows][inp]`, or empty.

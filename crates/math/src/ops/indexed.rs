@@ -4,13 +4,14 @@
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
-/// Additions that justify another thread.
+/// Number of additions that justifies another thread.
 pub const BAG_PIECE: usize = 32 * CHUNK;
-/// Row addresses that are held at a time.
+/// Number of row addresses that are held at a time.
 const PLACES: usize = 1024;
-/// Floats of a strip: some columns of a whole table, copied together into the first-level cache. In the table they would share cache sets.
+/// Number of floats in a strip: a copy of some columns of all rows of a table in the first-level cache. In the table itself, these columns
+/// would share cache sets.
 const STRIP: usize = 12 << 10;
-/// Columns per thread.
+/// Number of columns per thread.
 const COLUMNS: usize = 64;
 
 /// `y[r]` = bias + Σ_k `table[index[r][k]]`, optionally rectified. Each row has `k` indices; those below 0 are skipped. The sum is one
@@ -64,7 +65,7 @@ fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
     assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
 }
 
-/// Whether a copy of the table costs less than reads in place.
+/// Whether `named` indices into a table of `rows` rows justify a copy of the table.
 fn is_packed(rows: usize, named: usize) -> bool {
     rows * 16 <= STRIP && named >= 4 * rows
 }
@@ -75,7 +76,7 @@ fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Writes the offsets of the indexed rows, in rows of `stride`. Returns whether all indices select a row.
+/// Writes the offset of each indexed row in a table with rows of `stride` floats. Returns false if an index is below 0, and so is skipped.
 #[inline(always)]
 fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> bool {
     let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));
@@ -92,7 +93,7 @@ fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u3
     s.mask_bits(known) == s.mask_bits(every)
 }
 
-/// Writes the offsets of the indexed rows without the skipped indices; returns the number of offsets.
+/// Writes the offsets of the indexed rows, without those of skipped indices; returns the number of offsets.
 #[inline(always)]
 fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
     if places(s, rows, stride, index, at) {
@@ -106,7 +107,7 @@ fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &m
     count
 }
 
-/// Aligned to a cache line.
+/// Memory for a strip, aligned to a cache line.
 #[repr(align(64))]
 struct Strip([f32; STRIP]);
 
@@ -118,7 +119,7 @@ struct Bag<'a> {
     bias: Option<&'a [f32]>,
     relu: bool,
     packed: bool,
-    /// First row, and the end of the range.
+    /// First row, and the row after the last.
     rows: [usize; 2],
     columns: [usize; 2],
     y: &'a Shared,
@@ -229,7 +230,7 @@ impl Bag<'_> {
         }
     }
 
-    /// Remaining columns that do not fill a vector.
+    /// Computes the last columns, which do not fill a vector.
     #[inline(always)]
     fn rest<S: Simd>(&self, s: S, first: usize) {
         let (n, width) = (self.table.len() / self.cols, self.columns[1] - first);
@@ -286,7 +287,7 @@ struct BagBackward<'a> {
     index: &'a [f32],
     dy: &'a [f32],
     packed: bool,
-    /// First column, and the end of the range.
+    /// First column, and the column after the last.
     columns: [usize; 2],
     table: &'a Shared,
 }
@@ -312,7 +313,7 @@ impl BagBackward<'_> {
         }
     }
 
-    /// Adds to N vectors of columns.
+    /// Adds the gradient of N vectors of columns, from column `c` on.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&self, s: S, c: usize) {
         // SAFETY: only this thread accesses these columns of the table.
@@ -359,7 +360,7 @@ impl BagBackward<'_> {
         }
     }
 
-    /// Remaining columns that do not fill a vector.
+    /// Adds the gradient of the last columns, which do not fill a vector.
     #[inline(always)]
     fn rest<S: Simd>(&self, s: S, first: usize) {
         let mut at = [0; PLACES];
@@ -396,7 +397,7 @@ pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], in
     }
 }
 
-/// `y[b·len + t]` = `x[starts[b] + t + shift]`: stretches of a sequence.
+/// `y[b·len + t]` = `x[starts[b] + t + shift]`: windows of a sequence; positions beyond its end give the last number.
 pub fn windows(x: &[f32], starts: &[f32], len: usize, shift: usize, y: &mut [f32]) {
     for (&start, y) in starts.iter().zip(y.chunks_exact_mut(len)) {
         for (t, y) in y.iter_mut().enumerate() {

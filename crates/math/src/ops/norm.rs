@@ -6,7 +6,7 @@ use crate::PANEL;
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par;
 
-/// (0, 1/root of the mean square) of one row.
+/// (0, 1/root of the mean square) of one row, the statistics of a root mean square norm.
 #[inline(always)]
 fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     // SAFETY: the pointer is valid for x.len() floats.
@@ -102,7 +102,7 @@ unsafe fn sum_down<S: Simd>(s: S, features: usize, x: *const f32, f: impl Fn(S::
     total
 }
 
-/// (mean, 1/std) of each lane, one pair after the other.
+/// Stores (mean, 1/std) of each lane, one pair after the other.
 #[inline(always)]
 pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: &mut [f32]) {
     let mut lanes = [[0.0; 16]; 2];
@@ -212,8 +212,8 @@ pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &
     }
 }
 
-/// [`row_stats`] and [`finish_row`] for four rows side by side, with the same bits; this hides the latency of the sums. For 16 lanes and
-/// whole blocks of 32 columns. Returns (mean, 1/std) of each row.
+/// [`row_stats`] and [`finish_row`] for four rows side by side, with the same bits; this hides the latency of the sums. Only for 16 lanes
+/// and rows of whole blocks of 32 columns. Returns (mean, 1/std) of each row.
 ///
 /// # Safety
 /// y (and the residual) must be valid for `[4][cols]`, gamma and beta for `[cols]`.
@@ -276,7 +276,7 @@ pub(crate) unsafe fn finish_four_rows<S: Simd>(
     stats
 }
 
-/// dx =, dgamma += and dbeta += of [`norm`], from its input x and its `stats`.
+/// Gradients of [`norm`] from its input x and its `stats`: overwrites dx, adds to dgamma and dbeta.
 pub fn norm_backward(
     isa: Isa,
     rows: usize,
@@ -330,16 +330,17 @@ fn slopes_of_rows(isa: Isa, centred: bool, x: &[f32], gamma: &[f32], stats: &[f3
     })
 }
 
-/// Sums for the parameters, down the columns in the order of the rows.
+/// Gradients of gamma and beta for some columns: each is a sum down a column, in the order of the rows.
 struct LayerNormSums<'a> {
-    /// Index of the first of these columns in x and dy, and the length of their rows.
+    /// Index in x and dy of the first of these columns.
     first: usize,
+    /// Length of the rows of x and dy.
     stride: usize,
     x: &'a [f32],
     stats: &'a [f32],
     dy: &'a [f32],
     dgamma: &'a mut [f32],
-    /// Absent for a root mean square norm.
+    /// Empty for a root mean square norm.
     dbeta: &'a mut [f32],
 }
 
@@ -355,8 +356,8 @@ impl LayerNormSums<'_> {
         }
     }
 
-    /// N vectors from column c on, side by side, so that their chains are independent and a row is read in one stretch. A single vector may
-    /// extend beyond the last column.
+    /// Sums N vectors from column c on. They are summed side by side, so that their chains are independent and adjacent numbers of a row
+    /// are read together. A single vector may extend beyond the last column.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
         let width = (N * S::LANES).min(self.dgamma.len() - c);
@@ -394,7 +395,7 @@ impl LayerNormSums<'_> {
     }
 }
 
-/// Layer [`norm`] of a batch in panels; `stats` takes `[batch, rounded up to whole panels][2]`.
+/// Layer [`norm`] of a batch in panels; `stats` receives `[batch, rounded up to whole panels][2]`.
 pub fn layer_norm_panels(
     isa: Isa,
     batch: usize,

@@ -127,8 +127,9 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
 pub(super) const STRIP: usize = 64;
 
 struct SumCols<'a> {
-    /// Index of y's first column in x, and the length of x's rows.
+    /// Index in x of y's first column.
     first: usize,
+    /// Length of the rows of x.
     stride: usize,
     x: &'a [f32],
     y: &'a mut [f32],
@@ -136,7 +137,7 @@ struct SumCols<'a> {
 }
 
 impl SumCols<'_> {
-    /// One chain down each column, in the order of the rows.
+    /// Sums each column as one chain, in the order of the rows.
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let cols = self.y.len();
@@ -159,7 +160,7 @@ impl SumCols<'_> {
         }
     }
 
-    /// N vectors from column c of y on.
+    /// Sums N vectors from column c of y on.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
         let mut sums = [s.splat(0.0); N];

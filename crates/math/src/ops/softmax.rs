@@ -5,7 +5,8 @@ use super::reduce::total;
 use crate::isa::{Isa, Simd, kernel};
 use crate::{PANEL, poly};
 
-/// Rows up to this length run down the lanes, one row per lane; longer rows run along them.
+/// Maximum length of rows that are processed side by side, one row per lane. Longer rows are processed one by one, with their columns along
+/// the lanes.
 const NARROW: usize = 32;
 
 /// y = softmax of each row, or its logarithm.
