@@ -1,9 +1,9 @@
-//! Backgammon's published learner on a GPU: leaves of many games' searches in one batch, and optimiser steps. A decision is uploaded as
-//! nine words, and the kernel computes its 344 inputs. The chances and the policy's last hidden layer are read back. Samples are uploaded
-//! once and remain on the GPU. A step uploads only the drawn indices; weights are read back on request.
+//! Backgammon's published learner on a GPU: evaluates leaves of many games' searches in one batch, and performs optimiser steps. A decision
+//! is uploaded as nine words, and the kernel computes its 344 inputs. The chances and the policy's last hidden layer are read back. Samples
+//! are uploaded once and remain on the GPU. A step uploads only the drawn indices; weights are read back on request.
 //!
-//! For so small a network, a few hundred leaves do not justify the transfer. The break-even point is measured on the machine (`hothouse
-//! bench gpu`). This module does not depend on trees or games.
+//! For so small a network, the transfer is not worthwhile for a few hundred leaves. The break-even point is measured on the machine
+//! (`hothouse bench gpu`). This module does not depend on trees or games.
 
 mod inputs;
 mod leaves;
@@ -21,12 +21,12 @@ use leaves::Leaves;
 use std::any::Any;
 use training::Training;
 
-/// Serves the published learner's leaves and steps.
+/// Creates the published learner's offloaded work if `request` is its [`OffloadSpec`]; else returns `None`.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPublished::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
 
-/// Offloaded work of one learner.
+/// Offloaded work of one learner: leaves, training or both.
 pub struct GpuPublished {
     leaves: Option<Leaves>,
     training: Option<Training>,

@@ -16,11 +16,11 @@ const PAUSE: Duration = Duration::from_millis(4);
 pub struct About {
     /// For example `NVIDIA H200`.
     pub name: String,
-    /// `Vulkan`, `Metal`, `Dx12`, `WebGPU`
+    /// `Vulkan`, `Metal`, `Dx12` or `WebGPU`.
     pub backend: &'static str,
-    /// Software adapter: correct, and never faster than the CPU.
+    /// Whether the adapter is a software adapter, which is correct but never faster than the CPU.
     pub software: bool,
-    /// Whether kernels use subgroups: the adapter has them, they are wide enough, and a test sum was correct.
+    /// Whether kernels use subgroups. They do if the adapter has subgroups, these are wide enough, and a test sum was correct.
     pub subgroups: bool,
     /// Whether kernels may compute in f16.
     pub half: bool,
@@ -29,12 +29,12 @@ pub struct About {
 /// Options for opening an adapter.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// Limit of the buffer size in bytes, below the adapter's limit.
+    /// Limit of the buffer size in bytes; `None` for the adapter's own limit.
     pub largest_buffer: Option<u64>,
-    /// Name to use if the system gives none, as in most browsers.
+    /// Name of the adapter to report if the system gives none, as in most browsers.
     pub name: String,
-    /// Whether kernels may use subgroups. By default only hardware adapters do: a software adapter takes longer to compile them than they
-    /// save. The bits are the same.
+    /// Whether kernels may use subgroups. `None` allows them on hardware adapters only: on a software adapter, compilation would take
+    /// longer than the subgroups save. The results are the same.
     pub subgroups: Option<bool>,
     /// Disables f16 even if the adapter has it.
     pub without_half: bool,
@@ -48,11 +48,11 @@ pub struct Gpu {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Submitted work.
+/// Handle of submitted work, for [`Gpu::wait_for`].
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
-/// Limits the number of pending submits. At the limit, the next submit waits if the platform can wait.
+/// Limits the number of pending submits. At the limit, the next submit waits for the oldest, if the platform can wait.
 pub(crate) struct InFlight {
     most: usize,
     under_way: VecDeque<Submitted>,
@@ -77,7 +77,7 @@ impl InFlight {
 
 pub(crate) struct Shared {
     pub about: About,
-    /// Maximum size in bytes of a buffer for kernels.
+    /// Maximum size of a buffer for kernels, in bytes.
     pub largest_buffer: u64,
     pub news: Arc<News>,
     /// Compiled pipelines by their text.
@@ -90,12 +90,12 @@ pub(crate) struct Shared {
     pub tuned: Mutex<Tuned>,
 }
 
-/// State that the device reports from any thread; in a browser, the handles above stay on their thread.
+/// State that the device may report on any thread. In a browser, the GPU handles of [`Shared`] stay on their thread.
 #[derive(Default)]
 pub(crate) struct News {
-    /// First fault.
+    /// First fault; `None` while there is none.
     fault: Mutex<Option<Fault>>,
-    /// Callback for new answers or faults.
+    /// Called after each answer or fault.
     on_answer: Mutex<Option<fn()>>,
 }
 
@@ -179,7 +179,7 @@ impl Gpu {
         [self.shared.submits.load(Relaxed), self.shared.readbacks.load(Relaxed)]
     }
 
-    /// Returns the first fault, if any.
+    /// Returns the device's first fault as an error.
     pub fn check(&self) -> Result<(), Fault> {
         lock(&self.shared.news.fault).clone().map_or(Ok(()), Err)
     }
@@ -199,17 +199,17 @@ impl Gpu {
         self.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// Waits a few milliseconds for answers, or polls once.
+    /// Waits for answers, at most a few milliseconds. If the platform cannot wait, polls once.
     pub fn pause(&self) {
         self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) });
     }
 
-    /// [`Gpu::pause`] for the answers of one submit, independent of later work.
+    /// [`Gpu::pause`] for one submit; does not wait for later work.
     pub fn pause_for(&self, submitted: &Submitted) {
         self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: Some(PAUSE) });
     }
 
-    /// Waits until one submit is done, or polls once.
+    /// Waits until one submit is done. If the platform cannot wait, polls once.
     pub fn wait_for(&self, submitted: &Submitted) {
         self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: None });
     }
@@ -224,7 +224,7 @@ impl Gpu {
         *lock(&self.shared.news.on_answer) = Some(callback);
     }
 
-    /// Destroys the device; its users then find it lost.
+    /// Destroys the device. All later uses report [`Fault::Lost`].
     pub fn destroy(&self) {
         self.fail(Fault::Lost { why: "it was given up".into() });
         self.device.destroy();
@@ -250,7 +250,7 @@ impl News {
     }
 }
 
-/// Bindings of every kernel: floats, integers, and the arguments of one dispatch.
+/// Bindings of every kernel: the buffer of floats, the buffer of integers, and the arguments of one dispatch.
 fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,

@@ -1,4 +1,4 @@
-//! Runs of a plan without training on a GPU.
+//! Evaluation of a plan without gradients on a GPU.
 
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;

@@ -1,5 +1,5 @@
-//! A single plan on a GPU: writes inputs and parameters, submits once, and returns outputs and gradients. Tests and benchmarks of kernels
-//! use it; a learner embeds plans in a larger program.
+//! Runs a single plan on a GPU: writes inputs and parameters, submits once, and returns outputs and gradients. Tests and benchmarks of
+//! kernels use this executor; a learner embeds plans in a larger program.
 
 use crate::device::Gpu;
 use crate::optimizer::Optimizer;
@@ -19,7 +19,7 @@ pub struct Answer {
     pub params: Vec<f32>,
     pub adam_m: Vec<f32>,
     pub adam_v: Vec<f32>,
-    /// Gradient norm of the newest step, before the clip.
+    /// Gradient norm of the newest optimiser step, before clipping.
     pub norm: f32,
 }
 
@@ -52,7 +52,7 @@ impl Executor {
         Executor::with(gpu, plan, true)
     }
 
-    /// Creates an executor. Unless `fuse`, each node has its own kernel.
+    /// Creates an executor. If `fuse` is false, each node has its own kernel.
     pub fn with(gpu: &Gpu, plan: &Plan, fuse: bool) -> Result<Executor, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let len = plan.table().len();
@@ -72,7 +72,7 @@ impl Executor {
         Ok(Executor { gpu, memory, program, lowered, params, optimizer, step, steps: 0, names, readback })
     }
 
-    /// Dispatches of a run.
+    /// Groups of dispatches in one run.
     pub fn parts(&self) -> &[DispatchGroup] {
         &self.lowered.parts
     }
@@ -82,7 +82,7 @@ impl Executor {
         self.memory.write_floats(self.params, values);
     }
 
-    /// Sets an input, row by row; it persists between runs.
+    /// Sets an input, in rows; its values persist between runs.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -91,7 +91,7 @@ impl Executor {
         self.memory.write_floats(self.lowered.input(name), values);
     }
 
-    /// Submits once: outputs, gradients, and with `adam` a step of the parameters.
+    /// Runs the plan in one submit. With `adam`, also performs an optimiser step on the parameters.
     pub async fn run(&mut self, adam: Option<&Adam>) -> Result<Answer, Fault> {
         let mut encoder = self.gpu.encoder();
         self.program.encode(&mut encoder, self.lowered.steps.clone());

@@ -2,7 +2,7 @@
 
 use math::{Act, Unary};
 
-/// Functions for which the platform's versions are too inexact.
+/// Functions whose versions in the platform are too inexact.
 pub const FUNCTIONS: &str = include_str!("functions.wgsl");
 
 pub fn unary(op: Unary, x: &str) -> String {
@@ -19,7 +19,7 @@ pub fn unary(op: Unary, x: &str) -> String {
     }
 }
 
-/// Text of dy times the derivative; `at` is x or y, whichever gives the simpler formula.
+/// WGSL text of dy times the derivative of `op`; `at` is x or y (that which gives the simpler formula).
 pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
@@ -34,7 +34,7 @@ pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     }
 }
 
-/// Text of an activation, of one number or of four if `wide`.
+/// WGSL text of an activation of `y`, which is a vector of four numbers if `wide`, else one number.
 pub fn activated(act: Act, y: &str, wide: bool) -> String {
     match act.unary() {
         None => format!("({y})"),
@@ -44,7 +44,7 @@ pub fn activated(act: Act, y: &str, wide: bool) -> String {
     }
 }
 
-/// [`unary_grad`] of one number, or of four if `wide`.
+/// [`unary_grad`] for vectors of four numbers if `wide`, else for one number.
 pub fn sloped(op: Unary, at: &str, dy: &str, wide: bool) -> String {
     match op {
         Unary::Relu if wide => format!("select(vec4<f32>(), {dy}, {at} > vec4<f32>())"),

@@ -1,6 +1,6 @@
-// Functions for epilogues and plans, evaluated millions of times. They use the platform's exp, which is exact enough there and takes one
-// instruction, and math's formulas where the platform's versions overflow or lose small numbers. Environments and random draws, whose
-// numbers must match the CPU, use poly.wgsl.
+// Functions for epilogues and plans, evaluated millions of times. Where the platform's exp is exact enough, they use it, because it takes
+// one instruction. They use math's formulas where the platform's versions overflow or lose small numbers. Environments and random draws use
+// poly.wgsl, because their numbers must match the CPU.
 
 fn tanh_of(x: f32) -> f32 {
     let x2 = x * x;

@@ -1,9 +1,9 @@
-//! The plans of `graph` in WGSL on a GPU, and environments that stay on it: natively over Vulkan, Metal or DX12, in the browser over
+//! The plans of `graph` in WGSL on a GPU, and environments that stay on the GPU: natively over Vulkan, Metal or DX12, in the browser over
 //! WebGPU, from one set of kernels.
 //!
-//! All kernels share one memory ([`Memory`]): a buffer of floats and one of integers, in which each tensor has a region. A [`Program`] is a
-//! list of dispatches that is built once and replayed, so that an iteration of a learner takes a few submits and one readback. This crate
-//! uses no files and no clock, and does not depend on shells.
+//! All kernels share one memory ([`Memory`]): a buffer of floats and a buffer of integers, in which each tensor has a region. A [`Program`]
+//! is a list of dispatches that is built once and replayed, so that an iteration of a learner takes a few submits and one readback. This
+//! crate uses no files and no clock, and does not depend on shells (command line, page, Python package).
 
 pub mod backgammon;
 pub mod control;

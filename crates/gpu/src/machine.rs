@@ -1,4 +1,4 @@
-//! A GPU as the machine for offloaded work.
+//! A GPU as a machine for offloaded work.
 
 use crate::device::Gpu;
 use crate::evaluator::Evaluator;

@@ -23,8 +23,8 @@ impl Gpu {
     }
 }
 
-/// Whether an adapter's subgroups are full and exchange correctly: compares the sums of some workgroups with the tree on the CPU, bit by
-/// bit.
+/// Whether an adapter's subgroups are full and exchange numbers correctly. Compares the sums of some workgroups with the same sums on the
+/// CPU, bit by bit.
 async fn reduces_right(gpu: &Gpu) -> bool {
     const WORKGROUPS: usize = 16;
     let reduce = gpu.shared.reduce;

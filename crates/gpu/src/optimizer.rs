@@ -1,6 +1,6 @@
 //! Adam over a region of parameters, as graph's `Optimizer` computes it: gradients beyond the maximum norm are scaled down, and a step with
-//! a norm that is not finite changes nothing. Its settings are in `mem`, so the same dispatches serve every step. It counts its steps
-//! itself, because a skipped step does not count.
+//! a norm that is not finite changes nothing. The settings are in `mem`, so the same dispatches serve every step. The kernel counts the
+//! steps, because a skipped step does not count.
 
 use crate::program::{Memory, Program, Region, Space};
 use graph::{Adam, Table};
@@ -10,34 +10,34 @@ use std::ops::Range;
 
 const TEXT: &str = include_str!("optimizer.wgsl");
 const SIZE: usize = 256;
-/// Floats per element.
+/// Number of floats per element.
 const FOUR: usize = 4;
 /// Alignment of a parameter in floats.
 const LINE: usize = 16;
-/// Minimum number of elements per thread if there are enough.
+/// Minimum number of elements per thread, if there are enough elements.
 const SHARE: usize = 4;
 const MOST_PARTS: usize = 1024;
 
-/// Optimiser state: two moments per parameter, and the settings.
+/// Regions of the optimiser state: two moments per parameter, and the settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Optimizer {
     pub m: Region,
     pub v: Region,
-    /// The first float is the gradient norm of the newest step, before the clip.
+    /// Four floats; the first is the gradient norm of the newest step, before clipping.
     pub norm: Region,
-    /// The sum of these words is the number of steps since the last reset.
+    /// Two words, whose sum is the number of steps since the last reset.
     pub taken: Region,
-    /// A nonzero value suppresses all steps until the next reset.
+    /// One word; if it is nonzero, all steps are skipped until the next reset.
     pub hold: Region,
-    /// One bit per line of the parameters: whether it belongs to a vector.
+    /// One bit per 16 floats of the parameters: 1 if they belong to a vector.
     vectors: Region,
     knobs: Region,
-    /// 1 - β1ᵗ and 1 - β2ᵗ of the steps so far.
+    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of steps so far.
     corrections: Region,
 }
 
 impl Optimizer {
-    /// Allocates the state for a number of parameters.
+    /// Reserves the regions for a number of parameters.
     pub fn new(parameters: usize, space: &mut Space) -> Optimizer {
         let counts = space.words(3);
         Optimizer {
@@ -52,7 +52,7 @@ impl Optimizer {
         }
     }
 
-    /// Appends one step.
+    /// Appends the dispatches of one step; returns their range.
     pub fn step(&self, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Range<usize> {
         assert!(params.len == self.m.len && grads.len == self.m.len, "parameters, gradients and moments must have the same length");
         let len = (self.m.len as usize).div_ceil(FOUR);
@@ -76,7 +76,7 @@ impl Optimizer {
         first..program.len()
     }
 
-    /// Resets settings, corrections and count to the state after the given number of steps; takes effect with the next submit.
+    /// Resets the settings, the corrections and the count to the state after `steps` steps. Takes effect with the next submit.
     pub fn reset_to(&self, adam: &Adam, steps: u64, memory: &Memory) {
         self.write(adam, memory);
         let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
@@ -85,7 +85,7 @@ impl Optimizer {
         memory.write_words(self.hold, &[0]);
     }
 
-    /// Marks the parameters that are vectors, for a weight decay of matrices only. Initially none is marked.
+    /// Marks the parameters that are vectors, for a weight decay of matrices only. Before this call, none is marked.
     pub fn write_vectors(&self, table: &Table, memory: &Memory) {
         let mut vectors = vec![0u32; self.vectors.len as usize];
         for spec in table.specs().iter().filter(|spec| spec.vector) {
@@ -95,7 +95,7 @@ impl Optimizer {
         memory.write_words(self.vectors, &vectors);
     }
 
-    /// Changes the settings and keeps the count. The betas must not change.
+    /// Changes the settings; the count of steps continues. The betas must not change.
     pub fn write(&self, adam: &Adam, memory: &Memory) {
         let longest = adam.max_grad_norm.min(f32::MAX);
         let of_vectors = if adam.matrices_only { 0.0 } else { adam.weight_decay };
@@ -104,11 +104,12 @@ impl Optimizer {
     }
 }
 
-/// An optimiser that tracks the written state and writes only changes, for steps without an answer in between.
+/// Optimiser with a copy of the settings on the GPU. It writes only changes, so steps need no readback.
 pub(crate) struct Following {
     pub optimizer: Optimizer,
-    /// Number of steps at the last reset, and the settings written since.
+    /// Number of steps at the last reset.
     steps_before: u64,
+    /// Settings written since the last reset, if they have been written.
     sent: Option<Adam>,
 }
 
@@ -117,7 +118,7 @@ impl Following {
         Following { optimizer, steps_before: 0, sent: None }
     }
 
-    /// Resets the optimiser to these moments and this number of steps.
+    /// Resets the optimiser to the moments m and v and the given number of steps.
     pub fn reset(&mut self, [m, v]: [&[f32]; 2], steps: u64, memory: &Memory) {
         memory.write_floats(self.optimizer.m, m);
         memory.write_floats(self.optimizer.v, v);
@@ -128,7 +129,7 @@ impl Following {
         self.sent == Some(*adam)
     }
 
-    /// Applies these settings to the following steps.
+    /// Sets the settings of the following steps.
     pub fn follow(&mut self, adam: &Adam, memory: &Memory) -> Result<(), Fault> {
         match self.sent {
             None => self.optimizer.reset_to(adam, self.steps_before, memory),
@@ -141,14 +142,14 @@ impl Following {
         Ok(())
     }
 
-    /// Prepares the count for reading. If no step has followed the reset, the reset has not been written yet.
+    /// Makes the count of steps valid before a readback. If no step has run since a reset, this reset has not been written to the GPU yet.
     pub fn begin_count(&self, memory: &Memory) {
         if self.sent.is_none() {
             self.optimizer.reset_to(&Adam::default(), self.steps_before, memory);
         }
     }
 
-    /// Total number of steps, given the number since the reset.
+    /// Total number of steps; `counted` is the number of steps since the last reset.
     pub fn steps(&self, counted: u64) -> u64 {
         self.steps_before + counted
     }

@@ -1,14 +1,14 @@
-// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm, in two dispatches. With
-// LENGTH, each workgroup sums squares. Without it, every workgroup adds up all of these sums and updates its share of the parameters. An
-// element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm, weight decay of vectors); `corrections`
-// holds (1 - beta1^t, 1 - beta2^t) of the t steps so far. `whole_sum` is the sum over the threads of a workgroup.
+// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm, in two dispatches. In the
+// first, with LENGTH, each workgroup sums squares. In the second, every workgroup adds up all of these sums and updates its share of the
+// parameters. An element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm, weight decay of vectors);
+// `corrections` holds (1 - beta1^t, 1 - beta2^t) after t steps. `whole_sum` is the sum over the threads of a workgroup.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
     knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
-    // In `words`: steps before the newest, whether the newest counted, and whether to suppress further steps.
+    // In `words`: number of steps before the newest, whether the newest counted, and whether to skip further steps.
     taken: u32,
-    // One bit per element, 1 if it belongs to a vector.
+    // One bit per four elements, 1 if these belong to a vector.
     vectors: u32,
 }
 

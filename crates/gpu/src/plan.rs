@@ -1,5 +1,6 @@
 //! A graph's plan as dispatches. The CPU's calls are regrouped here: nodes on the same rows or elements form one kernel that keeps its
-//! numbers in registers, and memory holds only values that another kernel or an output needs. Weights are read in place; nothing is packed.
+//! numbers in registers. Memory holds only values that another kernel reads or that are outputs. Weights are read in place; nothing is
+//! packed.
 //!
 //! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are not supported.
 
@@ -28,7 +29,7 @@ const ALIGN: u64 = 64;
 pub struct Lowered {
     /// Dispatches of the plan.
     pub steps: Range<usize>,
-    /// `steps` in groups of dispatches that belong together.
+    /// Groups that `steps` consists of.
     pub parts: Vec<DispatchGroup>,
     inputs: Vec<(Arc<str>, Region)>,
     outputs: Vec<(Arc<str>, Region)>,
@@ -39,19 +40,19 @@ pub struct Lowered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchGroup {
     pub is_product: bool,
-    /// Number of graph operations in it.
+    /// Number of graph operations in the group.
     pub nodes: usize,
     pub steps: Range<usize>,
 }
 
 impl Lowered {
-    /// Appends a plan to a program. It reads the parameters from one region and writes gradients of the same layout to the other. Gradients
-    /// of parameters without influence are not touched.
+    /// Appends a plan to a program. The plan reads the parameters from `params` and writes gradients of the same layout to `grads`. It does
+    /// not write gradients of parameters that the loss does not depend on.
     pub fn new(plan: &Plan, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Result<Lowered, Fault> {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
-    /// [`Lowered::new`] with a choice: unless `fuse`, each node has its own kernel, the reference for tests of the regrouped ones.
+    /// [`Lowered::new`] with a choice: if `fuse` is false, each node has its own kernel, as a reference for tests.
     pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoF16);
@@ -100,7 +101,7 @@ impl Lowered {
         })
     }
 
-    /// Region of an input, row by row; fill it before a replay.
+    /// Region of an input, in rows; fill it before a replay.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -109,7 +110,7 @@ impl Lowered {
         find(&self.inputs, name)
     }
 
-    /// Region of an output, row by row, after a replay.
+    /// Region of an output, in rows, valid after a replay.
     ///
     /// # Panics
     /// If the plan has no such output.
@@ -118,7 +119,7 @@ impl Lowered {
         find(&self.outputs, name)
     }
 
-    /// Call once before the first replay.
+    /// Writes the plan's constants; call once before the first replay.
     pub fn write_constants(&self, memory: &Memory) {
         for (region, values) in &self.constants {
             memory.write_floats(*region, values);
@@ -137,7 +138,7 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
     }
 }
 
-/// Appends products that share a dispatch, or one node with its own kernel.
+/// Appends the nodes of a group of kind [`GroupKind::Own`]: products that share a dispatch, or one node with its own kernel.
 fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
     let adds = |v: usize| matches!(dataflow.values[v].location, Location::Grad { adds: true, .. });
@@ -174,13 +175,13 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// Time from which a value needs its memory. A group's sums may be written while some of its threads still read, so their memory is needed
-/// from the group's start.
+/// Time (see `fusion.rs`) from which a value needs its memory. A group's sums may be written while some of its threads still read, so their
+/// memory is needed from the group's start.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }
 
-/// First and last use of each value in memory.
+/// Times of the first and the last use of each value; `None` if the value stays in registers.
 fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     let mut lives: Vec<Option<[usize; 2]>> = dataflow
         .values
@@ -225,7 +226,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     lives
 }
 
-/// [`lives`] of the values in the arena.
+/// Length and times of use of each value that needs memory in the arena; parameters, gradients and register values get a length of 0.
 fn in_arena(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> Vec<Life> {
     let life = |(value, life): (&Value, &Option<[usize; 2]>)| match (&value.location, life) {
         (Location::Param(_) | Location::Grad { .. }, _) | (_, None) => Life::default(),

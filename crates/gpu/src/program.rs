@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// Text before every kernel's own text, which adds `struct Args` and `main`.
+/// Text that precedes every kernel's own text. The own text contains `struct Args` and `main`.
 pub const PRELUDE: &str = "\
 @group(0) @binding(0) var<storage, read_write> mem: array<f32>;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
@@ -20,12 +20,13 @@ pub const PRELUDE: &str = "\
 fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + group.y * groups.x; }
 ";
 
-/// Usual start of `main`.
+/// Usual first lines of `main`.
 pub(crate) const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
 
-/// Start of the prelude's declaration that changes if floats are read four at a time.
+/// Type of `mem` in the prelude; it is replaced if floats are read four at a time.
 const FLOATS: &str = "array<f32>";
+/// Type of `mem` if floats are read four at a time.
 const VECTORS: &str = "array<vec4<f32>>";
 
 /// Granularity of regions in elements: 256 bytes.
@@ -35,7 +36,7 @@ const ARGS: u64 = 256;
 /// Maximum number of workgroups in one dimension.
 const MOST_GROUPS: u32 = 65_535;
 
-/// Elements `at..at + len` of one of the two buffers.
+/// Elements `at..at + len` of the buffer of floats or of the buffer of integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     pub at: u32,
@@ -43,7 +44,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// `len` elements from `from` on.
+    /// The part of the region with `len` elements from `from` on.
     #[track_caller]
     pub fn part(self, from: usize, len: usize) -> Region {
         assert!(from + len <= self.len as usize, "{from} + {len} of {} elements", self.len);
@@ -55,7 +56,7 @@ impl Region {
     }
 }
 
-/// Memory that is reserved before it exists.
+/// Counts reserved elements before the buffers exist.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     floats: u64,
@@ -74,7 +75,7 @@ impl Space {
         hand_out(&mut self.words, len)
     }
 
-    /// Reserves floats that are valid only between consecutive dispatches. All callers share them.
+    /// Reserves floats that are valid only between consecutive dispatches. All callers get the same floats.
     pub fn scratch(&mut self, len: usize) -> Region {
         if (self.scratch.len as usize) < len {
             self.scratch = self.floats(len);
@@ -82,7 +83,7 @@ impl Space {
         self.scratch.part(0, len)
     }
 
-    /// Bytes of the reserved floats.
+    /// Bytes of the floats reserved so far.
     pub fn float_bytes(&self) -> u64 {
         4 * self.floats
     }
@@ -112,7 +113,7 @@ fn hand_out(used: &mut u64, len: usize) -> Region {
     Region { at: at.min(u64::from(u32::MAX)) as u32, len: len as u32 }
 }
 
-/// The two buffers.
+/// The buffer of floats and the buffer of integers.
 #[derive(Clone)]
 pub struct Memory {
     gpu: Gpu,
@@ -121,7 +122,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Takes effect with the next submit.
+    /// Writes floats to a region; takes effect with the next submit.
     pub fn write_floats(&self, region: Region, values: &[f32]) {
         assert!(values.len() <= region.len as usize, "{} values for {region:?}", values.len());
         self.write(&self.floats, region, values.iter().map(|x| x.to_ne_bytes()).collect());
@@ -154,13 +155,13 @@ struct Dispatch {
     groups: [u32; 3],
 }
 
-/// Dispatches in execution order; each sees the writes of the previous ones.
+/// Dispatches in execution order; each reads the results of the previous ones.
 pub struct Program {
     gpu: Gpu,
     dispatches: Vec<Dispatch>,
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
-    /// Test hook for a kernel's text.
+    /// Changes a kernel's text before compilation, in tests.
     #[cfg(test)]
     pub rewrite: Option<fn(String) -> String>,
 }
@@ -186,8 +187,8 @@ impl Program {
         self.kernel_with(label, "", false, text)
     }
 
-    /// The same with `mem` as an array of vectors of four floats, or of floats, and with directives such as `enable f16;`, which must come
-    /// first.
+    /// [`Program::kernel`] with directives such as `enable f16;`, which must come first. If `of_vectors`, `mem` is an array of vectors of
+    /// four floats.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
         #[cfg(test)]
@@ -217,7 +218,7 @@ impl Program {
         Kernel(pipeline)
     }
 
-    /// Appends a kernel that executes `body` for each `i` below `len`, with the named arguments.
+    /// Appends a kernel that executes `body` for each `i` below `len`, with these named arguments.
     pub fn for_each(&mut self, label: &str, of_vectors: bool, args: &[(&str, u32)], len: usize, body: &str) {
         const SIZE: usize = 256;
         let fields: String = args.iter().map(|(name, _)| format!("{name}: u32, ")).collect();
@@ -250,7 +251,7 @@ impl Program {
         self.args.resize(ARGS as usize * self.dispatches.len(), 0);
     }
 
-    /// Number of dispatches so far: the start of a range to replay.
+    /// Number of dispatches so far; the next dispatch has this index.
     pub fn len(&self) -> usize {
         self.dispatches.len()
     }
@@ -259,7 +260,7 @@ impl Program {
         self.dispatches.is_empty()
     }
 
-    /// Binds the program to a memory, so that it can be replayed.
+    /// Binds the program to a memory. Call it before the first replay.
     pub fn bind(&mut self, memory: &Memory) {
         let Gpu { device, queue, shared, .. } = &self.gpu;
         let args = device.create_buffer(&wgpu::BufferDescriptor {
@@ -286,7 +287,7 @@ impl Program {
         }));
     }
 
-    /// Replays some of the dispatches in one pass.
+    /// Replays the dispatches in `range` in one pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, range: Range<usize>) {
         self.encode_lists(encoder, &[range]);
     }
@@ -304,13 +305,13 @@ impl Program {
     }
 }
 
-/// Text to compile: directives first, then the prelude for one type of `mem`.
+/// Text to compile: directives, then the prelude with the type of `mem`, then the kernel's own text.
 pub(crate) fn whole(directives: &str, of_vectors: bool, text: &str) -> String {
     let prelude = if of_vectors { PRELUDE.replacen(FLOATS, VECTORS, 1) } else { PRELUDE.into() };
     format!("{directives}\n{prelude}{text}")
 }
 
-/// Workgroups for a number of items, spread over x and y; a kernel finds its index with `group_index`.
+/// Number of workgroups for a number of items, spread over x and y; a kernel computes its index with `group_index`.
 pub fn groups(items: usize, a_group: usize) -> [u32; 3] {
     let groups = items.div_ceil(a_group) as u32;
     if groups <= MOST_GROUPS {
@@ -325,10 +326,10 @@ const UNDER_WAY: u8 = 1;
 const HERE: u8 = 2;
 const FAILED: u8 = 3;
 
-/// Contents of some regions of floats and of integers.
+/// Contents of the regions of floats and of the regions of integers.
 pub type Contents = (Vec<Vec<f32>>, Vec<Vec<u32>>);
 
-/// Contents of a region.
+/// Contents of one region that was read back.
 #[derive(Clone, Copy)]
 pub struct Arrived<'a>(&'a [[u8; 4]]);
 
@@ -341,7 +342,7 @@ impl<'a> Arrived<'a> {
         self.0.iter().map(|bytes| u32::from_ne_bytes(*bytes))
     }
 
-    /// Replaces the contents of `floats`.
+    /// Copies the contents to `floats`, whose previous contents are removed.
     pub fn replace(self, floats: &mut Vec<f32>) {
         floats.clear();
         floats.extend(self.floats());
@@ -353,7 +354,7 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// Readback of some regions. Its copies are part of a submit, and its contents arrive some time later.
+/// Readback of some regions: copies them as part of a submit. The contents arrive some time later.
 pub struct Readback {
     gpu: Gpu,
     memory: Memory,
@@ -363,7 +364,7 @@ pub struct Readback {
     way: Arc<Way>,
 }
 
-/// State of a readback, and the waker of its waiter.
+/// State of a readback, and the waker of the task that waits for it.
 struct Way {
     state: AtomicU8,
     waits: Mutex<Option<Waker>>,
@@ -388,7 +389,7 @@ impl Readback {
         }
     }
 
-    /// Adds the copies to a submit.
+    /// Appends the copies of the regions to a submit.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
         let mut to = 0;
         for (regions, buffer) in [(&self.floats, &self.memory.floats), (&self.words, &self.memory.words)] {
@@ -401,7 +402,7 @@ impl Readback {
         }
     }
 
-    /// Requests the copies; call after the submit.
+    /// Requests the copied contents; call it after the submit.
     pub fn ask(&self) {
         self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
         self.way.state.store(UNDER_WAY, Ordering::Release);
@@ -416,7 +417,8 @@ impl Readback {
         });
     }
 
-    /// Passes the arrived regions in their order, floats first, each with its index within its kind. Returns false while they are pending.
+    /// Passes the contents of each region to `floats` or `words`, with the region's index among floats or integers. Returns false if the
+    /// contents have not arrived yet.
     pub fn take(&self, floats: &mut dyn FnMut(usize, Arrived), words: &mut dyn FnMut(usize, Arrived)) -> Result<bool, Fault> {
         self.gpu.check()?;
         match self.way.state.load(Ordering::Acquire) {
@@ -442,7 +444,8 @@ impl Readback {
         Ok(true)
     }
 
-    /// [`Readback::take`] for a pending request of a submit; waits for that submit for a moment.
+    /// [`Readback::take`] for the pending request of submit `asked`; first waits a few milliseconds for this submit. Sets `asked` to `None`
+    /// once the contents have arrived.
     pub(crate) fn poll(
         &self,
         asked: &mut Option<Submitted>,
@@ -458,13 +461,13 @@ impl Readback {
         Ok(here)
     }
 
-    /// Submits a copy and returns its contents; for tests, natively and in a browser.
+    /// Submits the copies and returns the contents; for tests, natively and in a browser.
     pub async fn fetch(&self) -> Result<Contents, Fault> {
         self.send();
         self.answer().await
     }
 
-    /// Returns the requested contents once they have arrived.
+    /// Waits for the requested contents and returns them.
     pub async fn answer(&self) -> Result<Contents, Fault> {
         #[cfg(not(target_family = "wasm"))]
         self.gpu.wait();
@@ -477,7 +480,7 @@ impl Readback {
         self.contents()
     }
 
-    /// Blocking version for benches and native tests.
+    /// Blocking version of [`Readback::fetch`], for benches and native tests.
     #[cfg(not(target_family = "wasm"))]
     pub fn now(&self) -> Result<Contents, Fault> {
         self.send();

@@ -1,25 +1,25 @@
-//! Sums and maxima over the threads of a workgroup, in one order and with the same bits by two methods. Without subgroups, the tree of sums
-//! is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are: the others are exchanges within a
-//! subgroup, without barriers.
+//! Sums and maxima over the threads of a workgroup, by two methods with the same order and the same bits. Without subgroups, the whole tree
+//! of sums is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are in workgroup memory; in the
+//! lower levels, threads of a subgroup exchange numbers without barriers.
 //!
-//! A level of the tree adds thread i + half to thread i, with half from the largest to 1. With subgroups, each thread adds numbers that are
-//! a subgroup or more apart from workgroup memory. `subgroupShuffleXor` adds the rest, after which every thread has the sum, because a + b
-//! equals b + a exactly.
+//! A level of the tree adds thread i + half to thread i, with half from the largest to 1. With subgroups, each thread first adds numbers
+//! from workgroup memory that are a subgroup or more apart. `subgroupShuffleXor` adds the rest. Then every thread has the sum, because a +
+//! b equals b + a exactly.
 //!
-//! The mapping of threads to subgroups is unknown. So a thread's place is its index in its subgroup plus the places that its subgroup
-//! reserves from a counter. The assignment of rows to threads thus differs between runs, but the result does not. Full subgroups are
-//! assumed, so an adapter is tested for them when it is opened (`open.rs`).
+//! The mapping of threads to subgroups is unknown. So a thread's place is its index in its subgroup plus the first of the places that its
+//! subgroup reserves from a counter. The assignment of rows to threads thus differs between runs, but the result does not. Full subgroups
+//! are assumed, so an adapter is tested for them when it is opened (`open.rs`).
 
 use std::fmt::Write;
 
-/// Threads of most workgroups that reduce.
+/// Number of threads of most workgroups that reduce.
 pub(crate) const THREADS: usize = 256;
-/// A narrower subgroup saves too little.
+/// Minimum width of subgroups; narrower ones save too little.
 const NARROWEST: u32 = 8;
-/// Threads of the smallest workgroup that reduces: wider subgroups would not be full.
+/// Maximum width of subgroups, and number of threads of the smallest workgroup that reduces: wider subgroups would not be full.
 const WIDEST: u32 = 64;
 
-/// Reduction method of an adapter: by subgroups of at least the given number of threads, or without.
+/// Method of reduction on an adapter: by subgroups of at least `width` threads, or without subgroups if `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reduce {
     width: Option<usize>,
@@ -40,12 +40,12 @@ impl Reduce {
         self.width.is_some()
     }
 
-    /// Directives of a kernel's text.
+    /// WGSL directives that a kernel with reductions needs.
     pub fn directives(self) -> &'static str {
         if self.width.is_some() && self.needs_directive { "enable subgroups;" } else { "" }
     }
 
-    /// Built-in values that `main` needs for [`Reduce::place`].
+    /// Parameters of `main` that [`Reduce::place`] needs.
     pub fn builtins(self) -> &'static str {
         match self.width {
             None => "@builtin(local_invocation_index) index: u32",
@@ -56,7 +56,7 @@ impl Reduce {
         }
     }
 
-    /// Start of `main`: defines `local`, the place of this thread.
+    /// First lines of `main`, which define `local`, the place of this thread.
     pub fn place(self) -> &'static str {
         match self.width {
             None => "    let local = index;\n",
@@ -71,8 +71,8 @@ impl Reduce {
         }
     }
 
-    /// Text of `fn NAME(x: f32, local: u32) -> f32` for each name, over `lanes` adjacent threads; all threads of the workgroup enter
-    /// together. The operation is `+` or a function's name.
+    /// Text of `fn NAME(x: f32, local: u32) -> f32` for each name; the function reduces over `lanes` adjacent threads. All threads of the
+    /// workgroup must call it. The operation is `+` or the name of a function.
     pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
         let mut text = self.declared();
         text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";
@@ -175,7 +175,7 @@ fn joined(op: &str, a: &str, b: &str) -> String {
     if op == "+" { format!("({a} + {b})") } else { format!("{op}({a}, {b})") }
 }
 
-/// The whole tree in workgroup memory.
+/// Text that computes the whole tree in workgroup memory.
 fn tree(lanes: usize, op: &str) -> String {
     format!(
         "    reduce_lanes[local] = x;
@@ -193,9 +193,9 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// Upper levels of the tree: adds the numbers at `first` that are multiples of `width` apart.
+/// Text of the upper levels of the tree: adds the numbers of `array` that are multiples of `width` apart, from `first` on.
 fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
-    /// Number `at` of the `count` that remain.
+    /// Expression of number `at` of the `count` numbers that remain at this level.
     fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {
         if count == all {
             return one(at);
@@ -207,7 +207,7 @@ fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) 
     left(0, 1, all, op, &|i| format!("{array}[{first} + {}u]", i * width))
 }
 
-/// Lower levels of the tree, within a subgroup.
+/// Text of the lower levels of the tree, within a subgroup.
 fn exchanges(lanes: usize, op: &str) -> String {
     let mut text = String::new();
     let mut half = lanes / 2;

@@ -1,21 +1,21 @@
-//! List of the rooms with their own kernels.
+//! List of the rooms that have their own kernels.
 
 use crate::device::Gpu;
 use learn::Fault;
 use std::any::Any;
 use std::sync::RwLock;
 
-/// Serves a room's request beyond plans, if the request is that room's.
+/// Creates the offloaded work that a room requests beyond plans; returns `None` if the request is not that room's.
 pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
 
 #[cfg(feature = "every_room")]
 static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special, crate::logic::special];
 #[cfg(not(feature = "every_room"))]
 static SPECIAL: &[Special] = &[];
-/// Entries that a shell adds.
+/// Entries that shells add to the list.
 static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
 
-/// Adds a room's kernels. Call before a run gets a device.
+/// Adds a room's kernels. Call it before a run gets a device.
 pub fn add_special(special: Special) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
 }

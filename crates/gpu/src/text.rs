@@ -1,6 +1,6 @@
-//! WGSL with constants. A line that begins with `#NAME ` is repeated as often as the count of that name says, with its index for #. Loops
-//! are not used because WGSL compilers add a loop counter, so that drivers do not unroll the loop, and an array with an unknown index
-//! leaves the registers.
+//! WGSL text with constants. A line that begins with `#NAME ` is repeated; the count with this name gives the number of repetitions, and
+//! the index replaces `#`. Repeated lines take the place of loops, because WGSL compilers add a loop counter: drivers then do not unroll
+//! the loop, and an array with an unknown index is not kept in registers.
 
 use std::fmt::{Display, Write as _};
 
@@ -24,7 +24,7 @@ impl Text {
         words.iter().fold(self, |text, &(name, value)| text.word(name, value))
     }
 
-    /// Count for repetitions only.
+    /// Adds a count for repetitions without a constant in the text.
     pub fn count(mut self, name: &'static str, value: usize) -> Text {
         self.counts.push((name, value));
         self

@@ -1,8 +1,8 @@
-//! Tiles of products: the available tiles, the candidates for a shape, and the fastest ones found.
+//! Tiles of products: the available tiles, the candidates for a shape, and the fastest measured tiles.
 
-/// Division of a product. A workgroup computes `rows` x `columns` of c over `depth` k at a time; a thread computes `thread_rows` x
-/// `thread_columns` of them. The workgroup has `slices` such sets of threads, each with its share of k, for products of few rows and
-/// columns.
+/// Division of a product. A workgroup computes `rows` x `columns` of c and processes `depth` k at a time; a thread computes `thread_rows` x
+/// `thread_columns` of these numbers. The workgroup has `slices` such sets of threads, each with its share of k, for products of few rows
+/// and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     pub rows: usize,
@@ -51,7 +51,7 @@ impl Tile {
         m.div_ceil(self.rows) * n.div_ceil(self.columns)
     }
 
-    /// Threads of one slice.
+    /// Number of threads of one slice.
     pub(crate) fn threads(&self) -> usize {
         self.rows / self.thread_rows * (self.columns / self.thread_columns)
     }
@@ -60,24 +60,24 @@ impl Tile {
 /// Class of products that share candidate tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Many large tiles.
+    /// Products of many large tiles.
     Large,
-    /// Fewer tiles: a batch through a layer.
+    /// Products of fewer tiles, such as a batch in a layer.
     Batch,
-    /// Any number of rows, up to 32 columns.
+    /// Products of any number of rows and at most 32 columns.
     Narrow,
-    /// Few rows and columns and many k: the gradient of a weight.
+    /// Products of few rows and columns and many k, such as the gradient of a weight.
     Gradient,
     /// Products with a single suitable tile.
     Other(Tile),
 }
 
-/// Workgroups that fill a large GPU: somewhat more than its multiprocessors.
+/// Number of workgroups that fill a large GPU: somewhat more than its multiprocessors.
 const ENOUGH_TILES: usize = 192;
-/// Threshold for many k.
+/// Minimum number of k that counts as many.
 const DEEP: usize = 1024;
 
-/// Class by the rule.
+/// Class of a product, by a fixed rule.
 pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
     let few_rows = m <= 256 && k >= DEEP;
     match (m, n) {
@@ -97,7 +97,7 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 }
 
 impl Class {
-    /// Tiles worth timing; the first is the unmeasured default. They have the same depth and slices, which decide the order of sums.
+    /// Tiles worth timing; the first is used without a measurement. All have the same depth and slices, which determine the order of sums.
     pub(crate) fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
@@ -108,13 +108,13 @@ impl Class {
         }
     }
 
-    /// The rule's tile. It determines how products are split, even if another tile computes them.
+    /// Tile that is used without a measurement. It also determines how a product is split, even if another tile computes the product.
     pub(crate) fn rule(self) -> Tile {
         self.candidates()[0]
     }
 }
 
-/// The fastest tiles found.
+/// Fastest measured tile of each class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuned(Vec<(Class, Tile)>);
 

@@ -1,4 +1,4 @@
-//! Training steps of any plan on a GPU without an answer in between, for learners without their own kernels.
+//! Training steps of any plan on a GPU without a readback between steps, for learners without their own kernels.
 
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::{Following, Optimizer};
@@ -10,7 +10,7 @@ use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of pending submits; beyond it a step waits if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next step waits if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Trainer {
@@ -20,22 +20,23 @@ pub struct Trainer {
     lowered: Lowered,
     params: Region,
     optimizer: Following,
-    /// Dispatches of Adam.
+    /// Dispatches of the optimiser step.
     moved: Range<usize>,
-    /// Dispatches that store and add the gradients of earlier runs, if a step has several runs.
+    /// Dispatches that copy the gradients of a step's first run to the sums, and those that add the gradients of a later run.
     keep: [Range<usize>; 2],
+    /// Dispatches that add these sums to the gradients of the last run.
     join: Range<usize>,
-    /// Number of runs whose gradients the next update uses.
+    /// Number of runs since the last update; the next update uses the gradients of all of them.
     runs: usize,
     outputs: Vec<Arc<str>>,
-    /// Readbacks of everything, and of the outputs only.
+    /// Readback of outputs, parameters and moments, and readback of the outputs only.
     readbacks: [Readback; 2],
     in_flight: InFlight,
     asked: Option<Submitted>,
     what: Asked,
 }
 
-/// Readback that a request selects.
+/// Index of the readback that a request selects.
 #[derive(Clone, Copy)]
 enum Asked {
     All,
@@ -83,7 +84,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Dispatches that must precede the next run, and those of the run.
+    /// Dispatches that save the gradients of the previous run, and those of the next run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -94,7 +95,7 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// Dispatches of an update with the gradients so far.
+    /// Dispatches that add up the gradients since the last update, and those of the optimiser step.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
         if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;
@@ -129,7 +130,7 @@ impl Trainer {
     }
 }
 
-/// Appends the addition of region `x` to region `to`, or a copy unless `adds`.
+/// Appends a dispatch that copies region `x` to region `to`, or adds it if `adds`.
 fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
     let first = program.len();
     let body = if adds { "mem[args.to + i] += mem[args.x + i];" } else { "mem[args.to + i] = mem[args.x + i];" };

@@ -1,4 +1,4 @@
-// Adds the metrics of a step to the sums over steps.
+// Adds the losses and the gradient norm of a step to their sums over steps.
 
 struct Args { policy_loss: u32, value_loss: u32, norm: u32, sums: u32 }
 

@@ -5,7 +5,7 @@ use learn::Fault;
 use learn::backgammon::published::accelerator::{DECISION_WORDS, PACKED_SAMPLE_WORDS};
 use learn::backgammon::published::{ACTIONS, HEADS, INPUTS};
 
-/// Prefixes a kernel's text with the constants and functions for the inputs of decisions.
+/// Prepends the constants and functions for the inputs of decisions to a kernel's text.
 pub fn with_inputs(text: &str) -> String {
     let constants = Text::default().words(&[
         ("INPUTS", INPUTS),

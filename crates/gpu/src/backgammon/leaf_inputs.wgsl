@@ -1,4 +1,4 @@
-// Inputs of consecutive decisions, one thread per number.
+// Computes the inputs of consecutive decisions, one thread per input.
 
 struct Args { decisions: u32, inputs: u32, rows: u32 }
 

@@ -1,4 +1,5 @@
-//! Leaves of two lanes: one program, which the GPU executes in the order of the requests, and a readback per lane.
+//! Evaluation of leaves in two lanes (independent requests): one program, which the GPU executes in the order of the requests, and a
+//! readback per lane.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
@@ -15,8 +16,8 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Shared by both lanes: writes and submits are executed in order, so the GPU reads one lane's decisions before the other's are
-    /// written.
+    /// Decisions of the newest request; both lanes use this region. Writes and submits are executed in order, so the GPU reads the
+    /// decisions of one lane before those of the other are written.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],

@@ -1,5 +1,5 @@
-//! Optimiser steps on samples on the GPU. Several steps share a submit. Their metrics are summed on the GPU until they are requested, with
-//! weights and moments.
+//! Optimiser steps on samples that are on the GPU. Several steps share a submit. Their metrics are summed on the GPU until these sums are
+//! requested, together with weights and moments.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, InFlight, Submitted};
@@ -14,7 +14,8 @@ use std::ops::Range;
 
 /// Maximum number of steps per submit; each has its own region for drawn indices.
 const TOGETHER: usize = 4;
-/// Maximum number of pending submits. Beyond it a step waits if the platform can wait. If it cannot, a round has at most this many.
+/// Maximum number of pending submits. At this limit, the next step waits if the platform can wait; if it cannot, a round has at most this
+/// many.
 const IN_FLIGHT: usize = 64;
 
 pub struct Training {
@@ -27,11 +28,12 @@ pub struct Training {
     drawn: Region,
     value_coef: Region,
     optimizer: Following,
-    /// Policy loss, value loss, gradient norm.
+    /// Sums over steps: policy loss, value loss, gradient norm.
     sums: Region,
     minibatch: usize,
-    /// Dispatches at the start of each step of a submit, then the dispatches that all steps share.
+    /// Dispatches that gather a minibatch, one for each step of a submit.
     gathers: Range<usize>,
+    /// Dispatches of each step after its minibatch is gathered: gradient, optimiser, sums of metrics.
     step: [Range<usize>; 3],
     readback: Readback,
     /// Coefficient of the value loss, as last written with Adam's settings.
@@ -159,7 +161,7 @@ impl Training {
         Ok(here)
     }
 
-    /// Submits the waiting steps and requests the results so far if `and_ask`.
+    /// Submits the waiting steps; with `and_ask`, also requests the results so far.
     fn send(&mut self, and_ask: bool) -> Result<(), Fault> {
         self.gpu.check()?;
         if self.waiting.is_empty() && !and_ask {

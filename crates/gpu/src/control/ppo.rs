@@ -1,9 +1,9 @@
 //! Complete PPO on a GPU: rollout, advantages, shuffled minibatches and Adam as one list of dispatches over one memory, built once per
 //! learner and replayed. An iteration takes at most three submits and one readback.
 //!
-//! It performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between CPU
-//! and GPU. Numbers differ by rounding only, and an adapter gives the same numbers at every run. Every iteration returns the whole state to
-//! the learner, and each [`IterationInput`] contains the settings.
+//! The GPU performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between
+//! CPU and GPU. Numbers differ by rounding only, and an adapter gives the same numbers at every run. Every iteration returns the whole
+//! state to the learner, and each [`IterationInput`] contains the settings.
 
 mod layout;
 
@@ -16,22 +16,23 @@ use learn::control::{Accelerator, IterationInput, IterationOutput, LearnerSpec, 
 use learn::{Data, Fault};
 use std::ops::Range;
 
-/// One learner on a GPU.
+/// PPO learner on a GPU.
 pub struct GpuPpo {
     gpu: Gpu,
     spec: LearnerSpec,
     memory: Memory,
     program: Program,
     layout: Layout,
-    /// Readbacks without and with the recorded trajectory.
+    /// Readback without the recorded trajectory.
     plain: Readback,
+    /// Readback with the recorded trajectory; created when it is first needed.
     recorded: Option<Readback>,
-    /// Whether the pending iteration, if any, returns a trajectory.
+    /// Whether the pending iteration returns a trajectory; `None` if no iteration is pending.
     under_way: Option<bool>,
 }
 
 impl GpuPpo {
-    /// Uploads the state of a learner that is between two iterations.
+    /// Creates a learner on the GPU from the state of a learner that is between two iterations.
     pub fn new(gpu: &Gpu, snapshot: &Snapshot) -> Result<GpuPpo, Fault> {
         gpu.check()?;
         let spec = snapshot.spec.clone();
@@ -51,7 +52,7 @@ impl GpuPpo {
         Ok(on)
     }
 
-    /// Writes the learner's state.
+    /// Writes the learner's state to the GPU.
     fn write_snapshot(&self, snapshot: &Snapshot) {
         let Layout { places, envs, state, .. } = &self.layout;
         self.memory.write_floats(places.params, snapshot.params.values());
@@ -72,7 +73,7 @@ impl GpuPpo {
         }
     }
 
-    /// Writes the input of one iteration.
+    /// Writes the input of one iteration to the GPU.
     fn write_input(&self, input: &IterationInput) {
         let Layout { places, samples, features, .. } = &self.layout;
         let config = input.config;
@@ -183,7 +184,7 @@ impl Accelerator for GpuPpo {
 }
 
 impl GpuPpo {
-    /// Returns whether the readback has arrived, with its contents in `output`.
+    /// Writes the contents of the readback to `output`; returns false if they have not arrived yet.
     fn take(&self, readback: &Readback, output: &mut IterationOutput) -> Result<bool, Fault> {
         let Layout { envs, state, samples, .. } = self.layout;
         let config = &self.spec.config;

@@ -11,10 +11,11 @@ use math::Isa;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
 pub const POLY: &str = include_str!("../poly.wgsl");
-/// The words of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. Requires [`POLY`] before it.
+/// The random generators of `math::rng`, with the same words: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. [`POLY`] must come
+/// before this text.
 pub const RNG: &str = include_str!("../rng.wgsl");
 
-/// Angles, for worlds with rotation.
+/// Functions of angles, for worlds with rotation.
 const ANGLE: &str = include_str!("worlds/angle.wgsl");
 const ROWS: &str = include_str!("worlds/rows.wgsl");
 const EPISODE: &str = include_str!("worlds/episode.wgsl");
@@ -42,15 +43,15 @@ pub struct World {
     /// fn world_go(at: EnvState, action: f32, env: u32, key: vec4<u32>) -> StepResult
     /// ```
     pub text: String,
-    /// Length of a state.
+    /// Number of floats of a state.
     pub state: usize,
-    /// Length of an observation.
+    /// Number of floats of an observation.
     pub observation: usize,
     pub step_limit: u32,
     pub kernels: Kernels,
 }
 
-/// Kernels of a kind of world, if it has any.
+/// Kernels of a kind of world; `None` if the kind has none.
 pub fn world(kind: &Kind) -> Option<World> {
     let (spec, kernels) = (kind.spec, kind.kernels?);
     // The reference twin's state may be longer.
@@ -75,18 +76,18 @@ pub fn world(kind: &Kind) -> Option<World> {
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, kernels })
 }
 
-/// Types of a world's own text. A step derives its random numbers from its moment.
+/// Types of a world's own text. A step derives its random numbers from the moment (environment, episode, step).
 const TYPES: &str = "alias State = array<f32, STATE>;
 alias Shown = array<f32, OBSERVATION>;
 struct Stepped { state: State, reward: f32, terminated: bool }
 struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
 ";
 
-/// Threads of a workgroup, as in `worlds/common.wgsl`.
+/// Number of threads of a workgroup, as in `worlds/common.wgsl`.
 const GROUP: usize = 64;
-/// Absent region.
+/// Offset for an absent region.
 const NOWHERE: u32 = u32::MAX;
-/// Words that identify the environments: the key, the first environment and the game.
+/// Number of words that identify the environments: the key, the first environment and the game.
 const SETUP: usize = 6;
 
 /// Arguments of a dispatch that differ between kernels.
@@ -101,29 +102,29 @@ struct Args {
     anew: u32,
 }
 
-/// Many environments of one kind on the GPU. Each restarts when its episode ends, as in `worlds::control::Vector`, but observations are
-/// rows.
+/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`, but
+/// observations are rows.
 pub struct Worlds {
     world: World,
     count: usize,
-    /// Stride of the rows of `state` and of `clocks`.
+    /// Distance from one row of `state` or `clocks` to the next.
     stride: usize,
     /// `[STATE][stride]`
     pub state: Region,
-    /// Steps in this episode and earlier episodes, `[2][stride]`.
+    /// Number of steps in the current episode, and number of earlier episodes: `[2][stride]`.
     pub clocks: Region,
-    /// Episodes that ended in the last play, `[groups]`; add them up.
+    /// Number of episodes that ended in the last [`Worlds::play`], one for each workgroup; add them up.
     pub ended: Region,
     setup: Region,
 }
 
-/// Regions that [`Worlds::step`] reads and writes: `[count]`, and `[count][OBSERVATION]` for observations.
+/// Regions that [`Worlds::step`] reads and writes: `[count][OBSERVATION]` for observations, else `[count]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepping {
     pub actions: Region,
-    /// Observations of the states after the step (and after a restart).
+    /// Observations after the step; after the restart if an episode ended.
     pub shown: Region,
-    /// Observation that the step led to; for an ended episode, its last one.
+    /// Observations that the step led to, before a restart.
     pub reached: Option<Region>,
     pub rewards: Region,
     /// Flags and lengths in the format of `worlds::control::Vector::step`.
@@ -144,19 +145,20 @@ impl Worlds {
         }
     }
 
-    /// Sets the environments: `first..` of a seed, and the random stream of play. Takes effect with the next submit.
+    /// Selects the environments: the environments from `first` on of a seed, and the random stream `game` of [`Worlds::play`]. Takes effect
+    /// with the next submit.
     pub fn set_up(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
         let [a, b, c, d] = (self.world.kernels.key)(seed);
         memory.write_words(self.setup, &[a, b, c, d, first, game]);
     }
 
-    /// Appends a restart with the values of [`Worlds::set_up`]: each environment at the start of its first episode. Writes the observations
-    /// to `shown` if given.
+    /// Appends a restart: each environment begins its first episode, with the values of [`Worlds::set_up`]. Writes the observations to
+    /// `shown` if given.
     pub fn reset(&self, program: &mut Program, shown: Option<Region>) {
         self.begin(program, shown, true);
     }
 
-    /// Appends the computation of the observations of the current states.
+    /// Appends a dispatch that writes the observations of the current states to `shown`.
     pub fn show(&self, program: &mut Program, shown: Region) {
         self.begin(program, Some(shown), false);
     }
@@ -175,8 +177,8 @@ impl Worlds {
         self.append(program, "step", &[ROWS, include_str!("worlds/step.wgsl")], args);
     }
 
-    /// Appends many steps of CartPole in one dispatch, with the coins of [`cartpole::CartPoles::coins`] as actions. Only states, clocks and
-    /// the number of ended episodes remain.
+    /// Appends many steps of CartPole in one dispatch, with the coins of [`cartpole::CartPoles::coins`] as actions. Writes only the states,
+    /// the clocks and the number of ended episodes.
     pub fn play(&self, program: &mut Program, steps: u32) {
         let texts = [include_str!("worlds/count.wgsl"), include_str!("worlds/random_steps_cartpole.wgsl")];
         self.append(program, "play", &texts, Args { ended: self.ended.at, steps, ..Args::default() });

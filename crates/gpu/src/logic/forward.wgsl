@@ -1,4 +1,4 @@
-// The gates of one layer.
+// Computes the outputs of the gates of one layer.
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let member = args.member + group.z;

@@ -1,4 +1,5 @@
-// Gates from their parameters: the probability of output 1 for (0, 0), (0, 1), (1, 0) and (1, 1), and its gradient.
+// Computes the coefficients of the gates from their parameters, by way of the probability of output 1 for (0, 0), (0, 1), (1, 0) and (1,
+// 1). With LEARN, computes the gradient of the parameters and updates them.
 
 var<private> soft: array<f32, 16>;
 
@@ -15,7 +16,7 @@ fn noise_of(member: u32, gate: u32, op: u32) -> f32 {
     return -poly_ln(-poly_ln(u));
 }
 
-// Fills `soft`; returns the leading operation.
+// Fills `soft`; returns the index of the operation with the largest logit.
 fn soften(member: u32, gate: u32) -> u32 {
     let at = args.params + 16u * (member * GATES + gate);
     var ahead = 0u;
@@ -51,7 +52,8 @@ fn outputs(member: u32, gate: u32) -> vec4<f32> {
 
 fn square_of(x: vec4<f32>) -> f32 { return dot(x, x); }
 
-// AdamW on four parameters with gradient clipping; returns the squared norm before the clip.
+// Performs an AdamW step on four parameters, with each of their gradients clipped; returns the squared norm of the gradients before
+// clipping.
 fn move_four(at: u32, member: u32, raw: vec4<f32>) -> f32 {
     let knobs = four_at(args.knobs);
     let decay = mem[args.knobs + 4u];

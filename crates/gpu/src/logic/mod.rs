@@ -1,7 +1,7 @@
 //! Populations of logic automata on a GPU: whole updates of all members in one submit, from the gates' parameters to AdamW. A cell's
-//! computation is flattened into rows (`common.wgsl`), with all cells of all samples side by side; one dispatch computes one layer of all
-//! members. States of every step are stored; the rows of a step are computed again in the backward pass. No sum depends on the execution
-//! order: slopes are gathered by readers, and one workgroup sums those of a gate.
+//! computation is a list of rows (`common.wgsl`), in which all cells of all samples are side by side; one dispatch computes one layer of
+//! all members. The states of every step are stored. The backward pass computes the rows of a step again. No sum depends on the execution
+//! order: each row adds the slopes of its readers, and one workgroup sums the slopes of a gate.
 //!
 //! Parameters, moments and wires stay on the GPU. Starts and targets are uploaded for each update, and the members' state is read back on
 //! request. If the rows of all members exceed a buffer, members are processed in groups.
@@ -21,25 +21,27 @@ use math::AdamStep;
 use rows::Rows;
 use std::any::Any;
 
-/// Threads of most workgroups; in layers, each thread has four lanes.
+/// Number of threads of most workgroups.
 const SIZE: usize = 64;
+/// Number of lanes of a workgroup in layers: four per thread.
 const BLOCK: usize = 4 * SIZE;
-/// Memory limit for rows in bytes, also valid for devices with little memory.
+/// Limit of the memory for rows in bytes, small enough for devices with little memory.
 const MOST_BYTES: u64 = 1 << 30;
-/// Maximum number of pending submits; beyond it a step waits if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next step waits if the platform can wait.
 const IN_FLIGHT: usize = 8;
-/// Words of a member's state, and floats of the optimiser's settings.
+/// Number of words of a member's state.
 const STANDING: usize = 4;
+/// Number of floats of the optimiser's settings.
 const KNOBS: usize = 6;
-/// Maximum number of workgroups in one dimension, and of rows with 16-bit numbers.
+/// Maximum number of workgroups in one dimension, and of rows, whose indices have 16 bits.
 const MOST: usize = 65_535;
 
-/// Serves populations of logic automata.
+/// Creates a population of logic automata if `request` is its [`OffloadSpec`]; else returns `None`.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPopulation::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
 
-/// Floats that persist between updates, then the inputs of each update.
+/// Regions of floats. Some persist between updates, others hold the inputs or results of one update.
 struct Floats {
     params: Region,
     m: Region,
@@ -147,12 +149,12 @@ impl GpuPopulation {
         })
     }
 
-    /// Number of dispatches of an update.
+    /// Number of dispatches of one update.
     pub fn dispatches(&self) -> usize {
         self.program.len()
     }
 
-    /// Bytes on the GPU.
+    /// Bytes of all buffers on the GPU.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
     }
@@ -240,7 +242,7 @@ struct Build<'a> {
     words: &'a Words,
     x: Region,
     d: Region,
-    /// Lanes of a row, padded to whole workgroups.
+    /// Number of lanes of a row, padded to whole workgroups.
     padded: usize,
     program: &'a mut Program,
 }
@@ -294,7 +296,7 @@ impl Build<'_> {
         add("length", &sums(true), 0, 0, [1, 1]);
     }
 
-    /// Appends a dispatch for the members, rows and step from `from` on.
+    /// Appends a dispatch. `from` is the first member, the first row, and the step.
     fn add(&mut self, label: &str, text: &str, from: [usize; 3], groups: [usize; 3]) {
         let Floats { params, m, v, coefficients, slopes, states, d_state, targets, .. } = self.floats;
         let Floats { squares, sums, knobs, corrections, .. } = self.floats;
@@ -308,7 +310,7 @@ impl Build<'_> {
         self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));
     }
 
-    /// Constants of the shapes for the kernels.
+    /// Kernel text with the constants of the shapes.
     fn constants(&self) -> Text {
         let OffloadSpec { architecture, form, rollout, loss_channels, members } = self.spec;
         let channels = architecture.channels;

@@ -8,9 +8,9 @@ pub struct Rows {
     pub count: usize,
     /// Rows of each layer of gates, in the order of computation.
     pub layers: Vec<Range<usize>>,
-    /// Gate of each row after the inputs.
+    /// Index of the gate that each row evaluates, for the rows after the inputs.
     pub gate_of: Vec<u32>,
-    /// First row, stride and number of rows of each gate.
+    /// First row, stride and number of the rows that evaluate each gate.
     pub rows_of: Vec<[u32; 3]>,
 }
 
@@ -33,12 +33,12 @@ impl Rows {
         rows
     }
 
-    /// Number of gate rows.
+    /// Number of rows that evaluate gates.
     pub fn gates(&self) -> usize {
         self.gate_of.len()
     }
 
-    /// The two rows that each gate row reads.
+    /// Indices of the two rows that each gate row reads.
     pub fn wires(&self, wirings: &Wirings) -> Vec<[u32; 2]> {
         let &Architecture { channels, kernels, .. } = &self.architecture;
         let mut all = Vec::with_capacity(self.gates());
@@ -65,7 +65,8 @@ impl Rows {
         all
     }
 
-    /// Inverse of the wires: start of each row's readers, and all readers as twice their row, plus one for the second input.
+    /// Inverse of the wires. Returns, for each row, the index of its first reader, and the list of all readers. A reader is twice its row,
+    /// plus one if it reads the row as its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

@@ -1,5 +1,5 @@
-// Adds one step's contribution to the slopes of a gate's coefficients: sums over the rows that evaluate the gate and all lanes, in a fixed
-// order. One workgroup per gate.
+// Adds one step's contribution to the slopes of a gate's coefficients. The contribution is a sum over all lanes of the rows that evaluate
+// the gate, in a fixed order. One workgroup per gate.
 
 var<workgroup> shares: array<vec4<f32>, SIZE>;
 

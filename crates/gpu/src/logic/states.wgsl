@@ -1,4 +1,4 @@
-// Conversions between grid states and rows, forward and backward. WHAT selects one of four.
+// Conversions between grid states and rows. WHAT selects one of the four functions below.
 
 fn see(member: u32, row: u32, lane: u32) {
     let cell = cell_from(lane % PLANE, place(row % 9u));
@@ -17,7 +17,7 @@ fn go_on(member: u32, lane: u32) {
     }
 }
 
-// Writes the slopes in the next state to the last rows.
+// Writes the slopes in the next state to the last rows, which hold the cell's next channels.
 fn go_back(member: u32, lane: u32) {
     let fire = fires(member, lane);
     for (var channel = 0u; channel < CHANNELS; channel++) {
@@ -26,7 +26,7 @@ fn go_back(member: u32, lane: u32) {
     }
 }
 
-// Slopes in the previous state, gathered from the first rows of all cells that see the cell.
+// Slopes in the previous state: adds the slopes in the first rows of all cells that see the cell.
 fn unsee(member: u32, channel: u32, lane: u32) {
     let cell = lane % PLANE;
     let at = args.d_state + cell_at(member, lane, channel, cell);

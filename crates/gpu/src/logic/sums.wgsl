@@ -1,4 +1,4 @@
-// Per member: the loss and its slopes in the last state; or, after the gradient, its norm. One workgroup per member.
+// For each member: computes the loss and its slopes in the last state; with LENGTH, the norm of the gradient. One workgroup per member.
 
 var<workgroup> shares: array<f32, 256>;
 

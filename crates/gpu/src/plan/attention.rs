@@ -1,30 +1,31 @@
-//! Causal attention and its gradient. A workgroup processes 32 rows of one head of one sequence. Forward and for the gradients of queries,
-//! these are queries, which visit the keys up to their own. For the gradients of keys and values, they are keys, which visit the queries
-//! from their own on. So only one workgroup writes each number, and it adds in a fixed order. Of the scores, only the logarithm of each
-//! row's sum is stored.
+//! Causal attention and its gradient. A workgroup processes 32 rows of one head of one sequence. In the forward pass and for the gradients
+//! of queries, the rows are queries, and the workgroup loops over the keys up to each query's own position. For the gradients of keys and
+//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. So only one workgroup writes each
+//! number, and adds its terms in a fixed order. The scores are not stored, only the logarithm of the sum of their exponentials for each
+//! row.
 //!
-//! A head wider than 32 columns consists of several tiles. The text unrolls the tiles of sums, so that a thread keeps its part in
-//! registers.
+//! A head wider than 32 columns consists of several tiles. The generated WGSL unrolls the loop over the tiles of sums, so that a thread
+//! keeps its part of each sum in registers.
 
 use crate::program::{MAIN, Program, groups};
 use std::fmt::Write;
 
 const TEXT: &str = include_str!("attention.wgsl");
-/// Rows and columns of a tile.
+/// Number of rows and of columns of a tile.
 const TILE: usize = 32;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape {
     pub rows: usize,
-    /// Columns of all heads, for each of q, k and v.
+    /// Number of columns of all heads, for each of q, k and v.
     pub cols: usize,
     pub heads: usize,
-    /// Rows of a sequence.
+    /// Number of rows of a sequence.
     pub len: usize,
 }
 
 impl Shape {
-    /// Number of per-row, per-head statistics; a sequence is padded to whole tiles.
+    /// Number of statistics: one per row and head, with each sequence padded to whole tiles.
     pub fn statistics(&self) -> usize {
         self.rows / self.len * self.heads * self.len.next_multiple_of(TILE)
     }
@@ -37,13 +38,14 @@ impl Shape {
         self.statistics() / TILE
     }
 
-    /// Repeats the text for each tile of a head's columns, with `#` for its index and `COLUMN` for its first column.
+    /// Repeats a text for each tile of a head's columns; replaces `#` by the tile's index and `COLUMN` by its first column.
     fn tiles(&self, text: &str) -> String {
         let tiles = self.size().div_ceil(TILE);
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
-    /// Adds to each tile the product of the workgroup's own factor and a tile of some rows.
+    /// WGSL text that adds a product to each tile of sums. The first factor is in the workgroup's array `made`; the second is a tile of
+    /// `rows`.
     fn add_made(&self, to: &str, before: &str, rows: &str) -> String {
         self.tiles(&format!(
             "        workgroupBarrier();
@@ -96,7 +98,7 @@ const SCALE = {:?};
     }
 }
 
-/// Adds to a tile the product of some rows and of transposed rows, for one stretch of columns.
+/// WGSL text that adds a product to a tile of sums, for 32 columns: a tile of `rows` times a transposed tile of `turned`.
 fn add_left(to: &str, rows: &str, turned: &str) -> String {
     format!(
         "            workgroupBarrier();
@@ -108,7 +110,7 @@ fn add_left(to: &str, rows: &str, turned: &str) -> String {
     )
 }
 
-/// Appends the attention. `reads` and `writes` are offsets in `mem`.
+/// Appends the forward pass. `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
     let save = writes.get(1).is_some();
     let names: &[&str] = if save { &["qkv", "y", "logs"] } else { &["qkv", "y"] };
@@ -149,7 +151,7 @@ pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut P
     shape.dispatch("attention", names, &[reads, writes].concat(), &body, program);
 }
 
-/// Appends its gradient.
+/// Appends the gradient. `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
     let names = ["qkv", "y", "logs", "dy", "dqkv", "deltas"];
     let at = [reads, writes].concat();
@@ -230,7 +232,8 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
     shape.dispatch("attention gradient of keys", &names, &at, &of_keys, program);
 }
 
-/// Layout in vectors of four. Reads have no branches, because unrolling would multiply them and some compilers take minutes.
+/// Functions that access vectors of four floats. Reads have no branches, because unrolling would multiply these and some compilers take
+/// minutes.
 const FOURS: &str = "\
 fn four_at(at: u32, column: u32, exists: bool) -> vec4<f32> {
     return select(vec4<f32>(), mem[(at + min(column, SIZE - 4u)) >> 2u], exists && column < SIZE);

@@ -1,18 +1,18 @@
 // Causal attention in squares of 32 queries by 32 keys, computed as products of 32 x 32 tiles. A workgroup of 64 threads has 32 rows of one
-// head of one sequence; a thread has four rows of four columns of each tile. Scores stay within the workgroup. Preceding text: struct Args,
-// LEN, HEADS, COLS, SIZE (columns of a head), BLOCKS (of 32 rows in LEN), and accessors of four numbers: `four_at` and `set_four` within a
-// row of a head, whose columns may be fewer, and `whole_at` and `set_whole`.
+// head of one sequence; a thread has four rows of four columns of each tile. Scores stay within the workgroup. Preceding text: struct Args;
+// LEN; HEADS; COLS; SIZE (columns of a head); BLOCKS (number of blocks of 32 rows in LEN); `four_at` and `set_four`, which access four
+// columns of a head's row, and ignore columns beyond the head; `whole_at` and `set_whole`, which access four numbers.
 
 // Four rows of four columns.
 struct Tile { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32> }
 
 const LEAST = -1e30;
 
-// Factors of a product, [k][rows / 4] and [k][columns / 4], and a first factor that the workgroup computed itself.
+// Factors of a product: left [k][rows / 4], right [k][columns / 4], and `made`, a left factor that the workgroup has computed.
 var<workgroup> left: array<vec4<f32>, 256>;
 var<workgroup> right: array<vec4<f32>, 256>;
 var<workgroup> made: array<vec4<f32>, 256>;
-// [columns / 4][rows / 4]
+// Numbers to exchange between threads: [columns / 4][rows / 4].
 var<workgroup> shares: array<vec4<f32>, 64>;
 
 fn turned(x: Tile) -> Tile {
@@ -57,7 +57,8 @@ fn set_tile(base: u32, stride: u32, row: u32, column: u32, x: Tile) {
     set_four(at + 3u * stride, column, row + 3u < LEN, x.d);
 }
 
-// Loads 32 rows from `row` on and 32 columns, transposed: k are columns. Adjacent threads read 64 bytes of a row and write side by side.
+// Loads 32 rows from `row` on and 32 columns, transposed, so that k counts columns. Adjacent threads read 64 bytes of a row and write side
+// by side.
 fn load_left(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     let four = local % 8u;
     let k = local / 8u * 4u;
@@ -78,7 +79,7 @@ fn load_right_turned(base: u32, stride: u32, row: u32, column: u32, local: u32) 
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// Loads without transposition: k are rows.
+// Loads 32 rows and 32 columns without transposition, so that k counts rows.
 fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     let four = local % 8u;
     let k = local / 8u * 4u;
@@ -89,7 +90,7 @@ fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// Stores each thread's values as the first factor of a product; their columns are its k.
+// Stores each thread's values as the left factor of a product; k counts their columns.
 fn make(x: Tile, down: u32, across: u32) {
     let y = turned(x);
     made[across * 32u + down] = y.a;
@@ -119,7 +120,7 @@ fn add_made(given: Tile, down: u32, across: u32) -> Tile {
     return sum;
 }
 
-// Sums over all 32 columns.
+// Sums the threads' numbers of each row over all 32 columns.
 fn sum_rows(x: vec4<f32>, down: u32, across: u32) -> vec4<f32> {
     workgroupBarrier();
     shares[across * 8u + down] = x;
@@ -138,13 +139,13 @@ fn top_of_rows(x: vec4<f32>, down: u32, across: u32) -> vec4<f32> {
     return y;
 }
 
-// Masks the scores of one query and four keys.
+// Scales the scores of one query and four keys, and masks keys after the query.
 fn scores(x: vec4<f32>, query: u32, key: u32) -> vec4<f32> {
     let keys = vec4<u32>(key, key + 1u, key + 2u, key + 3u);
     return select(vec4<f32>(LEAST), x * SCALE, keys <= vec4<u32>(query));
 }
 
-// Masks the scores of one key and four queries.
+// Scales the scores of one key and four queries, and masks queries before the key.
 fn scores_of_key(x: vec4<f32>, query: u32, key: u32) -> vec4<f32> {
     let queries = vec4<u32>(query, query + 1u, query + 2u, query + 3u);
     return select(vec4<f32>(LEAST), x * SCALE, queries >= vec4<u32>(key));

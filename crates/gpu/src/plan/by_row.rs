@@ -6,12 +6,12 @@ use crate::program::{Program, groups};
 const ROWS: &str = include_str!("rows.wgsl");
 pub(super) const SIZE: usize = 256;
 
-/// Threads per row.
+/// Number of threads per row.
 fn lanes(cols: usize) -> usize {
     (cols / 4).next_power_of_two().clamp(4, SIZE)
 }
 
-/// Appends a kernel with this `row_of`; `at` are its offsets after `rows`.
+/// Appends a kernel with this text, which defines `row_of`. `at` holds the arguments after `rows`, which are called `names`.
 pub(super) fn rows(program: &mut Program, label: &str, [rows, cols]: [usize; 2], names: &[&str], at: &[u32], text: &str) {
     let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
     let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());

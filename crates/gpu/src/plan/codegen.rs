@@ -1,5 +1,5 @@
-//! Text of a group's kernels. Numbers are named in order of appearance, and offsets are arguments, so groups with the same computation have
-//! the same text and share a pipeline.
+//! Generates the text of a group's kernels. Numbers are named in order of appearance, and offsets are arguments. So groups with the same
+//! computation have the same text and share a pipeline.
 
 use super::dataflow::{Dataflow, Location, Op};
 use super::fusion::{GroupKind, Groups};
@@ -13,14 +13,15 @@ use std::fmt::Write;
 
 /// Maximum number of arguments; further offsets become constants in the text.
 const MOST_ARGS: usize = 60;
-/// Threads of a workgroup.
+/// Number of threads of a workgroup without sums.
 const SMALL: usize = 64;
+/// Number of threads of a workgroup with sums.
 const LARGE: usize = 256;
 /// Number of rows that one workgroup sums.
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
-/// Minimum number of rows per thread in a walk, if there are enough.
+/// Minimum number of rows per thread in a group of kind [`GroupKind::Walk`], if there are enough rows.
 const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
@@ -41,32 +42,32 @@ pub(super) struct Writer<'a> {
     pub groups: &'a Groups,
     /// Offset of each value in `mem`.
     pub places: &'a [u32],
-    /// Whether the value is written to memory.
+    /// Whether each value is written to memory.
     pub stored: &'a [bool],
 }
 
-/// A kernel under construction.
+/// Kernel whose text is being generated.
 struct Kernel<'a> {
     of: &'a Writer<'a>,
     args: Vec<(String, u32)>,
-    /// Offsets of values.
+    /// Expression of the offset of each value that has one.
     bases: BTreeMap<usize, String>,
     /// Text before the threads diverge.
     head: String,
     body: String,
-    /// Registers of each value in a thread.
+    /// Names of the registers that hold a thread's numbers of each value.
     registers: BTreeMap<usize, Vec<String>>,
-    /// Values that are single numbers.
+    /// Name of each value that is a single number.
     singles: BTreeMap<usize, String>,
-    /// Values that are equal for all rows, by column.
+    /// Name of the number in each column of a value that is equal for all rows; the key is (value, column).
     rows: BTreeMap<(usize, usize), String>,
     names: usize,
     threads: usize,
-    /// Whether it draws random numbers.
+    /// Whether the kernel draws random numbers.
     draws: bool,
 }
 
-/// One column that is summed: the term of each thread.
+/// Sum of one column of a value over all threads; `term` is the expression that each thread adds.
 struct Sum {
     value: usize,
     column: usize,
@@ -158,7 +159,7 @@ impl Writer<'_> {
         self.total(index, &sums, region, parts, program);
     }
 
-    /// Sums the partial sums of the workgroups, and computes the values that depend on the totals.
+    /// Appends a kernel that adds up the partial sums of the workgroups and computes the values that depend on the totals.
     fn total(&self, index: usize, sums: &[Sum], partial: Region, parts: usize, program: &mut Program) {
         let width = sums.len();
         let lanes = LARGE / width.next_power_of_two();
@@ -217,7 +218,7 @@ impl Writer<'_> {
     }
 }
 
-/// Columns and rows that a workgroup processes at once.
+/// Number of columns and of rows that a workgroup processes at the same time in a walk.
 fn walk_shape(cols: usize) -> (usize, usize) {
     let wide = if cols <= 16 { 16 } else { 32 };
     (wide, LARGE / wide)
@@ -249,7 +250,8 @@ impl Kernel<'_> {
         program.dispatch(&kernel, &args, groups);
     }
 
-    /// Sums columns over some of the rows, to the given destinations, with or without adding to their contents.
+    /// Appends a kernel that sums columns, each workgroup over some of the rows. Writes the sums to the destinations in `to`, or adds them
+    /// where the flag is set.
     fn walk(mut self, program: &mut Program, [rows, cols]: [usize; 2], terms: &[String], to: &[(u32, bool)], parts: usize) {
         let (wide, high) = walk_shape(cols);
         let total = self.arg("rows", rows as u32);
@@ -307,7 +309,7 @@ impl Kernel<'_> {
         format!("args.{name}")
     }
 
-    /// Text of a value's offset in memory.
+    /// Expression of a value's offset in memory.
     fn base(&mut self, value: usize) -> String {
         if let Some(base) = self.bases.get(&value) {
             return base.clone();
@@ -327,7 +329,7 @@ impl Kernel<'_> {
         format!("x{}", self.names)
     }
 
-    /// Text of a value that is a single number.
+    /// Expression of a value that is a single number.
     fn single(&mut self, value: usize) -> String {
         if let Some([name]) = self.registers.get(&value).map(Vec::as_slice) {
             return name.clone();
@@ -353,7 +355,7 @@ impl Kernel<'_> {
         name
     }
 
-    /// Registers with a thread's numbers of a value.
+    /// Names of the registers with a thread's numbers of a value; loads the numbers if needed.
     fn own(&mut self, value: usize) -> Vec<String> {
         if let Some(names) = self.registers.get(&value) {
             return names.clone();
@@ -373,7 +375,7 @@ impl Kernel<'_> {
         names
     }
 
-    /// Number `i` of a thread in a value that may be broadcast.
+    /// Expression of number `i` of a thread in a value that may be broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -394,17 +396,18 @@ impl Kernel<'_> {
         }
     }
 
-    /// Text of the number of a row: of the thread's row if threads have rows, else of the element's row.
+    /// Expression of the number of a row in a value that has one number per row: of the thread's row if each thread has a row, else of the
+    /// row of the thread's element.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
-    /// Columns of a matrix that a thread has.
+    /// Expressions of the columns that a thread has of a matrix.
     fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
         if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
     }
 
-    /// One number of an elementwise operation.
+    /// Expression of one number of an elementwise operation, from the expressions `x` of its inputs.
     fn element(&mut self, call: &Call, x: &[String]) -> String {
         match *call {
             Call::Collect => x[0].clone(),
@@ -418,7 +421,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the text of the nodes that a group's threads compute; returns the sums over threads.
+    /// Appends the text of the nodes that a group's threads compute; returns the sums over threads that the group needs.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {
@@ -459,7 +462,7 @@ impl Kernel<'_> {
         self.registers.insert(y, names);
     }
 
-    /// Result of a call for each of a thread's numbers.
+    /// Expressions of the results of a call, one for each of a thread's numbers.
     fn call(&mut self, call: &Call, reads: &[usize], width: usize) -> Vec<String> {
         let threads = self.threads;
         let of_row = |rows: usize| threads == rows;
@@ -611,7 +614,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Names the result of an expression.
+    /// Assigns an expression to a new register; returns the register's name.
     fn keep(&mut self, text: String) -> String {
         let name = self.name();
         let _ = writeln!(self.body, "        let {name} = {text};");
@@ -627,7 +630,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Work of one thread on the totals of the sums, which are `stride` apart.
+    /// Text that one thread executes with the totals of the sums; the totals are `stride` apart.
     fn tail(&mut self, index: usize, sums: &[Sum], stride: usize) -> String {
         self.body.clear();
         self.head.clear();
@@ -656,7 +659,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Offset of number `i` of a thread.
+/// Expression of the offset of number `i` of a thread that has `width` numbers.
 fn place(width: usize, i: usize) -> String {
     match (width, i) {
         (1, _) => "t".into(),
@@ -665,7 +668,7 @@ fn place(width: usize, i: usize) -> String {
     }
 }
 
-/// An integer below `count`.
+/// Expression of `x` as an integer from 0 to `count - 1`.
 fn whole(x: &str, count: usize) -> String {
     format!("u32(clamp({x}, 0.0, {}.0))", count - 1)
 }

@@ -1,6 +1,7 @@
-//! A plan's calls as nodes over values, the program that the CPU also executes call by call. Only calls that need several kernels here are
-//! split: a product and the norm after it, because no tile has whole rows; a norm's slopes and the sums over its rows, which join other
-//! sums; and an embedding bag and its bias and relu, which join later nodes. Unread results are omitted.
+//! A plan's calls as nodes over values. The CPU executes the same calls one by one. Calls are split only if they need several kernels here:
+//! a product and the norm after it, because no tile has whole rows; the slopes of a norm and the sums over its rows, which then share a
+//! kernel with other sums; and an embedding bag and its bias and relu, which then share a kernel with later nodes. Results that nothing
+//! reads are omitted.
 
 use super::attention::Shape;
 use super::head::Head;
@@ -13,7 +14,7 @@ use std::ops::Range;
 /// Location of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Location {
-    /// In the arena, or in registers only.
+    /// In the arena, or only in registers.
     Arena,
     /// In the arena, filled before a run.
     Input,
@@ -21,7 +22,7 @@ pub(super) enum Location {
     Constant(Vec<f32>),
     /// Offset in the parameters.
     Param(usize),
-    /// Offset in the gradients; replaces the contents or adds to them.
+    /// Offset in the gradients. The value is added to the contents if `adds`, else it replaces them.
     Grad { at: usize, adds: bool },
 }
 
@@ -29,7 +30,8 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// Power of two that multiplies the value before rounding to f16. Gradients, and values computed from them, have their head's `lift`.
+    /// Power of two by which the value is multiplied before it is rounded to f16. Gradients, and values computed from them, use the
+    /// [`Head::lift`] of the output head that they come from.
     pub lift: f32,
 }
 
@@ -42,9 +44,9 @@ impl Value {
 /// Operation of a node: reads -> writes.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// A call of the plan; an embedding bag without its epilogue.
+    /// A call of the plan. An embedding bag is without bias and relu.
     Call(Call),
-    /// a, b, bias?, residual?, argument of the slope? -> c, row sums of a or the saved input of the activation?
+    /// a, b, bias?, residual?, argument of the slope? -> c, and row sums of a or the saved input of the activation
     Product(Form),
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
@@ -52,15 +54,15 @@ pub(super) enum Op {
     NormGrad { rows: usize, cols: usize, centred: bool },
     /// x, statistics -> (x - mean)/std
     Normed { cols: usize },
-    /// qkv -> y, logarithms of sums?
+    /// qkv -> y, logarithms of the softmax sums?
     Attention(Shape),
-    /// qkv, y, logarithms, dy -> dqkv, the sum of y·dy of each row and head
+    /// qkv, y, logarithms, dy -> dqkv, sum of y·dy for each row and head
     AttentionGrad(Shape),
     /// x, w, target, dy? -> logits of some rows, loss?, dx?, dw?
     Head(Head),
 }
 
-/// Form of a product without its operands; sides are (outer, inner) strides.
+/// Product without its operands; `a` and `b` hold the (outer, inner) strides of the factors.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
     pub shape: [usize; 3],
@@ -89,7 +91,7 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) struct Dataflow {
-    /// The plan's slots by their indices, then parameters, gradients and the values between split calls.
+    /// The plan's slots in the order of their indices, then parameters, gradients, and the values between the parts of split calls.
     pub values: Vec<Value>,
     pub nodes: Vec<Node>,
     pub outputs: Vec<usize>,
@@ -119,8 +121,8 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Orders nodes by the number of products before them, so that layers of parallel networks are adjacent. The first writer of a gradient
-    /// may change; it replaces the contents, and the others add.
+    /// Orders nodes by the number of products that they depend on, so that layers of parallel networks are adjacent. If the first writer of
+    /// a gradient changes, the new one replaces the contents, and the others add.
     pub fn sort(&mut self) {
         let mut there = vec![0; self.values.len()];
         let mut keyed: Vec<(usize, Node)> = Vec::new();
@@ -155,7 +157,7 @@ impl Dataflow {
             && adds(one) == adds(other)
     }
 
-    /// Removes unneeded nodes.
+    /// Removes nodes whose results nothing needs.
     fn leave_out(&mut self) {
         let mut needed = vec![false; self.values.len()];
         self.outputs.iter().for_each(|&v| needed[v] = true);
@@ -312,7 +314,7 @@ impl Reader<'_> {
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// The gradient of a norm's input, and the sums over its rows for gamma and, if it is centred, beta.
+    /// Splits a norm's gradient: the gradient of its input, and sums over its rows for gamma and, if it is centred, for beta.
     fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
         let [x, stats, dy] = [reads[0], reads[2], reads[3]];
         let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };

@@ -1,14 +1,14 @@
-// Gradient of a table whose rows were summed: for each entry, the sum of dy over all indices that select it, `k` per row, always in order.
-// A workgroup finds the indices of its entry 256 at a time and adds their rows of dy, one thread per column. Each workgroup has one entry
-// of the table. With BY_INDEX it has one index instead, and works only if this is the first index that selects its entry. With ADDS, adds
-// to the contents.
+// Gradient of a table whose rows were summed, `k` rows for each output row. The gradient of an entry (a row of the table) is the sum of dy
+// over all indices that select the entry, always in the same order. A workgroup finds the indices of its entry, 256 at a time, and adds
+// their rows of dy, one thread per column. Each workgroup has one entry. With BY_INDEX, each workgroup has one index instead, and works
+// only if this index is the first that selects its entry. With ADDS, the sum is added to the contents.
 
 struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 
 const SIZE = 256u;
 var<workgroup> found: array<atomic<u32>, 8>;
 
-// Beyond the table if an index selects nothing.
+// Entry that index i selects, or an entry beyond the table if the index is skipped.
 fn entry_of(i: u32) -> u32 {
     let index = mem[args.index + i];
     return select(args.table, u32(clamp(index, 0.0, f32(args.table - 1u))), index >= 0.0);

@@ -1,15 +1,16 @@
-//! Decides which nodes form one kernel. A group has a number of threads, and each thread has some adjacent numbers of every value in
-//! registers: a row of a narrow matrix, or one element of a wide one. A node joins the first group whose threads can process it and that
-//! comes after all its inputs.
+//! Decides which nodes form one kernel. A group has a number of threads. Each thread has some adjacent numbers of every value in registers:
+//! a row of a narrow matrix, or one element of a wide matrix. A node joins the first group whose threads can process it and whose inputs
+//! are all available before.
 //!
-//! The time of a group is 2·index + 1; 2·index + 2 is the time of its sums and the single numbers computed from them. Inputs have time 0.
+//! A time orders the results. Inputs have time 0, results of group i have time 2·i + 1, and its sums and the single numbers computed from
+//! them have time 2·i + 2.
 
 use super::dataflow::{Dataflow, Form, Location, Op};
 use graph::{Call, NARROW, Sums};
 use math::Span;
 use std::collections::BTreeMap;
 
-/// Maximum numbers of one value per thread.
+/// Maximum number of adjacent numbers of one value per thread.
 const WIDEST: usize = NARROW;
 /// Maximum number of columns that a group sums.
 pub(super) const MOST_SUMS: usize = 16;
@@ -18,11 +19,11 @@ const MOST_NODES: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GroupKind {
-    /// The given number of threads.
+    /// A fixed number of threads; each computes some numbers of every value.
     Threads(usize),
-    /// One thread per column and some of the rows, one element at a time, for sums of columns.
+    /// Sums of columns: one thread per column and part of the rows. It computes one element at a time.
     Walk { rows: usize, cols: usize },
-    /// One node with its own kernel, or two products of the same form.
+    /// One node that has its own kernel, or two products of the same form in one kernel.
     Own,
 }
 
@@ -30,17 +31,18 @@ pub(super) enum GroupKind {
 pub(super) struct Group {
     pub kind: GroupKind,
     pub nodes: Vec<usize>,
-    /// Second pass of a group of threads: its sums, and the arithmetic on single numbers after them.
+    /// Nodes of the second pass of a [`GroupKind::Threads`] group: its sums, and the arithmetic on single numbers that depends on these
+    /// sums.
     pub finish: Vec<usize>,
-    /// Columns that are summed.
+    /// Number of columns that are summed.
     pub sums: usize,
 }
 
 pub(super) struct Groups {
     pub groups: Vec<Group>,
-    /// Time at which each value exists.
+    /// Time at which each value is available.
     pub time: Vec<usize>,
-    /// Single numbers derived from inputs alone; every kernel computes them itself.
+    /// Whether each value is a single number that depends on inputs alone. Every kernel computes such numbers itself.
     pub given: Vec<bool>,
 }
 
@@ -58,12 +60,12 @@ impl Op {
         matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
-    /// Whether all reads and writes have the same shape, and the shape itself does not matter.
+    /// Whether the operation treats each number alone, so that reads and writes have the same shape and the shape does not matter.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
-    /// Rows and columns; `None` if they do not matter.
+    /// Rows and columns of the operation; `None` if they do not matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
             Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,
@@ -110,7 +112,7 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     }
 }
 
-/// Whether a thread reads from this operand only numbers that it wrote itself.
+/// Whether each thread reads, from this operand, only numbers that the thread has computed itself.
 pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     match node.op {
@@ -127,7 +129,7 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
     }
 }
 
-/// Single numbers that depend on inputs alone and that only arithmetic reads, by value.
+/// For each value: whether it is a single number that depends on inputs alone and that only elementwise operations read.
 fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     let mut given: Vec<bool> =
         dataflow.values.iter().map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. })).collect();
@@ -146,7 +148,7 @@ fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     given
 }
 
-/// Number of rows of values whose shape matters to some node.
+/// Number of rows of each value; `None` if no node depends on its shape.
 fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
     let mut rows = vec![None; dataflow.values.len()];
     for node in &dataflow.nodes {
@@ -202,7 +204,7 @@ struct Grouping<'a> {
     rows: Vec<Option<usize>>,
     groups: Vec<Group>,
     time: Vec<usize>,
-    /// Time of the last write of each gradient.
+    /// Time of the last write of each gradient, by the gradient's offset.
     gradients: BTreeMap<usize, usize>,
     fuse: bool,
     given: Vec<bool>,
@@ -224,7 +226,8 @@ impl Grouping<'_> {
         gradients.into_iter().for_each(|at| _ = self.gradients.insert(at, time));
     }
 
-    /// Time of a node's results if it can join this group.
+    /// Adds a node to group `index` if possible; returns the time of its results, or `None`. `after` is the time of the last write to the
+    /// same gradients.
     fn join(&mut self, n: usize, index: usize, after: usize) -> Option<usize> {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let group = &self.groups[index];
@@ -285,7 +288,7 @@ impl Grouping<'_> {
         None
     }
 
-    /// Opens a group with a node.
+    /// Creates a group with one node; returns the time of the node's results.
     fn begin(&mut self, n: usize) -> usize {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let mut sums = 0;
@@ -321,7 +324,7 @@ impl Grouping<'_> {
         if sums > 0 { finish(index) } else { body(index) }
     }
 
-    /// Appends a kernel that stores a number that all others compute themselves.
+    /// Adds a node that stores an output which every other kernel computes itself (see [`Groups::given`]).
     fn place_given(&mut self, n: usize) {
         let summed = |group: &Group| matches!(group.kind, GroupKind::Threads(_)) && group.sums > 0;
         let index = self.groups.iter().rposition(summed);

@@ -1,5 +1,5 @@
-//! Output head of a language model with its loss, one tile of rows at a time. Only a tile's logits are stored; the kernels of products
-//! compute them. One more kernel computes the loss and overwrites the logits with their slopes.
+//! Output head of a language model with its loss, one tile of rows at a time. Only the logits of one tile are stored; kernels of products
+//! compute them. Another kernel computes the loss and overwrites the logits with their slopes.
 
 use super::by_row::rows;
 use crate::product::{Product, Side, products};
@@ -7,18 +7,18 @@ use crate::program::{Program, Space};
 
 /// Maximum number of logits in a tile: 32 MiB, enough to fill a large GPU.
 const TILE: usize = 1 << 23;
-/// Rows of a tile are a multiple of this, except in the last tile.
+/// Number of rows of a tile is a multiple of this, except in the last tile.
 const UNIT: usize = 64;
 
-/// x, w, target, dy? -> logits of a tile, loss?, dx?, dw?
+/// Head with its loss: x, w, target, dy? -> logits of a tile, loss?, dx?, dw?
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,
     pub vocab: usize,
     pub inp: usize,
-    /// Factor of the slopes besides dy.
+    /// Factor of the slopes, in addition to dy.
     pub scale: f32,
-    /// Whether each row has a dy.
+    /// Whether each row has its own upstream gradient dy.
     pub upstream: bool,
     pub loss: bool,
     pub dx: bool,
@@ -28,23 +28,23 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Rows of a tile.
+    /// Number of rows of a tile.
     pub fn height(&self) -> usize {
         let most = (TILE / self.vocab).max(UNIT);
         self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
     }
 
-    /// Power of two that multiplies a gradient before rounding to f16, whose smallest number is 2^-24 and largest 65,504. A slope is at
-    /// most `scale`, which for a mean is 1 over the number of tokens. The power maps `scale` to the range 128 to 256, so derived values may
-    /// be 255 times larger, and all bits are kept down to a two-millionth of `scale`. The power is a constant because the scale is known;
-    /// dynamic loss scaling is not needed.
+    /// Power of two by which gradients are multiplied before they are rounded to f16, whose smallest number is 2^-24 and largest 65,504. A
+    /// slope is at most `scale`, which for a mean is 1 over the number of tokens. The power maps `scale` to the range 128 to 256. So values
+    /// derived from slopes may be 255 times larger, and all bits are kept down to a two-millionth of `scale`. The power is a constant
+    /// because `scale` is known; dynamic loss scaling is not needed.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);
         f32::from_bits(lift.to_bits() & f32::INFINITY.to_bits())
     }
 
-    /// Appends its kernels. `reads` and `writes` are offsets in `mem`; with `adds`, the last write (dw) adds to the contents.
+    /// Appends the kernels of the head. `reads` and `writes` are offsets in `mem`; with `adds`, the last write (dw) adds to the contents.
     pub fn emit(&self, reads: &[u32], writes: &[u32], adds: bool, space: &mut Space, program: &mut Program) {
         let &Head { vocab, inp, .. } = self;
         let mut rest = writes[1..].iter().copied();
@@ -97,7 +97,7 @@ impl Head {
     }
 }
 
-/// The thread with the target's logit continues with it.
+/// Text of the softmax of a row. The thread whose columns include the target keeps the target's logit in `said`.
 const SOFTMAX: &str = "\
     let named = u32(clamp(mem[args.named + row], 0.0, f32(COLS - 1u)));
     var top = mem[args.logits + first + min(lane, COLS - 1u)];

@@ -1,4 +1,4 @@
-//! Nodes with their own kernels: wide rows, and the gradient of a table. product.rs has the products.
+//! Nodes that have their own kernels: operations on wide rows, and the gradient of a table. Products are in `product.rs`.
 
 use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
@@ -8,7 +8,7 @@ use graph::Call;
 
 const TABLE: &str = include_str!("embedding_grad.wgsl");
 
-/// Appends one node's kernel; `reads` and `writes` are offsets in `mem`.
+/// Appends the kernel of one node; `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program) {
     let at: Vec<u32> = reads.iter().chain(writes).copied().collect();
     match *op {
@@ -54,7 +54,8 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
     }
 }
 
-/// Appends the gradient of a table, added to the contents if `adds`: one workgroup per table row, or per index if there are fewer.
+/// Appends the gradient of a table, added to the contents if `adds`: one workgroup per table row, or one per index if there are fewer
+/// indices than rows.
 pub(super) fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: [u32; 3], adds: bool, program: &mut Program) {
     let indices = rows * k;
     let by_index = indices < table;

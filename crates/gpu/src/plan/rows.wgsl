@@ -1,5 +1,5 @@
-// Wide rows: LANES adjacent threads process one row, each every LANES-th column. Preceding text: the constants LANES and COLS, struct Args
-// with `rows` first, `fn row_of(...)`, which every thread enters, and its reductions `sum_of` and `top_of` over the threads of a row.
+// Wide rows: LANES adjacent threads process one row, each every LANES-th column. Preceding text: the constants LANES and COLS; struct Args
+// with `rows` first; `fn row_of(...)`, which every thread calls; and the reductions `sum_of` and `top_of` over the threads of a row.
 
 const SIZE = 256u;
 

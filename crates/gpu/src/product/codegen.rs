@@ -1,12 +1,14 @@
 //! Text of a product's kernels for one tile, one access pattern per factor and one epilogue. Loops over registers are unrolled.
 //!
 //! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats, whatever its layout in
-//! global memory. It is read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied, and transposed if four k are
-//! adjacent. Adjacent lanes access adjacent or equal addresses, so there are no bank conflicts.
+//! global memory. Tiles are read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied. A block is transposed if
+//! four k are adjacent. Adjacent lanes access adjacent or equal addresses, so there are no bank conflicts.
 //!
-//! If factors are rounded to f16, this happens on the way into the tiles, which take half of the memory. Reads from the tiles and sums are
-//! f32. Gradients of a mean over thousands of tokens are below the range of f16, so a factor can be multiplied by an exact power of two,
-//! and the sum is divided by it.
+//! Factors that are rounded to f16 are rounded when they are written to the tiles, which then take half of the memory. Numbers read from
+//! the tiles, and sums, are f32. Gradients of a mean over thousands of tokens are below the range of f16. So a factor can be multiplied by
+//! an exact power of two, and the sum is divided by it.
+//!
+//! Comments say "row" for a row of a and for a column of b.
 
 use super::shape::{Product, Side};
 use crate::functions::{FUNCTIONS, activated, sloped};
@@ -22,14 +24,14 @@ pub(super) struct Made {
     pub text: String,
 }
 
-/// Access pattern of a factor.
+/// Access pattern of a factor's reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
-    /// Four k of one row (of a; column of b).
+    /// Vectors of four adjacent k of one row.
     Along,
-    /// Four rows at one k.
+    /// Vectors of four adjacent rows at one k.
     Across,
-    /// One number at a time; k may be adjacent.
+    /// One number at a time; `along` if k is adjacent.
     Single { along: bool },
 }
 
@@ -42,29 +44,29 @@ fn reads(side: Side, count: usize, k: usize) -> Reads {
     }
 }
 
-/// Pattern of the writes.
+/// Access pattern of the writes to c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writes {
-    /// Four columns at a time.
+    /// Vectors of four columns of one row.
     Fours,
-    /// A thread writes four whole rows of 1 to 3 columns, as that many vectors of four.
+    /// Four whole rows per thread, if rows have 1 to 3 columns: as many vectors of four as there are columns.
     Rows,
     /// One number at a time.
     Single,
 }
 
-/// One factor in one kernel.
+/// One factor of the product in the kernel.
 struct Factor {
-    /// Name: `a` or `b`.
+    /// Name of the factor: `a` or `b`.
     name: char,
-    /// Count: `m` or `n`.
+    /// Name of the factor's number of rows: `m` or `n`.
     count: char,
     reads: Reads,
-    /// Vectors of four rows (columns) of a tile.
+    /// Number of vectors of four rows in a tile.
     fours: usize,
-    /// Blocks of a tile.
+    /// Number of blocks of 4 x 4 in a tile.
     blocks: usize,
-    /// Factor before rounding to f16.
+    /// Power of two that multiplies the factor before it is rounded to f16; `None` without rounding.
     half: Option<f32>,
 }
 
@@ -106,7 +108,7 @@ struct Kernel<'p> {
     b: Factor,
     writes: Writes,
     split: bool,
-    /// Whether a second product is the second workgroup of the third dimension.
+    /// Whether the dispatch computes two products; the index of the workgroup in the third dimension selects the product.
     twins: bool,
 }
 
@@ -128,7 +130,7 @@ fn half_of(x: vec4<f32>) -> vec4<f16> {
 }
 ";
 
-/// Ends the arguments' struct; for twins, with the distance from each offset of the first product to that of the second.
+/// End of the arguments' struct. For twins, also contains the distance from each offset of the first product to that of the second.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
         return "}\n".into();
@@ -139,7 +141,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Text that replaces the arguments by those of the thread's own product.
+/// Text that replaces the arguments by those of the product that the workgroup computes.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -266,7 +268,7 @@ k0 += {depth}u;
         }
     }
 
-    /// Memory in which the threads exchange their partial row sums: that of the tile, if it is large enough.
+    /// Memory in which the threads exchange their partial row sums: that of the tile of a if it has f32, else an array of its own.
     fn of_rows(&self, depth: &str, four: &str) -> String {
         match self.p.half {
             Some(_) => format!("kept[{depth}][{four}]"),
@@ -282,7 +284,7 @@ k0 += {depth}u;
         format!("{kept} = row_sum{slot};")
     }
 
-    /// Only the first workgroup along n writes the row sums; all workgroups of the row have them.
+    /// Text that adds up and writes the row sums. All workgroups along n compute them, but only the first writes them.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
@@ -329,7 +331,8 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Blocks that a thread reads. If there are enough threads, each reads one block of one factor, else several blocks of both.
+    /// Blocks that a thread reads in each of its slots. If there are enough threads, each reads one block of one factor, else several
+    /// blocks of both factors.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -351,7 +354,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         some(true, of_a).chain(some(false, of_b)).collect()
     }
 
-    /// Offsets of a thread's factors in the tiles. 8 x 4 adjacent threads form a rectangle, a warp on most GPUs.
+    /// Text of the offsets of a thread's vectors in the tiles. 32 adjacent threads (a warp on most GPUs) form a rectangle of 8 x 4.
     fn fragments(&self) -> String {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -369,7 +372,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         )
     }
 
-    /// Distance from one vector of a thread to its next, in vectors: of rows, of columns.
+    /// Distance from one vector of a thread to the thread's next vector, in vectors: of rows, of columns.
     fn steps(&self) -> (usize, usize) {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -377,7 +380,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         (down.min(32 / lanes_across), lanes_across)
     }
 
-    /// Offset of a block: `deep` k from the tile's first, vector `four` of rows, with rows from `at` on.
+    /// Text of a block's location: `four` is its vector of rows, `deep` its first k in the tile, and `at` the offsets of its rows in `mem`.
     fn place(&self, factor: &Factor, slot: usize, block: &str) -> String {
         let &Factor { name, count, fours, reads, .. } = factor;
         let deep = self.tile.depth / 4;
@@ -400,7 +403,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         format!("four{slot} = {four}; deep{slot} = {deep} * 4u; at{slot} = {at};")
     }
 
-    /// Reads a block into `x`; numbers beyond the last k are 0.
+    /// Text that reads a block into `x`; numbers beyond the last k are 0.
     fn load(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let fours = |at: &str| format!("mem[({at}) >> 2u]");
@@ -434,7 +437,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Stores a block into the tile, one row per k.
+    /// Text that stores a block in the tile, one vector per k.
     fn store(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let mut text = String::new();
@@ -453,9 +456,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Multiplies the contents of the tiles, with four k unrolled in a loop: longer texts take as long to compile as they save. Compilers
-    /// check every index into workgroup memory; in this form they need one comparison for four k, and the other checks run before the
-    /// loops.
+    /// Text that multiplies the contents of the tiles. The loop over k unrolls four k: longer texts take as long to compile as they save.
+    /// Compilers check every index into workgroup memory; in this form they need one comparison for four k, and the other checks run before
+    /// the loops.
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
@@ -486,7 +489,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         }
     }
 
-    /// Divides the sums by the factors' powers of two.
+    /// Text that divides the sums by the powers of two of both factors.
     fn move_down(&self) -> String {
         let up = self.p.half.map_or(1.0, |[a, b]| a * b);
         let fours = self.tile.thread_columns / 4;
@@ -494,7 +497,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         if up == 1.0 { String::new() } else { sums.map(|c| format!("{c} *= {:?};\n", 1.0 / up)).collect() }
     }
 
-    /// Adds the slices' sums by halves; only the first slice continues.
+    /// Text that adds the sums of the slices, halving their number each time; only the first slice continues.
     fn join(&self) -> String {
         let tile = self.tile;
         let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
@@ -525,7 +528,8 @@ workgroupBarrier();",
         text
     }
 
-    /// Applies the epilogue to a sum; `read` reads one or four numbers at the same place in c or the residual.
+    /// Expression of the result of the epilogue for a sum; `read` gives the expression of the numbers of c or the residual at the same
+    /// place: four if `wide`, else one.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {
@@ -542,7 +546,7 @@ workgroupBarrier();",
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
 
-    /// Names the input of the activation and writes it if it is saved.
+    /// Text that names the input of the activation, and writes it if it is saved.
     fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
         if self.split || self.p.save.is_none() {
             return String::new();
@@ -579,7 +583,7 @@ workgroupBarrier();",
         text
     }
 
-    /// Writes four columns of row `row + j`.
+    /// Text that writes four columns of row `row + j`.
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
         let (sum, read) = (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
         let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, true));
@@ -591,7 +595,7 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
         )
     }
 
-    /// Writes the columns of [`Self::write_four`] one by one.
+    /// [`Self::write_four`], but number by number.
     fn write_single(&self, first: usize, j: usize, four: usize) -> String {
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {
@@ -609,8 +613,8 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
         text + "}\n"
     }
 
-    /// Writes four rows of fewer than four columns, which are contiguous. Floats after the last row are written back unchanged: no other
-    /// thread writes them in this dispatch.
+    /// Text that writes four rows of fewer than four columns, which are contiguous. Floats after the last row are written back unchanged:
+    /// no other thread writes them in this dispatch.
     fn write_rows(&self, first: usize) -> String {
         let n = self.p.n;
         let mut text = String::new();
@@ -638,14 +642,15 @@ if (row + 4u > args.m) {{ y = select({}, y, vec4<bool>({})); }}
     }
 }
 
-/// A thread's share of one factor: a condition, and the block it then reads.
+/// A block that a thread may read: the factor, the condition under which the thread reads, and the block's index. Without a condition, the
+/// thread always reads.
 struct Choice {
     of_a: bool,
     condition: Option<String>,
     block: String,
 }
 
-/// Functions that [`activated`] and [`sloped`] need.
+/// Text of the functions that [`activated`] and [`sloped`] need.
 fn functions(p: &Product) -> &'static str {
     let sloped = matches!(p.slope, Some((Unary::Gelu, _)));
     if matches!(p.act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
@@ -658,12 +663,12 @@ fn adders(splits: usize) -> usize {
 
 const THREADS: usize = 256;
 
-/// Outputs of a workgroup of [`sum`].
+/// Number of outputs of a workgroup of [`sum`].
 pub(super) fn outputs_a_group(splits: usize) -> usize {
     THREADS / adders(splits)
 }
 
-/// Adds the partial sums of a split product, always in the same order.
+/// Text of the kernel that adds the partial sums of a split product, always in the same order.
 pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");

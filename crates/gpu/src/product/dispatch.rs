@@ -6,7 +6,7 @@ use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use crate::tile::{Tile, class};
 
-/// Appends products. Two successive ones that differ only in their offsets share a dispatch. No product may read a result of another.
+/// Appends products. Two successive products that differ only in their offsets share a dispatch. No product may read a result of another.
 pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     let mut rest = all;
     while let [first, others @ ..] = rest {
@@ -24,7 +24,7 @@ pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &
     append(program, space, std::slice::from_ref(p), [*tile; 2]);
 }
 
-/// Offsets: a, b, c, bias, residual, argument of the slope, row sums, saved input.
+/// Offsets of a, b, c, bias, residual, the argument of the slope, the row sums and the saved input.
 fn places(p: &Product) -> [Option<u32>; 8] {
     let (slope, sums) = (p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0));
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
@@ -41,7 +41,8 @@ fn are_alike(one: &Product, other: &Product) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// Appends one product, or two with the same text. They take one dispatch, or two if they are split over k, which the second tile decides.
+/// Appends one product, or two products with the same text. They take one dispatch, or two if they are split over k. The second tile
+/// (`splitting`) decides the split.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
@@ -91,7 +92,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     }
 }
 
-/// Number and length of the stretches of k, so that there are enough workgroups with enough work each.
+/// Number and length of the stretches of k: as many as needed for enough workgroups, each with enough work.
 fn split(p: &Product, tile: &Tile, products: usize) -> (usize, usize) {
     const WORKGROUPS: usize = 512;
     const LEAST_K: usize = 256;

@@ -1,6 +1,6 @@
 //! Measures the fastest tile on this adapter: a few products of each class with each candidate. The result applies to programs that are
-//! built later; without it a rule decides. Candidates give the same bits, so a digest does not depend on a clock. If a candidate's bits
-//! differ on this adapter, because its compiler fuses operations, the candidate is not used.
+//! built later; without a result, a rule selects the tile. Candidates give the same bits, so a digest does not depend on a clock. If a
+//! candidate's bits differ on this adapter, because its compiler fuses operations, the candidate is not used.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};
@@ -11,19 +11,19 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Results for each adapter of this process, by its name.
+/// Measured tiles by the adapter's name, for this process.
 static FOUND: Mutex<Vec<(String, Tuned)>> = Mutex::new(Vec::new());
 
 /// Time of one product with one tile.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// m, n, k
+    /// Sizes (m, n, k) of the product.
     pub shape: [usize; 3],
     pub tile: Tile,
     pub product_s: f64,
-    /// Whether it gave the bits of the rule's tile.
+    /// Whether the tile gave the same bits as the rule's tile.
     pub same_bits: bool,
-    /// Whether it is used from now on.
+    /// Whether later programs use the tile.
     pub chosen: bool,
 }
 
@@ -35,8 +35,9 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// Length and number of timed stretches: without time pressure, and while a run waits.
+/// Stretches for a measurement without time limit.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
+/// Stretches for a measurement while a run waits.
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
 #[derive(Clone, Copy)]
@@ -46,14 +47,14 @@ struct Stretches {
 }
 
 impl Gpu {
-    /// Times the candidate tiles and selects the fastest for programs that are built later. `now` returns seconds. It takes about a second
-    /// and does not block a browser.
+    /// Times the candidate tiles and selects the fastest for programs that are built later. `now` returns seconds. The measurement takes
+    /// about a second and does not block a browser.
     pub async fn tune(&self, now: &dyn Fn() -> f64) -> Result<Vec<Timing>, Fault> {
         self.tune_within(f64::INFINITY, THOROUGH, now).await
     }
 
     /// [`Gpu::tune`] for a run: once per adapter of this process, for at most a fraction of a second, and not at all for a software
-    /// adapter. Classes without time for a measurement keep the rule.
+    /// adapter. Classes that time does not permit to measure keep the rule's tile.
     pub async fn tune_once(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         const MOST_S: f64 = 0.3;
         if self.about().software {
@@ -110,8 +111,8 @@ impl Gpu {
     }
 }
 
-/// Seconds of a row-major product in the given number of rounds (for a gradient, factors are transposed); with `half`, of factors rounded
-/// to f16.
+/// Seconds per product of row-major factors in each of the given number of rounds. With `half`, the factors are rounded to f16. For the
+/// shape of a weight's gradient, the factors are transposed.
 #[cfg(not(target_family = "wasm"))]
 pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
@@ -119,11 +120,11 @@ pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize,
     rounds_s(&timed.program, &timed.memory, timed.begin..timed.program.len(), rounds, now)
 }
 
-/// A product of random numbers to time.
+/// Product of random numbers whose time is measured.
 struct Timed {
     program: Program,
     memory: Memory,
-    /// Dispatches that fill the factors.
+    /// Number of dispatches that fill the factors.
     begin: usize,
     c: Region,
 }
@@ -155,7 +156,7 @@ impl Timed {
         Ok(stretches_s.into_iter().fold(f64::INFINITY, f64::min))
     }
 
-    /// Bits of the start and the end of the result.
+    /// Bits of the first and the last numbers of the result.
     async fn some_bits(&self) -> Result<Vec<u32>, Fault> {
         const MOST: usize = 1 << 14;
         let len = self.c.len as usize;
@@ -166,7 +167,7 @@ impl Timed {
     }
 }
 
-/// Numbers between -1 and 1 without a pattern: a GPU that multiplies zeros runs cooler and faster.
+/// Fills regions with irregular numbers between -1 and 1: a GPU that multiplies zeros runs cooler and faster.
 pub fn noise(program: &mut Program, regions: &[Region]) {
     const BODY: &str = "var x = i * 747796405u + 2891336453u;
     x = ((x >> ((x >> 28u) + 4u)) ^ x) * 277803737u;
@@ -176,8 +177,8 @@ pub fn noise(program: &mut Program, regions: &[Region]) {
     }
 }
 
-/// Seconds of some dispatches in each of the given number of rounds, which are long enough for a page's clock and for the cost of a submit
-/// to be negligible.
+/// Seconds per replay of the dispatches in `range`, in each of the given number of rounds. A round is long enough for a page's coarse
+/// clock, and makes the cost of a submit negligible.
 #[cfg(not(target_family = "wasm"))]
 pub fn rounds_s(program: &Program, memory: &Memory, range: Range<usize>, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let stretches = Stretches { long_s: math::rounds::ROUND_S, count: rounds };
@@ -191,7 +192,7 @@ async fn stretches_s(
     Stretches { long_s, count }: Stretches,
     now: &dyn Fn() -> f64,
 ) -> Result<Vec<f64>, Fault> {
-    /// Maximum number of dispatches of one submit: a driver may abort one that takes seconds.
+    /// Maximum number of dispatches of one submit: a driver may abort a submit that takes seconds.
     const MOST: usize = 4096;
     let mut repeats = 1;
     replay_s(program, memory, range.clone(), repeats, now).await?;
@@ -208,7 +209,7 @@ async fn stretches_s(
     Ok(stretches_s)
 }
 
-/// Seconds from the submission of the replays until their end is reported.
+/// Seconds from the submission of `repeats` replays until their end is reported.
 async fn replay_s(program: &Program, memory: &Memory, range: Range<usize>, repeats: usize, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let gpu = program.gpu();
     let end = Readback::new(memory, &[Region { at: 0, len: 1 }], &[]);
@@ -226,7 +227,7 @@ mod tests {
     use crate::OpenOptions;
     use math::{Act, Isa, Rng, Unary};
 
-    /// Odd sizes of each class, all epilogues, and a split product.
+    /// Covers odd sizes of each class, all epilogues, and a split product.
     #[test]
     fn all_tiles_of_a_class_give_the_same_bits() {
         let gpu = Gpu::open_blocking(OpenOptions::default()).unwrap();

@@ -1,6 +1,6 @@
-// After a run of the policy: stores its values and prepares the input of the next run.
+// Runs after each run of the policy: stores the values and prepares the input of the next run.
 
-// There is no next input.
+// Offset `reached` if there is no next run.
 const NOTHING: u32 = 0xffffffffu;
 struct Args { envs: u32, value: u32, kept: u32, reached: u32, shown: u32 }
 

@@ -1,4 +1,4 @@
-// Discounted sums of rewards, forwards in time, one thread per environment. Their standard deviation scales the rewards.
+// Sums discounted rewards forwards in time, one thread per environment. The standard deviation of these sums scales the rewards.
 
 struct Args {
     envs: u32, rewards: u32, ended: u32, discounted_returns: u32, input: u32, partial: u32,

@@ -17,21 +17,24 @@ use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
 use std::ops::Range;
 
-/// Threads of a workgroup that has one environment or sample per thread, and of a workgroup that computes sums.
+/// Threads of a workgroup that has one environment or sample per thread.
 const THREADS: usize = 64;
+/// Threads of a workgroup that computes sums.
 const MANY_THREADS: usize = 256;
 /// Number of elements of a rollout in which one workgroup counts the ended episodes.
 const SPAN: usize = 16 * MANY_THREADS;
 /// Number of recent episodes that are read back.
 pub const RECENT: usize = 100;
-/// Rounds of a shuffle, and maximum number of epochs.
+/// Rounds of a shuffle.
 pub const ROUNDS: usize = 4;
+/// Maximum number of epochs per iteration.
 pub const MOST_EPOCHS: usize = 1000;
 /// Limit of the rollout length: a longer list of dispatches would take longer to encode than to compute.
 pub const MOST_STEPS: usize = 1 << 14;
+/// Maximum number of minibatches per iteration.
 pub const MOST_UPDATES: usize = 1 << 14;
 
-/// Offsets of the floats that are written before an iteration.
+/// Offsets in `Places::input`, the floats that are written before an iteration.
 pub mod input {
     pub const GAMMA: usize = 0;
     /// γλ
@@ -39,37 +42,42 @@ pub mod input {
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Weight of the earlier rewards and of this iteration's rewards in the statistics; mean and variance of the earlier rewards.
+    /// Weight of the earlier rewards in the statistics of discounted rewards.
     pub const RETURN_SHARE: usize = 4;
+    /// Weight of this iteration's rewards in these statistics.
     pub const NEW_SHARE: usize = 5;
+    /// Mean of the earlier discounted rewards.
     pub const RETURN_MEAN: usize = 6;
+    /// Variance of the earlier discounted rewards.
     pub const RETURN_VARIANCE: usize = 7;
-    /// Sums of the metrics and the gradient norm over the minibatches.
+    /// Offset of the sums over the minibatches: the metrics and the gradient norm.
     pub const SUMS: usize = 8;
+    /// Number of these sums.
     pub const SUMMED: usize = 6;
-    /// The normaliser follows.
+    /// Number of floats in this block; the normaliser's means and scales follow it.
     pub const LEN: usize = SUMS + SUMMED;
 
     pub const NAMES: [(&str, usize); 9] =
         ::worlds::named![GAMMA, DECAY, NORMALIZED_ADVANTAGES, KL_LIMIT, RETURN_SHARE, NEW_SHARE, RETURN_MEAN, RETURN_VARIANCE, SUMS,];
 }
 
-/// Offsets of the integers.
+/// Offsets in `Places::counters`.
 pub mod counters {
-    /// Minibatches begun, and minibatches trained on.
+    /// Number of minibatches begun.
     pub const UPDATE: usize = 0;
+    /// Number of minibatches trained on.
     pub const UPDATES: usize = 1;
-    /// Number of episodes that ended.
+    /// Number of episodes that ended in this iteration.
     pub const ENDED: usize = 2;
-    /// Steps before this iteration, in two words.
+    /// Number of steps before this iteration, in two words.
     pub const CLOCK: usize = 3;
-    /// The shuffle rounds of each epoch follow.
+    /// Number of words in this block; the shuffle rounds of each epoch follow it.
     pub const LEN: usize = 5;
 
     pub const NAMES: [(&str, usize); 2] = ::worlds::named![UPDATE, UPDATES];
 }
 
-/// Regions that are written before an iteration or read back after it.
+/// Regions that are written before an iteration or read back after an iteration.
 pub struct Places {
     pub params: Region,
     pub optimizer: Optimizer,
@@ -80,7 +88,7 @@ pub struct Places {
     pub discounted_returns: Region,
     pub input: Region,
     pub counters: Region,
-    /// Count, mean and sum of squared deviations of discounted rewards, returns, advantages and observations.
+    /// Count, mean and sum of squared deviations of the discounted rewards, the returns, the advantages and each observation.
     pub moments: Region,
     pub finished: Region,
     pub lengths: Region,
@@ -88,40 +96,44 @@ pub struct Places {
     trajectory_ended: Region,
 }
 
-/// Arrays of a rollout.
+/// Arrays of one rollout.
 struct Rollout {
     normalizer: Region,
     samples: Region,
     rewards: Region,
     ended: Region,
     returns: Region,
-    /// Per environment: number of truncated episodes, and the normalised observations at truncation.
+    /// For each environment: its number of truncated episodes.
     truncations: Region,
+    /// Normalised observations at truncation.
     reached: Region,
-    /// Critic's values of the states after the rollout, and of the truncated states.
+    /// Critic's values of the states after the rollout.
     last: Region,
+    /// Critic's values of the truncated states.
     bootstraps: Region,
 }
 
-/// Ranges of the program.
+/// Ranges of dispatches in the program.
 pub struct Lists {
     pub observe: Range<usize>,
-    /// One dispatch per step of the rollout, and one per policy run after it, which stores the values.
+    /// One dispatch for each step of the rollout.
     pub steps: Range<usize>,
+    /// One dispatch for each run of the policy after the rollout; it stores the values.
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
     pub trajectory: Range<usize>,
-    /// Before and after the gradient of a minibatch.
+    /// Dispatches before the gradient of a minibatch.
     pub gather: Range<usize>,
+    /// Dispatches after the gradient of a minibatch.
     pub learn: Range<usize>,
 }
 
 pub struct Layout {
     pub envs: usize,
     pub features: usize,
-    /// Length of a state.
+    /// Number of floats in the state of an environment.
     pub state: usize,
-    /// Samples of an iteration.
+    /// Number of samples in an iteration.
     pub samples: usize,
     pub places: Places,
     pub lists: Lists,
@@ -195,7 +207,8 @@ impl Layout {
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
-    /// Regions of floats and of integers that are read back after an iteration, in the order in which the learner reads them.
+    /// Regions that are read back after an iteration, first floats, then integers, in the order in which the learner reads them; with
+    /// `recorded`, includes the trajectory.
     pub fn outputs(&self, recorded: bool) -> [Vec<Region>; 2] {
         let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } = self.places;
         let sums = input.part(input::SUMS, input::SUMMED);
@@ -211,7 +224,7 @@ impl Layout {
     }
 }
 
-/// Text with the number of threads per workgroup.
+/// Kernel text that defines the number of threads per workgroup.
 fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
 }
@@ -233,7 +246,7 @@ impl Builder<'_> {
         self.spec.config.envs
     }
 
-    /// Constants of kernels that read observations.
+    /// Kernel text with the constants of kernels that read observations.
     fn text(&self, threads: usize) -> Text {
         let config = &self.spec.config;
         let features = self.world.observation;
@@ -246,7 +259,7 @@ impl Builder<'_> {
             .count("STATE", self.world.state)
     }
 
-    /// Constants of kernels that read the results of a rollout.
+    /// Kernel text with the constants of kernels that read the results of a rollout.
     fn later_text(&self, threads: usize) -> Text {
         self.text(threads)
             .flag("REWARDS_NORMALIZED", self.spec.config.normalize_reward)
@@ -391,7 +404,7 @@ fn at<const N: usize>(regions: [&Region; N]) -> [u32; N] {
     regions.map(|region| region.at)
 }
 
-/// Appends a kernel with a thread for each of some items.
+/// Appends a kernel that runs one thread for each of `items` items.
 fn each(program: &mut Program, label: &str, text: &Text, args: &[u32], items: usize) -> Range<usize> {
     let kernel = program.kernel(label, &text.text);
     let from = program.len();

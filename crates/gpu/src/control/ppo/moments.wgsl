@@ -1,4 +1,5 @@
-// Moments: count, mean and sum of squared deviations from it. Merged pair by pair in a fixed order (Chan, Golub & LeVeque 1979).
+// Moments are a count, a mean, and the sum of squared deviations from this mean. They are merged pair by pair in a fixed order (Chan, Golub
+// & LeVeque 1979).
 
 fn merged(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
     let count = a.x + b.x;
@@ -8,7 +9,7 @@ fn merged(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
     return vec3<f32>(count, fma(apart, share, a.y), a.z + fma(apart * apart * a.x, share, b.z));
 }
 
-// Adds one number; `share` is 1 over the new count.
+// Adds one number to moments; `share` is 1 over the new count.
 fn with_one(moments: vec3<f32>, x: f32, share: f32) -> vec3<f32> {
     let apart = x - moments.y;
     let mean = fma(apart, share, moments.y);
@@ -17,7 +18,7 @@ fn with_one(moments: vec3<f32>, x: f32, share: f32) -> vec3<f32> {
 
 var<workgroup> parts: array<vec3<f32>, THREADS>;
 
-// Merges the moments of all threads of a workgroup. All of them must call it.
+// Merges the moments of all threads of a workgroup. All of its threads must call the function.
 fn merged_by_all(mine: vec3<f32>, local: u32) -> vec3<f32> {
     workgroupBarrier();
     parts[local] = mine;

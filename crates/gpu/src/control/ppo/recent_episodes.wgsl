@@ -1,5 +1,5 @@
-// Number of episodes that ended, and return and length of the newest RECENT of them. The newest comes first; they are ordered by step, then
-// by environment.
+// Writes the number of episodes that ended, and the returns and lengths of the newest RECENT episodes. The newest episode comes first;
+// episodes are ordered by step, then by environment.
 
 struct Args {
     places: u32, blocks: u32, ended: u32, counts: u32, returns: u32,
@@ -9,7 +9,7 @@ struct Args {
 var<workgroup> parts: array<u32, THREADS>;
 var<workgroup> idle: u32;
 
-// Sum over this thread and the threads after it.
+// Sum of `mine` over this thread and all threads with a higher index.
 fn sum_from_here(mine: u32, local: u32) -> u32 {
     workgroupBarrier();
     parts[local] = mine;

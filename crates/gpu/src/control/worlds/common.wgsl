@@ -1,31 +1,31 @@
-// Definitions shared by all kernels over many environments. This text follows a world's text. A line after `#STATE`, `#OBSERVATION` or
-// `#SHORTEST` is repeated that many times, with # replaced by the index.
+// Definitions shared by all kernels over many environments. This text comes after a world's text. A line that begins with `#STATE`,
+// `#OBSERVATION` or `#SHORTEST` is repeated that many times, with # replaced by the index.
 
 const GROUP: u32 = 64u;
 
 struct Args {
     envs: u32,
-    // Stride of the rows of `state` and of `clocks`.
+    // Distance from one row of `state` or `clocks` to the next.
     stride: u32,
     // [STATE][stride] in mem.
     state: u32,
-    // [2][stride] in words: steps, episodes.
+    // [2][stride] in words: steps in the current episode, earlier episodes.
     clocks: u32,
     // In words: the world's key, the first environment, the game.
     setup: u32,
     // [envs] in mem.
     actions: u32,
-    // [envs][OBSERVATION] in mem, or NOWHERE.
+    // [envs][OBSERVATION] in mem, or NOWHERE: observations after the step and a restart.
     shown: u32,
-    // As `shown`.
+    // [envs][OBSERVATION] in mem, or NOWHERE: observations before a restart.
     reached: u32,
     // [envs] in mem.
     rewards: u32,
-    // [envs] in words, or [groups] of episodes that ended.
+    // In words: [envs] flags and length of an ended episode; for `play`, [groups] number of episodes that ended.
     ended: u32,
     // Number of steps of `play`.
     steps: u32,
-    // Whether to restart, or only to compute observations.
+    // Nonzero to restart all environments; 0 to compute observations only.
     anew: u32,
 }
 

@@ -1,4 +1,4 @@
-// Sum over a workgroup.
+// Sums a number over the threads of a workgroup.
 
 var<workgroup> counts: array<u32, GROUP>;
 

@@ -1,21 +1,21 @@
-// Many environments of any world, as in `worlds::vector`: a new episode begins automatically. This text follows a world's own text.
+// Many environments of any world, as in `worlds::vector`: a new episode begins automatically. This text comes after a world's own text.
 
 // An environment between two steps.
 struct EnvState {
     state: State,
     shown: Shown,
-    // Steps in this episode.
+    // Number of steps in the current episode.
     steps: u32,
-    // Episodes before this one.
+    // Number of episodes before the current one.
     episodes: u32,
 }
 
 struct StepResult {
     now: EnvState,
-    // Observation that the step led to; the last one of an ended episode.
+    // Observation that the step led to, before a restart.
     reached: Shown,
     reward: f32,
-    // Flags and length, or 0 during an episode.
+    // Flags and length if the episode ended, else 0.
     ended: u32,
 }
 
