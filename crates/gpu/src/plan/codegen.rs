@@ -577,7 +577,8 @@ impl Kernel<'_> {
                 let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
-                // A rotation subtracts from the first of a pair and adds to the second; the inverse rotation swaps the signs.
+                // The other number's term is subtracted from the first of a pair and added to the second; the inverse rotation swaps the
+                // signs.
                 let sides = if back { "-turned, turned" } else { "turned, -turned" };
                 let _ = write!(
                     self.body,

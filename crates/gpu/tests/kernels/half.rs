@@ -20,7 +20,7 @@ fn has_half(gpu: &Gpu) -> bool {
     half
 }
 
-/// `x` in f16, rounded towards zero and to the nearest. An adapter may do either.
+/// The two f16 numbers to which an adapter may round `x`: towards zero, and to the nearest.
 fn neighbours(x: f32) -> [f32; 2] {
     let unit = f32::from_bits(x.abs().max(6.1035156e-5).to_bits() & f32::INFINITY.to_bits()) / 1024.0;
     let most = |x: f32| x.clamp(-65504.0, 65504.0);
@@ -33,15 +33,15 @@ async fn dot(gpu: &Gpu, a: &[f32], b: &[f32], lifts: [f32; 2]) -> f32 {
     run_case(gpu, case, [a, b]).await[0][0]
 }
 
-/// Results of a case with these factors.
+/// Results of a case with the factors a and b.
 async fn run_case(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
     let mut values = values(&case, 1);
     [values[0], values[1]] = [a.to_vec(), b.to_vec()];
     product::run(gpu, &[(case, values)]).await.remove(0)
 }
 
-/// Equality up to f32 rounding for every memory order, odd sizes, all epilogues, row sums of unrounded factors, products that are split
-/// over k, and every tile.
+/// Covers every memory order, odd sizes, all epilogues, row sums of unrounded factors, products that are split over k, and every tile.
+/// Results are equal up to f32 rounding.
 async fn products_of_rounded_factors_match_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
@@ -102,7 +102,7 @@ async fn overflow_saturates_and_nan_propagates(gpu: Gpu) {
     assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).await.is_nan());
 }
 
-/// Gradients of a mean over 4,096 tokens. Without the scaling factor most of them are 0 in f16.
+/// Covers gradients of a mean over 4,096 tokens. Without the scaling factor, most of them are 0 in f16.
 async fn scaled_gradients_below_the_f16_range_are_kept(gpu: Gpu) {
     if !has_half(&gpu) {
         return;

@@ -29,7 +29,6 @@ fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
     executors
 }
 
-/// Sets the parameters and inputs of a case.
 fn fill(executor: &mut Executor, case: &Case, params: &Params) {
     executor.set_params(params.values());
     for (input, _, values) in &case.inputs {
@@ -196,8 +195,8 @@ async fn heads_and_windows(gpu: Gpu) {
     check(&gpu, "windows", windows).await;
 }
 
-/// The gradient of a gelu reads the saved input of the gelu. Shapes cover loads of four values, single loads, and products that are split
-/// over k.
+/// The gradient of a gelu reads the saved input of the gelu. The shapes cover loads of four values, single loads, and products that are
+/// split over k.
 async fn saved_activations(gpu: Gpu) {
     let shapes = [(7, 3, 5), (40, 20, 12), (70, 33, 16), (5, 8, 1100), (66, 6, 1024)];
     for (rows, width, inp) in shapes.into_iter().take(if BROWSER { 2 } else { 5 }) {
@@ -266,7 +265,7 @@ async fn whole_nets(gpu: Gpu) {
     }
 }
 
-/// Twenty random operations on earlier nodes, with all nodes weighted into the loss.
+/// Twenty random operations on earlier nodes; the loss is a weighted sum over all nodes.
 fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
     let mut words = math::Rng::new(seed, 11).sequence(0);
     let mut below = move |n: usize| (words.uniform() * n as f32) as usize;
@@ -344,7 +343,7 @@ async fn random_graphs(gpu: Gpu) {
     }
 }
 
-/// More rows than one dispatch has partial sums for.
+/// Sums over more rows than one dispatch has partial sums for.
 async fn many_rows(gpu: Gpu) {
     check(&gpu, "many rows", |g| {
         let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));
@@ -395,7 +394,7 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
 }
 
 /// Asserts that PPO's loss, between the last forward product and the first gradient product, is one group with at most one more dispatch
-/// for its sums. The other parts are products: three per layer, without the gradient of the observations. Equal layers of the two networks
+/// for its sums. The other groups are products: three per layer, without the gradient of the observations. Equal layers of the two networks
 /// share a dispatch.
 #[track_caller]
 fn assert_loss_is_one_group(what: &str, parts: &[DispatchGroup], spec: &LearnerSpec) {
@@ -470,7 +469,7 @@ async fn ppo_plans(gpu: Gpu) {
     }
 }
 
-/// Thirty steps of Adam on a small net, compared with the processor.
+/// Compares thirty steps of Adam on a small net with the processor.
 async fn adam_matches_the_processor(gpu: Gpu) {
     let adams = [
         Adam { lr: 0.01, ..Adam::default() },
@@ -530,7 +529,7 @@ async fn adam_skips_non_finite_gradients(gpu: Gpu) {
     close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
 }
 
-/// Rows narrower and wider than a subgroup, long and short sums, and Adam's norm.
+/// Covers rows narrower and wider than a subgroup, long and short sums, and Adam's norm.
 async fn subgroups_change_no_bits(_: Gpu) {
     let open = async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
     let (without, with) = (open(Some(false)).await, open(Some(true)).await);

@@ -5,15 +5,16 @@ use gpu::{Gpu, Product, Program, Region, Side, Space, TILES, Tile, product_by, p
 use math::{Act, Unary, reference};
 use std::cell::Cell;
 
-/// Memory order of a factor with `outer` rows of a (columns of b) and `inner` k.
+/// Memory order of a factor, which has `outer` rows of a (or columns of b) and `inner` k.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// k is contiguous.
     Along,
-    /// The other index is contiguous.
+    /// The rows of a (columns of b) are contiguous.
     Across,
-    /// The same two orders with padded rows.
+    /// [`Order::Along`] with padding.
     AlongWide,
+    /// [`Order::Across`] with padding.
     AcrossWide,
     /// Neither index is contiguous.
     Spread,
@@ -22,7 +23,7 @@ pub enum Order {
 const ORDERS: [Order; 5] = [Order::Along, Order::Across, Order::AlongWide, Order::AcrossWide, Order::Spread];
 
 impl Order {
-    /// Strides (outer, inner) and length.
+    /// Strides along `outer` and `inner`, and the length of the factor.
     pub fn strides(self, outer: usize, inner: usize) -> (usize, usize, usize) {
         match self {
             Order::Along => (inner, 1, outer * inner),
@@ -37,7 +38,7 @@ impl Order {
 /// A product with its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// m, n, k.
+    /// Sizes m, n, k.
     pub shape: [usize; 3],
     pub a: Order,
     pub b: Order,
@@ -45,9 +46,9 @@ pub struct Case {
     pub residual: bool,
     pub act: Act,
     pub adds: bool,
-    /// Derivative that multiplies the result.
+    /// Function whose derivative multiplies the result.
     pub slope: Option<Unary>,
-    /// Sums of a's rows; true adds them to the present contents.
+    /// Computes the sums of a's rows; true adds them to the present contents.
     pub row_sums: Option<bool>,
     pub saves: bool,
     pub half: Option<[f32; 2]>,
@@ -69,7 +70,7 @@ pub const PLAIN: Case = Case {
     tile: None,
 };
 
-/// a, b, bias, residual, argument of the slope, row sums followed by three guard values, c.
+/// Values of a, b, bias, residual, argument of the slope, row sums followed by three guard values, c.
 pub type Values = [Vec<f32>; 7];
 
 /// Random values of the sizes that a case needs.
@@ -80,7 +81,7 @@ pub fn values(case: &Case, stream: usize) -> Values {
     std::array::from_fn(|i| noise((7 * stream + i) as u32, lens[i]))
 }
 
-/// Values behind c that must stay unchanged.
+/// Values after c in memory, which must stay unchanged.
 const GUARD: [f32; 64] = [123.0; 64];
 
 /// Adds a case to a program; returns the regions of its values, its saved values and its guard.
@@ -109,7 +110,7 @@ fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values)
     (at, [saved, guard])
 }
 
-/// Runs all cases in one program; returns c, the sums and the saved values of each.
+/// Runs all cases in one program; returns for each case c, the row sums and the saved values.
 pub async fn run(gpu: &Gpu, cases: &[(Case, Values)]) -> Vec<Vec<Vec<f32>>> {
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let (mut written, mut read) = (Vec::new(), Vec::new());
@@ -254,7 +255,7 @@ async fn slopes_and_row_sums_match_f64(gpu: Gpu) {
     }
 }
 
-/// Three equal-shaped products, added together and one by one, give the same results.
+/// Products of equal shape give the same results in one call of [`products`] and one by one.
 async fn batched_products_equal_single_ones(gpu: Gpu) {
     for ((m, n, k), kernels) in [((70, 65, 20), 2), ((33, 36, 8), 2), ((64, 64, 1300), 4), ((5, 3, 900), 4)] {
         let (mut space, mut program) = (Space::default(), Program::new(&gpu));

@@ -123,7 +123,7 @@ async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "a second run was accepted");
 }
 
-/// Small transformers as in the words room, with every norm, position encoding and layer kind. Three sequences are half a batch.
+/// Small transformers as in the words room, with every norm, position encoding and layer kind. Three sequences are half a minibatch.
 fn transformers() -> [Config; 5] {
     let room = half::config(false);
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
@@ -143,7 +143,7 @@ fn transformers() -> [Config; 5] {
     ]
 }
 
-/// Tokens of the training text.
+/// Number of tokens of the training text.
 const TEXT: usize = 400;
 
 fn text() -> Vec<f32> {
@@ -213,7 +213,7 @@ async fn transformer_trains_as_on_the_processor(gpu: Gpu) {
     }
 }
 
-/// Gradients with f16 products, for a mean loss and for a millionth of it. Both keep the same precision.
+/// Compares gradients with f16 products with f32, for a mean loss and for a millionth of this loss. Both keep the same precision.
 async fn transformer_gradients_in_f16_match_f32(gpu: Gpu) {
     if !gpu.about().half {
         return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));

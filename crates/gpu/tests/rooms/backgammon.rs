@@ -15,13 +15,13 @@ use math::{PANEL, Rng};
 use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Words of a packed sample before its legal actions.
+/// Number of words of a packed sample before its legal actions.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 const MINIBATCH: usize = 32;
 const REPLAY: usize = 96;
 const VALUE_COEF: f32 = 0.7;
 
-/// The learner's optimizer with a higher rate.
+/// The learner's optimizer with a higher learning rate.
 fn adam() -> Adam {
     Adam { lr: 2e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() }
 }
@@ -200,7 +200,7 @@ async fn steps_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// Steps give the same bits in one submit or many, with or without other work in between.
+/// Steps give the same bits in one submit or many, with or without other work between them.
 async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     let params = params(5);
     let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&random_decisions(1)[0]));

@@ -14,14 +14,14 @@ use worlds::control::{Actions, CartPoles, InvalidState, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
 const SEED: u32 = 11;
-/// Above half of the u32 range, to detect signed arithmetic.
+/// First environment: above half of the u32 range, to detect signed arithmetic.
 const FIRST: u32 = 4_000_000_000;
 const GAME: u32 = 3;
-/// Not a multiple of the workgroup size.
+/// Number of environments, not a multiple of the workgroup size.
 const ENVS: usize = 1000;
 
-/// Kinds of `worlds` with kernels. In a browser without LunarLander, whose kernels compile slowly on its software adapter;
-/// `lunar_lander.rs` tests these there.
+/// Kinds of `worlds` with kernels. In a browser, omits LunarLander, whose kernels compile slowly on the browser's software adapter;
+/// `lunar_lander.rs` tests them there.
 fn both() -> impl Iterator<Item = (&'static Kind, World)> {
     let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
     let kinds = worlds::control::kinds().into_iter().filter(move |kind| !left_out(kind));
@@ -86,7 +86,7 @@ async fn random_words_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Equality up to rounding. Some compilers merge the two parts of ln 2 or π/2 in the range reduction; the error then grows with the
+/// Values are equal up to rounding. Some compilers merge the two parts of ln 2 or π/2 in the range reduction; the error then grows with the
 /// argument.
 async fn polynomials_match_the_cpu(gpu: Gpu) {
     let len = 4001;
@@ -144,7 +144,7 @@ const SHOW: usize = 1;
 const STEP: usize = 2;
 const PLAY: usize = 3;
 
-/// Contents that were read back.
+/// Contents of a [`Device`] that were read back.
 struct Seen {
     state: Vec<f32>,
     shown: Vec<f32>,
@@ -155,7 +155,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Numbers of steps and episodes of an environment.
+    /// Steps in the current episode of an environment, and number of its earlier episodes.
     fn age(&self, env: usize) -> (u32, u32) {
         (self.clocks[env], self.clocks[self.clocks.len() / 2 + env])
     }
@@ -188,7 +188,7 @@ impl Device {
         Device::playing(gpu, world, None)
     }
 
-    /// Poles with a kernel that plays `steps` steps.
+    /// CartPole environments with a kernel that plays `steps` steps.
     fn poles(gpu: &Gpu, steps: u32) -> Device {
         Device::playing(gpu, world(kind(POLE).unwrap()).unwrap(), Some(steps))
     }
@@ -255,7 +255,7 @@ impl Device {
     }
 }
 
-/// Random actions.
+/// Random actions for all environments.
 fn random_actions(kind: &Kind, step: u32) -> Vec<f32> {
     let one = |env: usize| {
         let unit = uniform_from_word(hash_1([SEED, step], [env as u32, GAME])[0]);
@@ -271,7 +271,7 @@ fn poles() -> CartPoles {
     CartPoles::new(Isa::best(), SEED, FIRST, ENVS)
 }
 
-/// The same environments on the CPU.
+/// Environments on the CPU that equal those on the device.
 fn host(id: &str) -> Fleet {
     Fleet::new(id, Isa::best(), SEED, FIRST, ENVS)
 }
@@ -312,7 +312,7 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     found.iter().zip(expected).enumerate().map(one).fold(0.0, f32::max)
 }
 
-/// Equality up to one rounding at the interval's end, since a compiler may fuse product and sum.
+/// Values are equal up to one rounding at the interval's end, because a compiler may fuse product and sum.
 async fn initial_states_match_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
         let id = kind.spec.id;
@@ -335,7 +335,7 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Action for half of the environments, pushing in the direction of motion so that some reach the goal.
+/// Action that pushes in the direction of motion, so that some environments reach the goal; `None` for worlds without such an action.
 fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     match id {
         "MountainCar-v0" => Some(if state[1] >= 0.0 { 2.0 } else { 0.0 }),
@@ -345,8 +345,8 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     }
 }
 
-/// Compares one step from every state of a run on the CPU. Values are equal up to rounding; flags, lengths and resets exactly, unless a
-/// rounding decides whether an episode ends. Ground contact amplifies rounding; `lunar_lander.rs` tests it.
+/// Compares one step from every state of a run on the CPU. Values are equal up to rounding. Flags, lengths and resets are exactly equal,
+/// unless rounding decides whether an episode ends. Ground contact amplifies rounding; `lunar_lander.rs` tests it.
 async fn single_steps_match_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
@@ -394,7 +394,7 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Equality bit for bit: both use the same functions, with nothing left to fuse.
+/// Results are equal bit for bit, because both kernels use the same functions and the compiler can fuse nothing more in them.
 async fn play_equals_single_steps(gpu: Gpu) {
     // Not a multiple of a hash, a word or a block of initial states.
     const STEPS: u32 = 300 + 13;
@@ -418,7 +418,7 @@ async fn play_equals_single_steps(gpu: Gpu) {
     assert!(ends > 0);
 }
 
-/// The random actions equal the CPU's, so the number of episodes does too, except for rounding at the limits.
+/// The random actions equal the CPU's, so the number of episodes is equal too, unless rounding decides whether an episode ends.
 async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 1000;
     let device = Device::poles(&gpu, STEPS);
@@ -440,7 +440,7 @@ async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
 }
 
-/// More environments than one row of workgroups, with one environment in the last workgroup.
+/// Covers more environments than one row of workgroups, with one environment in the last workgroup.
 async fn millions_of_poles_play(gpu: Gpu) {
     const COUNT: usize = 64 * 65_535 + 65;
     const STEPS: u32 = 16;

@@ -81,7 +81,7 @@ fn begin(machine: &dyn Machine, spec: &OffloadSpec, members: &[Trainer]) -> Box<
     there
 }
 
-/// Checks the gradient of the first update. With initial moments of 0, the first moment is proportional to it.
+/// Checks the gradient of the first update by way of the first moment, which is proportional to the gradient if the initial moments are 0.
 async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
     let isa = Isa::best();
     let members = members(spec);
@@ -180,7 +180,7 @@ async fn updates_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// A population too large for the device, and one too large for the kernels.
+/// Covers a population that is too large for the device, and one that is too large for the kernels.
 async fn oversized_populations_are_rejected(gpu: Gpu) {
     let rollout = Rollout { width: 16, height: 16, periodic: true, steps: 4, batch: 2, fire_rate: None };
     let large = spec(small(), GateForm::Softmax, rollout, 3);

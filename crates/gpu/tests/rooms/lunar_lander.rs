@@ -15,22 +15,28 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 const ID: &str = "LunarLander-v3";
 const SEED: u32 = 21;
 
-/// Pilots: given actions, random actions, and Gymnasium's heuristic.
+/// Pilot with given actions.
 const GIVEN: u32 = 0;
+/// Pilot with random actions.
 const ANY: u32 = 1;
+/// Gymnasium's heuristic as pilot.
 const EXAMPLE: u32 = 2;
 
 /// Maximum number of episodes per environment.
 const EPISODES: usize = 3;
-/// Row indices and numbers of rows of [`Rows`].
+/// Row of the action in [`Rows`], after state and observation.
 const ACTION: usize = STATE + OBSERVATION;
+/// First row of the returns of episodes.
 const TOTALS: usize = ACTION + 1;
+/// Number of rows of floats.
 const FLOATS: usize = TOTALS + EPISODES;
+/// First row of the ends of episodes.
 const ENDS: usize = 4;
+/// Number of rows of words.
 const WORDS: usize = ENDS + EPISODES;
 
 /// Kernel that advances each environment in memory by `steps` steps, or until `episodes` episodes have ended. Floats, `[row][len]`: state,
-/// observation reached, action, returns. Words: environment, episodes, steps, initial episodes, ends.
+/// observation reached, action, returns. Words, `[row][len]`: environment, episodes, steps, initial episodes, end of each episode.
 const PLAY: &str = "
 struct Args { len: u32, steps: u32, pilot: u32, episodes: u32, key: vec4<u32> }
 const ACTION: u32 = STATE + OBSERVATION;
@@ -126,7 +132,7 @@ async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: 
     Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
 }
 
-/// A random action.
+/// Random action, a function of environment, episode and step.
 fn random_action(env: usize, episode: u32, steps: u32) -> f32 {
     (hash_1([5, episode], [env as u32, steps])[0] >> 30) as f32
 }
@@ -140,7 +146,7 @@ fn heuristic_action(shown: &[f32]) -> f32 {
     heuristic::<f32>(shown.try_into().unwrap()) as f32
 }
 
-/// Samples every `every`-th step of different pilots on the CPU; returns the states before and after it.
+/// Samples every `every`-th step of different pilots on the CPU; returns the environments before and after each sampled step.
 fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     let mut fleet = fleet(count);
     let [mut from, mut to] = [(); 2].map(|()| Rows::new(count * steps / every));
@@ -204,7 +210,7 @@ fn kind_of(from: &Rows, to: &Rows, i: usize) -> StepKind {
     }
 }
 
-/// Per kind: maximum median and maximum 99th percentile of the differences in observations.
+/// For each kind of step: maximum median and maximum 99th percentile of the differences in observations.
 const FAR: [(StepKind, f32, f32); 7] = [
     (StepKind::Flight, 1e-6, 5e-6),
     (StepKind::Touch, 2e-6, 1e-5),

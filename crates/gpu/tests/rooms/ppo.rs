@@ -52,7 +52,7 @@ async fn iterate_on_device(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
     panic!("no answer");
 }
 
-/// Tolerance for states, observations and returns, relative to the largest value, after hundreds of steps.
+/// Tolerance for states, observations and returns after hundreds of steps, relative to the largest value.
 const STATE: f32 = 1e-3;
 /// Tolerance for weights and Adam's moments. Adam amplifies the rounding of small gradients.
 const WEIGHTS: f32 = 2e-3;
@@ -125,7 +125,7 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Recorded observations of lanes with an environment in the last iteration, and the ends of episodes.
+/// Recorded observations of the lanes that have an environment in the last iteration, and the ends of their episodes.
 fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     let recorded = ppo.recorded();
     let (mut all, mut ended) = (Vec::new(), Vec::new());
@@ -135,14 +135,14 @@ fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     ((0..all.len()).filter(is_shown).map(|at| all[at]).collect(), ended)
 }
 
-/// Two equal learners; the first is offloaded.
+/// Two equal learners; the first is offloaded to the GPU.
 fn pair(gpu: &Gpu, config: &PpoConfig) -> [Ppo; 2] {
     let mut pair = [(); 2].map(|()| new("CartPole-v1", config));
     pair[0].begin_offload(gpu, 0).unwrap();
     pair
 }
 
-/// Runs an iteration on the device and on the processor, and compares them.
+/// Runs an iteration on the device (`there`) and on the processor (`here`), and compares the results.
 async fn compare_iteration(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
     there.record(true);
     let stats = iterate_on_device(gpu, there).await;
@@ -154,7 +154,7 @@ async fn compare_iteration(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Pp
     close(&format!("{what}: recorded observations"), &found, &expected[..found.len()], STATE);
 }
 
-/// Compares some iterations, after one on the processor.
+/// Compares some iterations. The initial state is that after one iteration on the processor.
 async fn compare_iterations(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
     let mut here = new(id, config);
     iterate_on_cpu(&mut here);
@@ -284,7 +284,7 @@ async fn iterations_of_odd_shapes_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// Rollouts longer than the step limit; each is truncated two or three times.
+/// Covers rollouts longer than the step limit; each environment is truncated two or three times.
 async fn episodes_truncate_more_than_once_per_rollout(gpu: Gpu) {
     let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
     compare_iterations(&gpu, "MountainCar-v0", &config, 1).await;
@@ -336,7 +336,7 @@ async fn learner_moves_to_the_device_and_back(gpu: Gpu) {
     }
 }
 
-/// Trains on the device and tests on the processor, without another part of the program.
+/// Trains on the device and tests on the processor, without other parts of the program.
 async fn learner_on_the_device_solves_cart_pole(gpu: Gpu) {
     let config = PpoConfig {
         envs: 256,

@@ -1,4 +1,4 @@
-//! PyTorch's losses, gradients and Adam steps for three small nets (tests/golden/graph_nets.py).
+//! Compares three small nets with PyTorch's losses, gradients and Adam steps (tests/golden/graph_nets.py).
 
 use crate::nets::{self, Learning};
 use graph::{Adam, Graph, Isa, NodeId, Params, Plan};
@@ -7,7 +7,7 @@ use testkit::test;
 
 const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
 
-/// A net by its name in the script; returns its outputs, the loss first.
+/// Name of a net in the script, and a function that builds the net and returns its outputs, the loss first.
 type Net = (&'static str, fn(&mut Graph) -> Vec<(&'static str, NodeId)>);
 
 const BUILD: [Net; 3] = [
@@ -23,7 +23,7 @@ fn values(record: &Value) -> Vec<f32> {
     record["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
 }
 
-/// Sets every parameter to the record's value of the same name, and checks the shapes.
+/// Sets every parameter to the value of the same name in `record`, and checks the shapes.
 fn set(params: &mut Params, record: &Value) {
     let specs = params.table().specs().to_vec();
     assert_eq!(specs.len(), record.as_object().unwrap().len(), "number of parameters");

@@ -1,4 +1,4 @@
-//! The tests of the graph crate, one binary: they share small nets, and one of them counts allocations.
+//! The tests of the graph crate in one binary, because they share small nets. One of the tests counts allocations.
 
 mod golden;
 mod memory;

@@ -1,4 +1,4 @@
-//! Allocation counts: packing, forward, backward and update allocate nothing after the first time.
+//! Allocation counts: packing, forward pass, backward pass and update allocate nothing after the first time.
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning, ppo_loss};
 use graph::{Adam, Executor, Graph, Init, Isa, Layout, Packed, Plan};
@@ -55,7 +55,7 @@ fn tensors_share_memory() {
     assert!(10 * plan.arena_bytes() < 6 * plan.unshared_bytes(), "{} of {}", plan.arena_bytes(), plan.unshared_bytes());
 }
 
-/// Also for 32-bit lengths, which a tensor of 2^32 floats exceeds.
+/// Also covers platforms with 32-bit lengths, which a tensor of 2^32 floats exceeds.
 #[test]
 fn unaddressable_sizes_are_counted_in_full() {
     const WIDTH: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! Small nets that the tests share, and numbers to run them on.
+//! Small nets that the tests share, and numbers for their inputs and parameters.
 
 use graph::{Act, Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, models, reference};
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Learning {
         }
     }
 
-    /// Trains a net's loss on the case of a seed.
+    /// Builds a net and prepares its training on the case with this seed.
     pub fn of(isa: Isa, seed: u32, build: impl Fn(&mut Graph) -> NodeId) -> (Case, Learning) {
         let mut g = Graph::new();
         let loss = build(&mut g);
@@ -208,9 +208,9 @@ fn language_model(g: &mut Graph) -> NodeId {
     g.mean_all(losses)
 }
 
-/// A net and its loss, by name.
+/// Name of a net, and a function that builds it and returns its loss.
 pub type Loss = (&'static str, fn(&mut Graph) -> NodeId);
-/// A net for a batch size, by name.
+/// Name of a net, and a function that builds it for a batch size.
 pub type Forward = (&'static str, fn(&mut Graph, usize) -> NodeId);
 
 pub const LOSSES: [Loss; 9] = [
@@ -263,7 +263,7 @@ pub const FORWARD: [Forward; 6] = [
     }),
 ];
 
-/// PPO's whole loss with live settings: the loss, and the monitored values.
+/// PPO's whole loss, with settings as inputs: returns the loss and the monitored values.
 pub fn ppo_loss(g: &mut Graph, rows: usize) -> (NodeId, [(&'static str, NodeId); 5]) {
     let obs = g.input("obs", [rows, 4]);
     let column = |g: &mut Graph, name: &str| g.input(name, [rows, 1]);

@@ -1,5 +1,5 @@
-//! Every operation, alone and in nets: the plan's kernels, fused and not, agree with the interpreter;
-//! its gradients agree with central differences of the interpreter.
+//! Every operation, alone and in nets: the plan's kernels, fused and unfused, agree with the interpreter; the graph's gradients agree with
+//! central differences of the interpreter.
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning};
 use crate::pieces::{
@@ -9,7 +9,7 @@ use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, model
 use std::sync::Arc;
 use testkit::test;
 
-/// Checks a scalar loss: f64 values and gradients against differences, f32 against f64.
+/// Checks a scalar loss: compares gradients in f64 with central differences, and the results of kernels in f32 with f64.
 fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
     let loss = build(&mut g);

@@ -1,4 +1,4 @@
-//! Single operations, each weighed into a loss; the GPU tests use them too.
+//! Single operations, each with a weighted sum of its results as loss; the GPU tests use them too.
 
 use graph::{Graph, Init, NodeId};
 
@@ -81,8 +81,8 @@ pub const ROWS: [OfOne; 11] = [
 
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
-/// Heads by rows, vocabulary and inputs: one with a mean loss, whose gradients are computed in the same pass; one with weighted rows, whose
-/// gradients are computed later; one without a gradient of its input.
+/// Heads for a shape of rows, vocabulary and inputs: one with a mean loss, whose gradients are computed in the same pass; one with weighted
+/// rows, whose gradients are computed later; and one that needs no gradient of its input.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
         let x = g.param("x", [shape[0], shape[2]], INIT);
@@ -109,7 +109,7 @@ pub fn head(g: &mut Graph, x: NodeId, vocab: usize) -> NodeId {
     g.head_loss(x, w, target)
 }
 
-/// A loss that weighs every element of x differently.
+/// Loss in which every element of x has a different weight.
 pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     let [rows, cols] = g.shape(x);
     let weights: Vec<f32> = (0..rows * cols).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect();
@@ -118,14 +118,14 @@ pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     g.sum_all(weighed)
 }
 
-/// Loss of a function of one parameter.
+/// Loss of a function of one parameter, which has this shape.
 pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> NodeId) -> NodeId {
     let x = g.param("x", shape, INIT);
     let y = f(g, x);
     weigh(g, y)
 }
 
-/// Product of plain or transposed factors, which are parameters or computed.
+/// Product of plain or transposed factors. Each factor is a parameter, or a computed value if `computed`.
 pub fn product(g: &mut Graph, [ta, tb]: [bool; 2], computed: bool) -> NodeId {
     let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
     let mut a = g.param("a", turn(ta, [9, 4]), INIT);

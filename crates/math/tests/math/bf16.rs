@@ -11,8 +11,8 @@ fn rounded(x: f32) -> f32 {
     f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000)
 }
 
-/// Adds the products of each pair of k to c[i][j]: first the odd one, then the even one. AMX tiles sum the even and the odd products of 16
-/// pairs separately, from 0, and add both sums.
+/// Adds the products of each pair of k to c[i][j]: first the odd product, then the even one. AMX tiles sum the even and the odd products of
+/// 16 pairs separately, from 0, and add both sums.
 fn twin(isa: Isa, [m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, c: &mut [f32]) {
     for i in 0..m {
         for j in 0..n {
@@ -34,7 +34,7 @@ fn twin(isa: Isa, [m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f32, b: imp
     }
 }
 
-/// A test for each set.
+/// Defines each test for both instruction sets.
 macro_rules! by_set {
     ($($test:ident),*) => { by_set!(in bf16, Isa::Bf16, $($test),*); by_set!(in amx, Isa::Amx, $($test),*); };
     (in $set:ident, $isa:expr, $($test:ident),*) => {
@@ -59,7 +59,8 @@ fn same(got: &[f32], want: &[f32], what: &str) {
     }
 }
 
-/// Shapes around tiles, panels, pairs and blocks. The largest have several blocks in each dimension and are divided for threads.
+/// Shapes around the sizes of tiles, panels, pairs and blocks. The largest have several blocks in each dimension and are divided among
+/// threads.
 const SHAPES: [[usize; 3]; 10] = [
     [1, 1, 1],
     [3, 5, 2],

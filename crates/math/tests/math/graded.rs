@@ -7,7 +7,7 @@ use testkit::test;
 
 const WIDTH: usize = 144;
 
-/// A single row, a graded input of five values with three steps, and two single rows.
+/// A row of its own, a graded input of five values with three steps, and two rows of their own.
 fn grades() -> Vec<Grade> {
     let grade = |step, scale, onward| Grade { step, scale, onward };
     vec![
@@ -28,7 +28,7 @@ fn steps() -> Vec<f32> {
     steps
 }
 
-/// Rows of the table, one by one in f64.
+/// Rows of the table in f64.
 fn rows(steps: &[f32]) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for grade in grades() {

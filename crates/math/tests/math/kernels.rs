@@ -57,7 +57,7 @@ fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     }
 }
 
-/// A new slice of `n` numbers after `write`, which must overwrite all of them.
+/// A new slice of `n` numbers after `write`, which must overwrite all of its numbers.
 fn written(n: usize, write: impl FnOnce(&mut [f32])) -> Vec<f32> {
     changed(&vec![9.0; n], write)
 }
@@ -83,7 +83,7 @@ fn from_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
     (0..rows * cols).map(|i| x[reference::panel_index(cols, i / cols, i % cols)]).collect()
 }
 
-/// Side of a matrix: small and odd, or close to the sizes of tiles and blocks.
+/// Number of rows or columns of a matrix: small and odd, or close to the sizes of tiles and blocks.
 fn side() -> impl Strategy<Value = usize> {
     prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140].prop_map(small_under_miri)
 }
@@ -92,7 +92,7 @@ fn depth() -> impl Strategy<Value = usize> {
     prop_oneof![1usize..20, 60usize..140, 380usize..400].prop_map(small_under_miri)
 }
 
-/// Shortens sides under Miri, which is about a thousand times slower.
+/// Shortens a side of a matrix under Miri, which is about a thousand times slower.
 fn small_under_miri(side: usize) -> usize {
     if cfg!(miri) { side % 19 + 1 } else { side }
 }
@@ -347,7 +347,7 @@ fn norms_and_their_slopes() {
     });
 }
 
-/// Equal bits for any number of vectors side by side.
+/// The bits are equal for any number of vectors side by side.
 #[test]
 fn norm_parameter_slopes_are_chains_down_the_rows() {
     let check = |rows: usize, cols: usize, seed: u32| {
@@ -528,7 +528,7 @@ fn head_loss_and_gradients() {
     });
 }
 
-/// Several tiles, divided for threads.
+/// Covers several tiles, divided among threads.
 #[test]
 fn large_head_has_the_same_bits_on_any_threads() {
     let shape @ [rows, vocab, inp] = [301, 36_001, 12];
@@ -578,7 +578,7 @@ fn gathers_and_layouts() {
     });
 }
 
-/// Lists of row indices. With `short`, some are negative (skipped), beyond the table, or NaN.
+/// Lists of row indices into a table of `entries` rows. With `short`, some indices are negative (skipped), beyond the table, or NaN.
 fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
     let mut index: Vec<f32> = numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
     if short {
@@ -615,7 +615,7 @@ fn bags_of_rows() {
     });
 }
 
-/// Bags divided among threads, with and without copies of the table, have the bits of plain sums.
+/// Large bags are divided among threads, with and without copies of the table.
 #[test]
 fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
     for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
@@ -712,7 +712,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
     }
 }
 
-/// A column has more numbers than a thread's share, so a share is one whole column and never none.
+/// A column has more numbers than a thread's minimum share of work. So each thread sums at least one whole column.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn columns_longer_than_a_share_are_summed_on_any_threads() {

@@ -248,8 +248,8 @@ fn pcg_matches_its_definition() {
     }
 }
 
-/// Hashes of small first and second words under a key, as in an inner loop. Pairs of adjacent inputs are uniform on a board of 32 by 32.
-/// Flipping any input bit flips each of the upper 24 output bits half of the time.
+/// Hashes of small first and second words under a key, as in an inner loop. Pairs of adjacent inputs are uniform on a board of 32 by 32. If
+/// an input bit is flipped, each of the upper 24 output bits flips half of the time.
 #[test]
 fn hash_is_uniform_and_flips_half_of_the_bits() {
     const SIDE: u32 = 256;
