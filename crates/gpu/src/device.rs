@@ -40,7 +40,7 @@ pub struct OpenOptions {
     pub without_half: bool,
 }
 
-/// An open device. Clones share it.
+/// An open device. Clones refer to the same device.
 #[derive(Clone)]
 pub struct Gpu {
     pub(crate) device: wgpu::Device,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
-    /// Gradients in the layout of the parameters, followed by the parameters.
+    /// Gradients in the layout of the parameters.
     pub grads: Vec<f32>,
     pub params: Vec<f32>,
     pub adam_m: Vec<f32>,

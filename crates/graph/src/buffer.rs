@@ -1,4 +1,4 @@
-//! Float buffers aligned to a cache line, so that no vector load straddles two. Large buffers use large pages.
+//! Float buffers aligned to a cache line, so that no vector load straddles two lines. Large buffers use large pages.
 
 use math::memory;
 use std::ops::{Deref, DerefMut};

@@ -20,7 +20,7 @@ impl Gradients {
 }
 
 impl Graph {
-    /// Appends the backward nodes of a scalar; returns its gradient by every parameter that it depends on.
+    /// Appends the backward nodes of the scalar `loss`; returns its gradient with respect to every parameter that it depends on.
     #[track_caller]
     pub fn gradients(&mut self, loss: NodeId) -> Gradients {
         let params: Vec<(usize, NodeId)> = (0..self.nodes.len())

@@ -163,9 +163,10 @@ struct Band {
     rows: usize,
     /// For each channel: [`FRONT`] words, the row before the band, its rows, the row after it, and words that the last block may read.
     now: Vec<u32>,
+    /// Next state, in the layout of `now`.
     next: Vec<u32>,
     slots: Vec<u32>,
-    /// Cells that change in a step, as one channel's rows; empty until a step uses it.
+    /// Bits of the cells that change in a step, in rows as those of one channel; empty until a step uses [`Fires`].
     fires: Vec<u32>,
 }
 

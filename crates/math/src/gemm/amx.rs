@@ -41,7 +41,7 @@ static SHAPES: Shapes = {
     Shapes { palette: 1, start_row: 0, reserved: [0; 14], row_bytes, rows }
 };
 
-/// C (+)= A·B on this thread.
+/// Computes the product on this thread: C = start + A·B.
 ///
 /// # Safety
 /// [`Isa::Amx`](crate::Isa::Amx) is available, and the operands are valid for the product's sizes and strides.

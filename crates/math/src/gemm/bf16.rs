@@ -45,8 +45,8 @@ pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, 
     }
 }
 
-/// C (+)= A·B on this thread. If B is not packed, packs it once for all rows. If it is packed, multiplies some rows over all of k while
-/// their part of C is in cache.
+/// Computes the product on this thread: C = start + A·B. If B is not packed, packs it once for all rows. If it is packed, multiplies some
+/// rows over all of k while their part of C is in cache.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, and the operands are valid for the product's sizes and strides.

@@ -210,12 +210,14 @@ impl Head {
         struct Scratch {
             /// Queries, transposed: `[size][PANEL]`.
             q_turned: [f32; HEAD * PANEL],
+            /// dy, transposed: `[size][PANEL]`.
             dy_turned: [f32; HEAD * PANEL],
             /// Queries: `[size/PANEL][PANEL][PANEL]`.
             q: [f32; HEAD * PANEL],
             dy: [f32; HEAD * PANEL],
-            /// Probabilities, and the slopes of scores: `[KEYS][PANEL]`.
+            /// Probabilities: `[KEYS][PANEL]`.
             p: [f32; KEYS * PANEL],
+            /// Slopes of the scores: `[KEYS][PANEL]`.
             ds: [f32; KEYS * PANEL],
             /// Keys: `[size/PANEL][KEYS][PANEL]`.
             k: [f32; HEAD * KEYS],
@@ -278,7 +280,7 @@ impl Head {
     }
 }
 
-/// Inputs for the slopes of one head, at its first row.
+/// Inputs and outputs of the backward pass of one head, as addresses of its first row.
 struct Slopes {
     y: *const f32,
     dy: *const f32,

@@ -4,7 +4,7 @@ use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 use crate::rng::{Rng, uniforms};
 
-/// y = x/(1 - p), or 0 if the i-th number of [`Rng::fill_uniform`]'s filling `step` is below p. The gradient of x is the same function of
+/// y = x/(1 - p), or 0 if the i-th number of [`Rng::fill_uniform`] with fill `step` is below p. The gradient of x is the same function of
 /// dy.
 pub fn dropout(isa: Isa, p: f32, rng: Rng, step: u32, x: &[f32], y: &mut [f32]) {
     let x = &x[..y.len()];

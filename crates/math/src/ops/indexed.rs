@@ -121,6 +121,7 @@ struct Bag<'a> {
     packed: bool,
     /// First row, and the row after the last.
     rows: [usize; 2],
+    /// First column, and the column after the last.
     columns: [usize; 2],
     y: &'a Shared,
 }

@@ -190,7 +190,8 @@ pub fn norm(
     })
 }
 
-/// y = max(norm(y)·gamma + beta + residual, floor) of one row with known mean and 1/std. Absent parts are skipped.
+/// y = max(norm(y)·gamma + beta + residual, floor) of one row; `norm` holds (mean, 1/std, gamma, beta). A norm or residual that is `None`
+/// is skipped.
 #[inline(always)]
 pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &[f32], &[f32])>, residual: Option<&[f32]>, floor: f32) {
     let (n, floor) = (y.len(), s.splat(floor));

@@ -9,7 +9,7 @@ use crate::{PANEL, poly};
 /// the lanes.
 const NARROW: usize = 32;
 
-/// y = softmax of each row, or its logarithm.
+/// y = softmax of each row; with `log`, its logarithm.
 pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
     let (x, y) = (&x[..rows * cols], &mut y[..rows * cols]);
     kernel!(isa, |s: S, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool| {
@@ -102,7 +102,7 @@ fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// dx of [`softmax`] from its output: y·(dy - Σ dy·y), or of its logarithm dy - eʸ·Σ dy.
+/// dx of [`softmax`] from its output y: y·(dy - Σ dy·y), or dy - eʸ·Σ dy with `log`.
 pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool) {
     let n = rows * cols;
     let (y, dy, dx) = (&y[..n], &dy[..n], &mut dx[..n]);

@@ -90,7 +90,9 @@ pub struct Places {
     pub counters: Region,
     /// Count, mean and sum of squared deviations of the discounted rewards, the returns, the advantages and each observation.
     pub moments: Region,
+    /// Returns of the newest [`RECENT`] episodes.
     pub finished: Region,
+    /// Lengths of the newest [`RECENT`] episodes.
     pub lengths: Region,
     trajectory: Region,
     trajectory_ended: Region,

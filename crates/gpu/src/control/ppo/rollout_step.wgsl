@@ -1,6 +1,6 @@
 // One step of every environment, one thread each: draws an action, applies the rules, and starts a new episode if one ended. States are
-// `[STATE][envs]`, results of steps `[T][envs]`. A line behind `#STATE` or `#FEATURES` is repeated for each index, which replaces `#`: see
-// `Text`.
+// `[STATE][envs]`, results of steps `[T][envs]`. A line that begins with `#STATE` or `#FEATURES` is repeated for each index, which replaces
+// `#`: see `Text`.
 
 struct Args {
     step: u32, envs: u32,

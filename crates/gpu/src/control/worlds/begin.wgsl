@@ -1,4 +1,4 @@
-// Starts every environment's first episode, or keeps its state; writes the observations.
+// If `anew`, starts every environment's first episode; otherwise keeps the states. Writes the observations.
 
 @compute @workgroup_size(GROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,

@@ -13,7 +13,7 @@ fn again(state: State, start: State, over: bool) -> State {
     );
 }
 
-// State between two steps. The lower STEP_BITS of the clock count the steps of this episode; the others count earlier episodes.
+// State between two steps. The lower STEP_BITS of the clock count the steps of the current episode; the other bits count earlier episodes.
 struct Pole {
     state: State,
     clock: u32,

@@ -1,4 +1,5 @@
-// One step of every environment. For CartPole it reads 28 bytes and writes 60 with the reached observation.
+// One step of every environment. For CartPole, an environment takes 28 bytes of reads, and 60 bytes of writes if the reached observation is
+// written.
 
 @compute @workgroup_size(GROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
