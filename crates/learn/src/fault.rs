@@ -17,7 +17,7 @@ pub enum Fault {
         needs: u64,
         has: u64,
     },
-    /// Products in f16 were requested.
+    /// Products in f16 were requested, but the machine does not support f16.
     NoF16,
     Unknown {
         what: String,

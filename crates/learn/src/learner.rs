@@ -4,7 +4,7 @@ use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice};
 use graph::Executor;
 
-/// Values by the names of a room's columns.
+/// Values, each with its column name.
 pub type ByName<T> = Vec<(&'static str, T)>;
 
 /// Learner of one algorithm. The same settings and seed give the same weights for any number of threads.
@@ -54,7 +54,7 @@ pub trait Learner: Send + Sync {
     /// Sets the profiling clock (seconds, arbitrary epoch). It does not affect the training result.
     fn set_clock(&mut self, clock: fn() -> f64);
 
-    /// Executor that computes the gradients of a plan, if there is one; the first one if several run in parallel.
+    /// Executor that computes the gradients of a plan; the first if several run in parallel. `None` if the learner has none.
     fn executor_mut(&mut self) -> Option<&mut Executor> {
         None
     }
@@ -64,7 +64,7 @@ pub trait Learner: Send + Sync {
         Err("This learner trains on the CPU only")
     }
 
-    /// Machine that did the newest work.
+    /// Machine that computed the newest work.
     fn worked_on(&self) -> WorkedOn {
         WorkedOn::Processor
     }
@@ -79,8 +79,9 @@ pub trait Learner: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,
-    /// Everything that the digest covers was offloaded.
+    /// All work that determines the digest was offloaded.
     Offloaded,
+    /// Both machines computed a part of this work.
     Both,
 }
 
@@ -95,11 +96,12 @@ impl WorkedOn {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Iteration {
     pub metrics: ByName<Option<f64>>,
-    /// Time parts in seconds of the profiling clock.
+    /// Seconds per part of the iteration, by the profiling clock.
     pub parts_s: ByName<f64>,
     /// True if all losses and gradients are finite.
     pub finite: bool,
-    /// Work done, in the unit of [`Offload::pass_work`], if later iterations will take as long per unit. The choice of a device uses it.
+    /// Work of the iteration, in the unit of [`Offload::pass_work`], for the choice of a device. `None` if later iterations may take
+    /// another time per unit.
     pub work: Option<f64>,
 }
 

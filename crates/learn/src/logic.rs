@@ -1,8 +1,9 @@
 //! Differentiable logic cellular automata (Miotti, Niklasson, Randazzo, Mordvintsev: "Differentiable Logic Cellular Automata", Google,
 //! Paradigms of Intelligence, 2025, google-research.github.io/self-organising-systems/difflogic-ca, with its notebook; "published" refers
-//! to these). Every cell has a few channels. Kernels of gates read the nine cells around a cell, one channel at a time, with the same gates
-//! for every channel. A network of gates reads the cell and the kernels' outputs, and returns the cell's next state. This module contains
-//! the common parts of training and circuits: gates, layers, wires, and the cells that fire in an asynchronous step.
+//! to these). Every cell has a few channels. Kernels of gates, together called the perception, read the nine cells around a cell, one
+//! channel at a time, with the same gates for every channel. A further network of gates, called the update, reads the cell and the kernels'
+//! outputs, and returns the cell's next state. This module contains the common parts of training and circuits: gates, layers, wires, and
+//! the cells that fire (change their state) in an asynchronous step.
 
 pub mod automaton;
 pub mod check;
@@ -61,9 +62,9 @@ pub fn coefficients(op: u8) -> [f64; 4] {
 pub struct Architecture {
     pub channels: usize,
     pub kernels: usize,
-    /// Gates in each layer of one kernel. The first layer has 8 gates, each for the cell and one neighbour.
+    /// Number of gates in each layer of one kernel. The first layer has 8 gates; each reads the cell itself and one neighbour.
     pub perception: Vec<usize>,
-    /// Gates in each layer of the update; the last layer has one gate per channel.
+    /// Number of gates in each layer of the update; the last layer has one gate per channel.
     pub update: Vec<usize>,
 }
 
@@ -85,16 +86,16 @@ impl Architecture {
     }
 }
 
-/// Wiring of layers after a kernel's first.
+/// Wiring of all layers except the first layer of each kernel, whose wires are fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
-    /// Distinct pairs: neighbouring inputs first, then pairs of increasing distance; gates in random order.
+    /// Distinct pairs: neighbouring inputs first, then pairs of increasing distance. The gates are in random order.
     Unique,
     /// Random pairs; every input is used equally often.
     Random,
 }
 
-/// The two inputs of each gate in a layer.
+/// The two inputs of each gate in a layer, as indices among the layer's inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wires {
     pub a: Vec<u32>,
@@ -104,9 +105,9 @@ pub struct Wires {
 /// Wires of a whole automaton. All kernels have the same wires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wirings {
-    /// Wires of one kernel. Inputs of the first layer are the nine cells, row by row; the cell itself is number 4.
+    /// Wires of each layer of a kernel. Inputs of the first layer are the nine cells, row by row; the cell itself is number 4.
     pub perception: Vec<Wires>,
-    /// Wires of the update. Inputs of the first layer are the cell's channels, then `[channel][output][kernel]`.
+    /// Wires of each layer of the update. Inputs of the first layer are the cell's channels, then `[channel][output][kernel]`.
     pub update: Vec<Wires>,
 }
 
@@ -152,7 +153,7 @@ fn neighbours() -> Wires {
     Wires { a: (0..9).filter(|&i| i != 4).collect(), b: vec![4; 8] }
 }
 
-/// The published wiring, before gates are shuffled.
+/// Wires of [`Wiring::Unique`] before the gates are shuffled.
 pub fn unique(inputs: usize, gates: usize) -> Result<Wires, LogicError> {
     if 2 * gates < inputs {
         return Err(LogicError::Shape(format!("{gates} gates cannot read all {inputs} inputs")));
@@ -188,16 +189,18 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
 }
 
 /// Marks the cells of a sample that fire in a step of an asynchronous automaton: 1 if a cell fires, otherwise 0. The result depends on the
-/// arguments only. `draw` identifies a rollout; in training it is the number of updates before it.
+/// arguments only. `draw` identifies a rollout; in training it is the number of updates before the rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
     rng.fill_uniform(isa, sample, cells);
     cells.iter_mut().for_each(|x| *x = f32::from(u8::from(*x <= rate)));
 }
 
-/// Random streams.
+/// Random stream of wires.
 const PURPOSE_WIRES: u32 = 1;
+/// Random stream of the cells that fire.
 pub const PURPOSE_FIRE: u32 = 2;
+/// Random stream of Gumbel noise.
 pub const PURPOSE_GUMBEL: u32 = 3;
 
 /// Invalid shape or settings, with a remedy.

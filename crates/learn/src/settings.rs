@@ -29,7 +29,7 @@ pub enum KnobKind {
         max: f64,
         log: bool,
     },
-    /// 0 or 1
+    /// A switch: 0 or 1.
     Bool,
     Choice {
         options: &'static [Named],
@@ -65,8 +65,9 @@ pub struct Setting {
 pub struct Span {
     /// Range for users.
     pub kind: KnobKind,
-    /// Wider range that learners accept, for tests and measurements.
+    /// Least value that learners accept. It can be below the range for users, for tests and measurements.
     least: f64,
+    /// Greatest value that learners accept; it can be above the range for users.
     most: f64,
 }
 
@@ -125,15 +126,15 @@ pub const fn text(most: u32) -> Span {
     Span::new(KnobKind::Text { most }, 0.0, 0.0)
 }
 
-/// Value that a setting cannot have.
+/// Error for a value that a setting cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} = {value} {}; choose {expected}", if *.wrong_kind { "has the wrong type" } else { "is out of range" })]
 pub struct SettingError {
     pub name: &'static str,
     pub value: String,
-    /// `a number from 0 to 1`
+    /// Description of the allowed values, such as `a number from 0 to 1`.
     pub expected: String,
-    /// True if the value is a text and the setting a number, or the reverse.
+    /// True if a text was given for a number, or the reverse.
     pub wrong_kind: bool,
 }
 
@@ -179,7 +180,7 @@ impl KnobKind {
     }
 }
 
-/// Returns an error if `value` is outside bounds that follow from other settings.
+/// Returns an error if `value` is not from `min` to `max`. For bounds that depend on other settings.
 pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
     whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
 }
@@ -260,7 +261,7 @@ macro_rules! whole_fields {
 
 whole_fields!(usize u32);
 
-/// Start time; 0 means never, which is stored as `u64::MAX`.
+/// Field for a start time. The value 0 means never; the field then contains `u64::MAX`.
 impl Field for u64 {
     fn get(&self) -> Value {
         Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })
@@ -316,7 +317,7 @@ impl Field for Vec<usize> {
 /// Value from a fixed list; see [`crate::choices!`].
 pub trait Choice: Copy + PartialEq + 'static {
     const ALL: &'static [Self];
-    /// Names and labels, in the same order.
+    /// Names and labels of [`Choice::ALL`], in the same order.
     const OPTIONS: &'static [Named];
 
     fn id(self) -> &'static str {
@@ -410,10 +411,10 @@ macro_rules! learner_settings {
     };
 }
 
-/// Declares settings: a struct whose fields are `live` (may change during training), `fixed`, or a `nest` of further settings. The type is
-/// followed by a default (for all fields or none) and by a description: `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. The
-/// name defaults to the field's name. The setting exists only if the `when` condition holds. A field without a description is available to
-/// programs only.
+/// Declares settings: a struct whose fields are `live` (may change during training), `fixed`, or a `nest` of further settings. After its
+/// type, a field has a default (all fields of a struct or none) and a description: `[as "name", values, "Label", "unit", "Help.", when |of|
+/// ...]`. Without `as`, the setting has the field's name. With `when`, the setting exists only if the condition holds. A field without a
+/// description is available to programs only.
 #[macro_export]
 macro_rules! settings {
     (
@@ -492,7 +493,7 @@ macro_rules! settings {
     (@when $when:expr) => { $when };
 }
 
-/// Declares an enum of choices, each variant with its name and label. For an enum declared elsewhere, `impl` adds them.
+/// Declares an enum of choices, each variant with its name and label. For an enum declared elsewhere, `impl` adds names and labels.
 #[macro_export]
 macro_rules! choices {
     (

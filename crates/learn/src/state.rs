@@ -130,8 +130,8 @@ pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; 
     numbers(find, name)?.try_into().map_err(|_| missing(name))
 }
 
-/// Upper limit of multiply-adds for one piece of work that cannot be interrupted. Runs stop, pause and save between pieces, so each takes
-/// at most two seconds.
+/// Maximum number of multiply-adds in work that cannot be interrupted, which takes at most two seconds. A run stops, pauses and saves only
+/// between such parts.
 pub(crate) const LONGEST: f64 = 5e10;
 
 /// Name of the array that holds the partial sums of an unfinished iteration.

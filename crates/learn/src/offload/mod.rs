@@ -1,8 +1,11 @@
 //! Machines besides the CPU that learners can offload work to, such as a GPU.
 //!
-//! Learners that step through a plan (forward, backward and Adam on one minibatch) use the machine's [`PlanTrainer`]. If a machine has
-//! special kernels, the room defines a [`Request`] beside its learner, and the machine serves it. This module depends on no particular
-//! learner or machine.
+//! Learners whose optimiser step is one plan (forward, backward and Adam on one minibatch) use the machine's [`PlanTrainer`]. For work with
+//! special kernels, a room defines a [`Request`] beside its learner, and machines with these kernels serve the request. This module depends
+//! on no particular learner or machine.
+//!
+//! A run chooses the device by its rate, in work per second. The learner defines the unit of work, such as tokens or environment steps. A
+//! probe measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
 
 mod planned;
 
@@ -18,7 +21,7 @@ use std::sync::Arc;
 
 /// Machine that work can be offloaded to. The default methods describe the CPU.
 pub trait Machine: Movable {
-    /// `NVIDIA H200 (Vulkan)`
+    /// Name for users, such as `NVIDIA H200 (Vulkan)`.
     fn name(&self) -> String {
         "this CPU".into()
     }
@@ -33,12 +36,13 @@ pub trait Machine: Movable {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Creates an evaluator for a plan without training, with these weights.
+    /// Creates an evaluator, which runs a plan without training, with these weights.
     fn evaluator(&self, _plan: &Arc<Plan>, _weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Serves a [`Request`] that the machine has special kernels for, by [`serve`]; otherwise returns `None`. Learners call [`request`].
+    /// Prepares the worker of a [`Request`] with the help of [`serve`]; returns `None` if the machine has no kernels for it. Learners call
+    /// [`request`] instead.
     fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         None
     }
@@ -47,18 +51,18 @@ pub trait Machine: Movable {
 /// Work that needs more than a plan. A request contains the data that a machine needs to prepare a [`Request::Worker`].
 pub trait Request: Any {
     type Worker: ?Sized + 'static;
-    /// Name of the work, for the error of a machine without an implementation.
+    /// Name of the work in the error message of a machine that does not implement it.
     const WHAT: &'static str;
 }
 
-/// Requests a worker from a machine.
+/// Returns the worker that a machine prepares for a request, or an error if the machine does not implement the work.
 pub fn request<R: Request>(machine: &dyn Machine, request: &R) -> Result<Box<R::Worker>, Fault> {
     let unknown = || Fault::Unknown { what: R::WHAT.into() };
     let worker = machine.special(request).ok_or_else(unknown)??;
     worker.downcast::<Box<R::Worker>>().map(|worker| *worker).map_err(|_| unknown())
 }
 
-/// Serves a request of type `R`; returns `None` for other types.
+/// Implements [`Machine::special`] for requests of type `R`: calls `prepare` for such a request; returns `None` for other types.
 pub fn serve<R: Request>(
     request: &dyn Any,
     prepare: impl FnOnce(&R) -> Result<Box<R::Worker>, Fault>,
@@ -92,9 +96,11 @@ impl Machine for Pinned<Box<dyn Machine>> {
 /// Parameters and optimiser state between two steps.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainStateRef<'a> {
-    /// In the layout of `Params::values`; Adam's moments too.
+    /// Weights in the layout of `Params::values`. Adam's moments have the same layout.
     pub weights: &'a [f32],
+    /// Adam's first moments.
     pub m: &'a [f32],
+    /// Adam's second moments.
     pub v: &'a [f32],
     /// Number of Adam steps.
     pub steps: u64,
@@ -103,7 +109,7 @@ pub struct TrainStateRef<'a> {
 /// Result of training steps. Vectors are reused between results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
-    /// Outputs of the plan in the newest run.
+    /// Name and values of each output of the plan, from the newest run.
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
     pub weights: Vec<f32>,
     pub m: Vec<f32>,
@@ -124,94 +130,97 @@ impl TrainResult {
     }
 }
 
-/// A learner that can offload its work to another machine. Except for [`Offload::end_offload`], all calls happen between two iterations.
+/// A learner that can offload its work to another machine. Callers call all methods except [`Offload::end_offload`] only between two
+/// iterations.
 pub trait Offload {
-    /// Work that can be offloaded, in the order in which the options are timed; the last option offloads everything. Each text is the
-    /// message that reports the option as the fastest.
+    /// Options of offloading, in the order in which they are timed; the last option offloads everything. Each text is the message for users
+    /// if the option is the fastest. Other methods take the index of an option as `way`.
     fn ways(&self) -> &'static [&'static str];
-    /// Returns true if training continues on the CPU until the other machine is ready to be timed.
+    /// Returns true if the CPU continues training while the other machine prepares to be timed.
     fn trains_meanwhile(&self) -> bool {
         true
     }
     fn is_offloaded(&self) -> bool;
     /// Starts offloading the work of option `way` to `machine`.
     fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Returns true if a changed setting requires a new [`Offload::begin_offload`].
+    /// Returns true if a changed setting requires another call of [`Offload::begin_offload`].
     fn must_offload_again(&self) -> bool {
         false
     }
-    /// Stops offloading. Work without a result is repeated on the CPU.
+    /// Stops offloading. Work whose result has not been received is repeated on the CPU.
     fn end_offload(&mut self);
 
-    /// Starts timing option `way` on `machine`, pass after pass, without effect on the learner. The first pass includes one-time
-    /// preparation.
+    /// Starts to time option `way` on `machine`, which does one pass after another. The learner's state does not change. The first pass
+    /// includes one-time preparation.
     fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
     /// Advances the probe; an error ends it.
     fn advance_probe(&mut self) -> Result<Pass, Fault>;
-    /// Upper limit of the work in a pass, in the unit of the rates.
+    /// Maximum work of a pass, in the learner's unit of work.
     fn pass_work(&mut self) -> f64;
-    /// Ends the probe and restores the previous state.
+    /// Ends the probe and restores the learner's state from before the probe.
     fn end_probe(&mut self);
 }
 
-/// Result of polling a probe.
+/// Result of [`Offload::advance_probe`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pass {
     Worked,
     /// No work is possible until the other machine responds.
     Waiting,
-    /// A pass has ended; contains the amount of its work.
+    /// A pass has ended. The value is its work, in the learner's unit.
     Ended(f64),
 }
 
-/// Training steps of one plan on a machine. Steps run without intermediate results; the result is requested when it is needed.
+/// Trains one plan on a machine. Steps return nothing; a result is requested only when it is needed.
 pub trait PlanTrainer: Movable {
-    /// Continues from `state`; unfinished work is discarded.
+    /// Replaces weights and optimiser state by `state`; discards unfinished work.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
-    /// Sets an input, row by row. It keeps its value in later steps.
+    /// Sets the input called `name` to `values`, row by row. The input keeps them in later steps.
     ///
     /// # Panics
     /// If the plan has no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Starts a forward and backward run of the plan. Its gradients are added to those of all runs since the last update.
+    /// Starts a forward and backward run of the plan. The run's gradients are added to those of earlier runs since the last update.
     fn accumulate(&mut self) -> Result<(), Fault>;
 
-    /// Starts an Adam step with the sum of gradients. A gradient with a non-finite norm changes nothing.
+    /// Starts an Adam step with the sum of gradients. If the norm of this sum is not finite, the step changes nothing.
     fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
 
-    /// Starts a step that consists of one run.
+    /// Starts one run, and an update with its gradient.
     fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
         self.accumulate()?;
         self.update(adam)
     }
 
-    /// Requests the result of all steps so far. Only one request may be pending.
+    /// Requests the result of all steps so far. Only one request may be pending at a time.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Requests the outputs only; weights and moments in the result keep their values.
+    /// Requests the outputs only. The result keeps its old weights and moments.
     fn request_outputs(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if `result` has been filled with the requested result. It may block for a moment on platforms that allow it.
+    /// Returns true if the requested result has arrived and `result` contains it. The call may block for a moment on platforms that allow
+    /// blocking.
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-/// Runs of one plan without training on a machine, one at a time. To keep the machine busy, use two evaluators.
+/// Runs one plan without training on a machine, one run at a time. To keep the machine busy, use two evaluators in turn.
 pub trait PlanEvaluator: Movable {
     /// Sets the weights of later runs, in the layout of `Params::values`.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
 
-    /// Sets an input, row by row. It keeps its value in later runs.
+    /// Sets the input called `name` to `values`, row by row. The input keeps them in later runs.
     ///
     /// # Panics
     /// If the plan has no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Starts a run. Its result must be received before the next run.
+    /// Starts a run. The caller must receive its outputs by [`PlanEvaluator::poll`] before the next run.
     fn run(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if `outputs` has been filled with the plan's outputs, in order. It may block for a moment on platforms that allow it.
+    /// Returns true if the run has ended and `outputs` contains the plan's outputs, in order. The call may block for a moment on platforms
+    /// that allow blocking.
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
@@ -273,7 +282,7 @@ pub struct LocalTrainer {
     runs: usize,
     optimizer: Optimizer,
     norm: f32,
-    /// Pending request: `true` includes weights and moments.
+    /// Pending request: `Some(true)` if it includes weights and moments, `Some(false)` if it is for outputs only.
     requested: Option<bool>,
 }
 

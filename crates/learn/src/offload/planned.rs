@@ -1,5 +1,5 @@
-//! Offloading for all learners that train by steps of one plan. The steps of an iteration run on the machine without intermediate results;
-//! the result is requested after the last one. A lost machine therefore loses at most one iteration.
+//! Offloading for all learners that train by steps of one plan. The steps of an iteration return nothing; the learner requests their common
+//! result after the last step. If the machine is lost, at most one iteration must be repeated.
 
 use super::{Machine, Offload, Pass, PlanTrainer, TrainResult, TrainStateRef};
 use crate::{Fault, Learner, Slice};
@@ -12,7 +12,7 @@ pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,
     begun: usize,
-    /// Learning rate of the newest of these steps.
+    /// Learning rate of the newest started step.
     lr: f32,
 }
 
@@ -39,12 +39,13 @@ impl PlanSteps {
         self.trainer.set_input(name, values)
     }
 
-    /// Starts a run of the next step other than its last run.
+    /// Starts one run of the next step. The last run of a step is started by [`PlanSteps::step`] instead.
     pub fn accumulate(&mut self) -> Result<(), Fault> {
         self.trainer.accumulate()
     }
 
-    /// Starts the last run and the update of the next of `count` steps of an iteration.
+    /// Starts the last run of the next step, and its update. If this is the last of the `count` steps of an iteration, the result is
+    /// requested.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
         (self.begun, self.lr) = (self.begun + 1, adam.lr);
@@ -61,7 +62,7 @@ impl PlanSteps {
     }
 }
 
-/// The machine in use and the machine that is being timed, each with the learner's data for it.
+/// Slots for the machine in use and for the machine that is being timed. `M` is a machine with the learner's data for it.
 pub struct OffloadSlots<M> {
     offloaded: Option<M>,
     probe: Option<M>,
@@ -77,7 +78,7 @@ impl<M> OffloadSlots<M> {
 
 /// Learner that trains by steps of one plan.
 pub trait Planned: Learner {
-    /// Machine in use, with the learner's data for it.
+    /// A machine with the learner's data for it.
     type There: AsMut<PlanSteps>;
 
     fn away(&self) -> &OffloadSlots<Self::There>;
@@ -88,26 +89,26 @@ pub trait Planned: Learner {
     fn steps(&self) -> usize;
     /// Starts the next step on the machine.
     fn begin_step(&mut self, there: &mut Self::There) -> Result<(), Fault>;
-    /// Counts a started step with this learning rate as done.
+    /// Counts a started step as done; `lr` is its learning rate.
     fn count_step(&mut self, lr: f32);
-    /// Uncounts the started steps of this iteration; they are repeated on the CPU.
+    /// Undoes [`Planned::count_step`] for all started steps of this iteration; the CPU repeats them.
     fn discard_started_steps(&mut self);
     /// Copies the result of an iteration into the learner.
     fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 
     fn now_s(&self) -> f64;
-    /// Adds seconds of CPU time that the machine has used.
+    /// Adds the seconds that a slice of offloaded work took, for the statistics.
     fn add_spent(&mut self, seconds: f64);
-    /// Work of an iteration, in the unit of the rates.
+    /// Work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
-    /// Returns true if a setting has changed that the machine received only when it was prepared.
+    /// Returns true if the machine must be prepared again, because a setting has changed that is sent only during preparation.
     fn is_outdated(&self) -> bool {
         false
     }
 }
 
-/// Starts the machine's next step, or polls for the result of an iteration.
+/// Starts the next step; after the last step of an iteration, polls for the result.
 fn advance_machine<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<Pass, Fault> {
     if there.as_mut().begun < learner.steps() {
         learner.begin_step(there)?;
@@ -119,7 +120,7 @@ fn advance_machine<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<
     }
 }
 
-/// Runs a slice of the iteration on the machine.
+/// Runs one slice of an offloaded iteration.
 pub(crate) fn advance<L: Planned>(learner: &mut L) -> Slice<L::Stats> {
     let Some(mut there) = learner.slots_mut().offloaded.take() else { return Slice::Worked };
     let began_s = learner.now_s();
@@ -183,7 +184,7 @@ impl<L: Planned> Offload for L {
         Ok(())
     }
 
-    /// Runs steps whose results are discarded, one iteration per pass.
+    /// Runs steps whose results are discarded. A pass is one iteration.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
         let Some(mut probe) = self.slots_mut().probe.take() else { return Ok(Pass::Waiting) };
         let pass = advance_machine(self, &mut probe)?;

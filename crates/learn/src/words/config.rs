@@ -27,7 +27,7 @@ choices! {
 choices! {
     pub enum Mlp {
         Gelu = "gelu", "GELU";
-        /// With a gate, silu(gate)·up (Shazeer 2020).
+        /// Gated: silu(gate)·up, with one linear layer each for gate and up (Shazeer 2020).
         SwiGlu = "swiglu", "SwiGLU";
     }
 }
@@ -59,8 +59,8 @@ settings! {
 }
 
 impl Shape {
-    /// Hidden units of an MLP. With a gate, a multiple of 32 near 8/3 of the width, so that three matrices have about as many parameters as
-    /// two with a hidden size of 4 times the width.
+    /// Number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two; it has 8/3 of the width, rounded
+    /// up to a multiple of 32, for about as many parameters.
     pub fn hidden(&self) -> usize {
         match self.mlp {
             Mlp::Gelu => 4 * self.width,
@@ -68,14 +68,15 @@ impl Shape {
         }
     }
 
-    /// Number of matrix parameters; each takes two operations per token.
+    /// Number of parameters in matrix products. Each takes two operations per token, a multiplication and an addition.
     pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
         let [width, hidden, layers, vocab] = [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
         layers * (4 * width * width + matrices * width * hidden) + vocab * width
     }
 
-    /// Operations per token in training, forward and backward: matrix products, and attention to half of the context on average.
+    /// Floating-point operations per token in training, forward and backward: matrix products, and attention to half of the context on
+    /// average.
     pub fn flops_per_token(&self) -> f64 {
         let attention = 2 * self.layers * self.width * self.context.div_ceil(2);
         6.0 * (self.products() + attention as u64) as f64
@@ -83,7 +84,7 @@ impl Shape {
 }
 
 settings! {
-    /// Settings of training; the defaults are a small character model.
+    /// Settings of the model and its training; the defaults are those of a small character model.
     #[derive(Copy)]
     pub struct Config {
         live lr: f32 = 2e-3, [log(1e-5, 0.1), "Learning rate", "",
@@ -111,7 +112,7 @@ settings! {
             "Decay rate of the mean squared gradient."];
         live clip: f32 = 1.0, [log(0.01, 1000.0), "Max gradient norm", "",
             "Longer gradients are scaled down to this length, so that an unusual batch cannot damage the model."];
-        /// Rounds the factors of products to f16 on another machine; a machine without f16 reports an error.
+        /// True if another machine rounds the factors of matrix products to f16; a machine without f16 reports an error.
         fixed half: bool = false;
     }
 }
@@ -136,7 +137,7 @@ impl Config {
         Ok(())
     }
 
-    /// Tokens in a step.
+    /// Number of tokens in an optimiser step.
     pub fn step_tokens(&self) -> usize {
         self.batch * self.shape.context
     }
@@ -169,7 +170,7 @@ impl Config {
     }
 }
 
-/// cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the library's cosine does not.
+/// cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the standard library's cosine may round differently.
 fn cos_pi(x: f64) -> f64 {
     // Taylor series around x = 1/2, where the function is odd; the last term is below 1e-11.
     let y = std::f64::consts::PI * (0.5 - x);

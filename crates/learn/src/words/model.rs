@@ -1,4 +1,4 @@
-//! The transformer as a graph. Rows are tokens, sequence after sequence.
+//! The transformer as a graph. The rows of its nodes are tokens, sequence after sequence.
 
 use super::config::{Config, Mlp, Norm, Positions, Shape};
 use graph::{Graph, Init, Isa, NodeId, Plan, PlanError};
@@ -56,12 +56,13 @@ impl Shape {
         }
     }
 
-    /// Name of the head's matrix.
+    /// Name of the output head's matrix; with tied weights, that of the token embeddings.
     pub(super) fn head(&self) -> &'static str {
         if self.tied { TOKENS } else { HEAD }
     }
 
-    /// Maps tokens, `[rows, 1]`, to the head's input, `[rows, width]`.
+    /// Adds all layers before the output head. They map tokens, `[rows, 1]`, to the head's input, `[rows, width]`. `drop` is `None` without
+    /// dropout.
     fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
         let &Shape { heads, context, .. } = self;
         let rows = g.shape(tokens)[0];
@@ -143,7 +144,8 @@ struct Drop {
 }
 
 /// Training plan. Inputs: `corpus` `[1][tokens]` (whole numbers), `starts` `[micro]` (first position of each sequence) and, with dropout,
-/// `step` (a number for each run). Outputs: `loss`, the contribution of these sequences to the batch mean, and its gradients.
+/// `step` (number of the run, so that each run has other masks). Outputs: `loss`, the contribution of these sequences to the mean loss of
+/// the batch, and the gradients of this contribution.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();

@@ -1,5 +1,5 @@
-//! Inference with fixed weights and a key-value cache: reads a text token by token and computes each token once. Used for tests, queries
-//! and writing. The results are bit-identical to those of the training graph.
+//! Inference with fixed weights and a key-value cache, which computes each token of a text once. Used for tests, queries and text
+//! generation. The results are bit-identical to those of the training graph.
 
 use super::config::{Mlp, Norm, Positions, Shape};
 use super::model::{EPS, PLACES, TOKENS};
@@ -10,18 +10,20 @@ use math::{Act, Isa, Unary, ops};
 pub struct Reader {
     shape: Shape,
     isa: Isa,
-    /// Token embeddings, and position embeddings for learned positions.
+    /// Token embeddings, `[vocab][width]`.
     tokens: Vec<f32>,
+    /// Position embeddings, `[context][width]`; empty unless positions are learned.
     places: Vec<f32>,
     layers: Vec<Layer>,
     norm: Scale,
     head: Product,
-    /// Table of [`ops::rotary`].
+    /// Table for [`ops::rotary`]; empty unless positions are rotary.
     turns: Vec<f32>,
-    /// Number of tokens read.
+    /// Number of tokens in the cache.
     len: usize,
-    /// Head input for the tokens of the last call, `[tokens][width]`, and the head's output for some of them.
+    /// Input of the output head for each token of the newest [`Reader::read`], `[tokens][width]`.
     x: Vec<f32>,
+    /// Output of the newest [`Reader::logits`].
     logits: Vec<f32>,
     scratch: Scratch,
 }
@@ -33,7 +35,7 @@ struct Layer {
     gate: Option<Product>,
     up: Product,
     down: Product,
-    /// Values of all tokens read, each `[context][width]`.
+    /// Queries of all tokens in the cache, `[context][width]`. `keys` and `values` have the same layout.
     queries: Vec<f32>,
     keys: Vec<f32>,
     values: Vec<f32>,
@@ -49,7 +51,7 @@ struct Product {
 
 struct Scale {
     gamma: Vec<f32>,
-    /// Present for layer norm only.
+    /// `None` for RMS norm.
     beta: Option<Vec<f32>>,
 }
 
@@ -123,7 +125,7 @@ impl Reader {
         self.isa
     }
 
-    /// Number of tokens read.
+    /// Number of tokens read since the cache was cleared.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -137,10 +139,10 @@ impl Reader {
         self.len = 0;
     }
 
-    /// Reads further tokens.
+    /// Reads tokens that continue the text in the cache.
     ///
     /// # Panics
-    /// If the tokens exceed the context, or a token is not in the vocabulary.
+    /// If the text becomes longer than the context, or a token is not in the vocabulary.
     pub fn read(&mut self, tokens: &[u32]) {
         let Reader { shape, isa, layers, scratch, x, .. } = self;
         let (isa, width, rows, first) = (*isa, shape.width, tokens.len(), self.len);
@@ -196,7 +198,7 @@ impl Reader {
         self.len += rows;
     }
 
-    /// Logits of the next token after each of the last `last` tokens of the newest [`Reader::read`], `[tokens][vocab]`.
+    /// Logits for the token after each of the last `last` tokens of the newest [`Reader::read`], `[last][vocab]`.
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;
         logits.resize(last * shape.vocab, 0.0);
@@ -204,13 +206,13 @@ impl Reader {
         logits
     }
 
-    /// Surprise (-ln p) in nats of each token of a text after the first. Clears the cache first.
+    /// Surprise (-ln p, in nats) of each token of `text` except the first. Clears the cache before reading.
     pub fn surprises(&mut self, text: &[u32]) -> Vec<f32> {
         self.forget();
         self.surprises_after(text)
     }
 
-    /// As [`Reader::surprises`], for a text that follows the tokens read before.
+    /// As [`Reader::surprises`], but keeps the cache: `text` continues the tokens read before.
     pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
         let next = text.get(1..).unwrap_or_default();
         if next.is_empty() {
@@ -223,7 +225,7 @@ impl Reader {
         next.iter().zip(logs.chunks_exact(vocab)).map(|(&next, logs)| -logs[next as usize]).collect()
     }
 
-    /// Attention weights of one head of a layer, for all tokens read, `[from][to]`.
+    /// Attention weights of one head of a layer, for all tokens in the cache, `[from][to]`. Token `from` attends to token `to`.
     pub fn attention(&self, layer: usize, head: usize) -> Vec<f32> {
         let (width, size) = (self.shape.width, self.shape.width / self.shape.heads);
         let (layer, scale) = (&self.layers[layer], 1.0 / (size as f32).sqrt());

@@ -1,6 +1,6 @@
-//! Training. Each step accumulates the gradients of a batch, some sequences at a time, and takes an AdamW step. A slice is a part of a
-//! plan, so that slices of large models are as short as those of small ones. Matrix products of small models are too short to parallelise;
-//! there, threads process different sequences.
+//! Training of the transformer. An optimiser step computes the gradients of a batch in runs of `micro` sequences, adds them up, and takes
+//! an AdamW step. A slice executes a part of the plan, so that slices of large models are as short as those of small ones. Matrix products
+//! of small models are too short to parallelise; small models have several lanes instead, which compute different runs in parallel.
 
 mod offload;
 mod offloaded;
@@ -20,34 +20,36 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::words::{Batches, Corpus};
 
-/// Parameter limit of small models; and the maximum number of parallel runs of such a model, each with its own gradients.
+/// Maximum number of parameters of a small model, which has several lanes.
 const SMALL: usize = 1 << 21;
+/// Maximum number of lanes.
 const LANES: usize = 4;
 
-/// Computes the gradients of sequences, one run after the other.
+/// Computes the gradients of some runs of each step, one run after the other.
 struct Lane {
     executor: Executor,
     grads: Buffer,
 }
 
 progress! {
-    /// Tokens trained on; repeated tokens count each time.
+    /// Number of tokens trained on; a token counts each time that it is used.
     tokens,
-    /// Optimiser steps.
+    /// Number of optimiser steps.
     steps,
 }
 
 /// Statistics of one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Nats per token. The following fields are means over the steps, too.
+    /// Mean loss of the steps, in nats per token.
     pub loss: f64,
-    /// Norm before clipping.
+    /// Mean gradient norm before clipping.
     pub grad_norm: f64,
+    /// Mean learning rate.
     pub lr: f64,
-    /// Number of passes over the training text.
+    /// Number of passes over the training text since the start of training.
     pub epochs: f64,
-    /// Seconds for gradients and updates.
+    /// Seconds for gradients, and seconds for updates.
     pub parts_s: [f64; 2],
     pub tokens: u64,
     pub finite: bool,
@@ -74,19 +76,21 @@ pub struct Pretrainer {
     params: Params,
     optimizer: Optimizer,
     packed: Packed,
-    /// Lanes with their gradients; the gradients of the first lane receive the sum for the batch.
+    /// Lanes with their gradients. At the end of a step, the gradients of the first lane receive the sum over all lanes.
     lanes: Vec<Lane>,
-    /// Calls of the plan in each slice.
+    /// Range of the plan's calls that each slice of a run executes.
     slices: Vec<Range<usize>>,
     corpus: Arc<Corpus>,
     batches: Batches,
-    /// Completed steps of the iteration, runs of each lane in the step, and slices of the run.
+    /// Number of completed steps of the iteration.
     step: usize,
+    /// Number of completed runs of each lane in the current step.
     round: usize,
+    /// Number of completed slices of the current run.
     slice: usize,
     progress: Progress,
     sums: Stats,
-    /// Loss sum of the iteration before the step in progress.
+    /// Sum of the losses of the iteration's completed steps.
     loss_before: f64,
     diverged: bool,
     clock: fn() -> f64,
@@ -109,7 +113,8 @@ impl Pretrainer {
         Ok(lanes * (arena + params) + 5 * params)
     }
 
-    /// Creates a learner on the training part of a corpus. The corpus must have windows of the context's length and the model's vocabulary.
+    /// Creates a learner on the training part of `corpus`, whose windows must have the context's length, and whose vocabulary must be the
+    /// model's.
     pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Pretrainer, WordsError> {
         config.check()?;
         // The plan receives only the windows of each run, so that the text may have any length.
@@ -185,7 +190,7 @@ impl Pretrainer {
         Ok(())
     }
 
-    /// Computes a slice of a run's gradients in each lane.
+    /// Executes one slice of a run in each lane.
     fn compute(&mut self) {
         let Config { batch, micro, dropout, .. } = self.config;
         let rounds = batch / micro / self.lanes.len();
@@ -281,7 +286,7 @@ impl Learner for Pretrainer {
         self.params.values()
     }
 
-    /// One tensor per parameter and moment, under nanoGPT's names. They are those after the newest complete step.
+    /// One tensor per parameter and Adam moment, under nanoGPT's names, from the newest completed step; and the counters.
     fn parts(&self) -> Parts {
         let Optimizer { m, v, steps: taken } = &self.optimizer;
         let mut parts = save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
@@ -316,14 +321,15 @@ impl Learner for Pretrainer {
     }
 }
 
-/// Number of lanes: a divisor of the runs per step. It depends on the settings only, not on the number of threads.
+/// Number of lanes: the largest divisor of the runs per step up to the limit. It depends on the settings only, not on the number of
+/// threads.
 fn lanes(config: &Config, params: usize) -> usize {
     let runs = config.batch / config.micro;
     let most = if params <= SMALL { LANES } else { 1 };
     (1..=most).rev().find(|&lanes| runs.is_multiple_of(lanes)).unwrap_or(1)
 }
 
-/// Adds the gradients of the other lanes to `sum`, in order.
+/// Adds the gradients of `others` to `sum`, lane by lane.
 fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     if others.is_empty() {
         return;
@@ -338,7 +344,7 @@ fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     });
 }
 
-/// Number of tokens in the windows of a run; each window includes its last target token.
+/// Number of tokens in all windows of a run. A window is a sequence and the target of its last token.
 fn window_tokens(config: &Config) -> usize {
     config.micro * (config.shape.context + 1)
 }
@@ -347,7 +353,7 @@ fn window_starts(config: &Config) -> Vec<f32> {
     (0..config.micro).map(|i| (i * (config.shape.context + 1)) as f32).collect()
 }
 
-/// Copies as many windows as fit, from these start positions.
+/// Copies the windows that begin at `starts`, as many as fit into `to`.
 fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [f32]) {
     let length = corpus.context() + 1;
     for (to, start) in to.chunks_exact_mut(length).zip(starts) {
@@ -355,5 +361,5 @@ fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [
     }
 }
 
-/// Whole numbers up to this are exact in f32; the dropout sequence repeats after this number of runs.
+/// Number of runs after which the dropout masks repeat. Whole numbers up to this limit are exact in f32.
 const MOST_RUNS: u64 = 1 << 24;

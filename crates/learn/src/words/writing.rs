@@ -10,25 +10,27 @@ pub struct Sampling {
     pub temperature: f32,
     /// Number of most likely tokens to choose from; 0 for all.
     pub top_k: usize,
-    /// Total probability of the most likely tokens to choose from (Holtzman et al. 2020); 1 for all.
+    /// The next token is one of the most likely tokens whose probabilities add up to this value (Holtzman et al. 2020); 1 allows all
+    /// tokens.
     pub top_p: f32,
     pub seed: u32,
 }
 
-/// Below this temperature the most likely token is taken; a logit divided by it could overflow.
+/// Below this temperature, the most likely token is taken, because the logits divided by the temperature could overflow.
 const COLDEST: f32 = 1e-6;
 
-/// Random stream.
+/// Random stream for the choice of tokens.
 const STREAM: u32 = 0x5752_4954;
 
-/// A text in progress. When the context is full, the older half is dropped and the newer half is read again.
+/// Generator of a text. When the context is full, the generator drops the older half of the context and reads the newer half again.
 pub struct Writing {
     reader: Reader,
     sampling: Sampling,
     /// The prompt and the generated tokens.
     tokens: Vec<u32>,
+    /// Number of tokens in the prompt.
     prompt: usize,
-    /// Index of the first token in the reader's context.
+    /// Index in `tokens` of the first token in the reader's context.
     first: usize,
     odds: Vec<f32>,
     order: Vec<u32>,

@@ -1,5 +1,5 @@
-//! Steps on another machine. The machine keeps the text, receives the start of each sequence, and computes a whole batch, or micro-batches
-//! if memory is short. If the text is too long, it receives the sequences themselves.
+//! Offloaded steps. The machine keeps the text and receives the start of each sequence. A run processes the whole batch, or `micro`
+//! sequences if the machine's memory is short. If the text is too long to keep, the machine receives the sequences instead.
 
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;
@@ -8,7 +8,7 @@ use crate::offload::{OffloadSlots, PlanSteps, Planned};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
-/// Maximum text length that a machine keeps: positions must be exact in f32.
+/// Maximum length, in tokens, of a text that a machine keeps. Positions in the text must be exact in f32.
 const MOST_KEPT: usize = (1 << 24) - 1;
 
 impl Pretrainer {
@@ -116,7 +116,7 @@ impl Planned for Pretrainer {
         self.sums.parts_s[0] += seconds;
     }
 
-    /// Tokens per iteration.
+    /// Number of tokens in an iteration.
     fn iteration_work(&self) -> f64 {
         (self.config.steps * self.config.step_tokens()) as f64
     }

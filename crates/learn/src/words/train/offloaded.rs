@@ -4,10 +4,11 @@ use crate::offload::PlanSteps;
 
 pub struct Offloaded {
     pub machine: PlanSteps,
-    /// Sequences per run.
+    /// Number of sequences per run.
     pub micro: usize,
-    /// True if the machine keeps the text; then `sent` contains positions in it.
+    /// True if the machine keeps the text.
     pub keeps_text: bool,
+    /// Newest input of a run: the start of each sequence if the machine keeps the text, otherwise the tokens of the windows.
     pub sent: Vec<f32>,
 }
 
