@@ -8,13 +8,14 @@
 //! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
 //! ```
 //!
-//! One iteration, in the order of this file: every environment takes `rollout_steps`, advantages are estimated, and `epochs` shuffled
-//! passes over the samples train on `minibatches` each. At the boundary after it the learner can be saved and its settings can change.
-//! [`Learner::advance`] runs slices of a few milliseconds.
+//! In one iteration, every environment takes `rollout_steps` steps, advantages are estimated, and the learner trains for `epochs` passes
+//! over the shuffled samples, in `minibatches` updates each. At the boundary between two iterations, the learner can be saved and its
+//! settings can change. [`Learner::advance`] runs slices of a few milliseconds.
 //!
 //! **The results do not depend on the number of threads.** Environments are split into actors of 128. A minibatch is split into shards of
-//! at most 512 samples, and shards into at most 16 groups. Each piece has its own memory, and gradients are added in group order. Random
-//! numbers are functions of the seed, the purpose, the environment and the step. Steady-state iterations allocate no memory.
+//! at most 512 samples, and the shards form at most 16 groups. Each actor and each group has its own memory, and gradients are added in
+//! group order. Random numbers are functions of the seed, the purpose, the environment and the step. Steady-state iterations allocate no
+//! memory. Arrays store 32 environments together, as a panel; a lane is the place of one environment.
 //!
 //! The learner does not depend on viewers, on the time (its clock is for profiling only) or on the location of checkpoints.
 
@@ -63,10 +64,11 @@ use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::control::Kind;
 
-/// Environment steps in one slice of a rollout, over all environments.
+/// Number of environment steps in one slice of a rollout, over all environments.
 const SLICE: usize = 8192;
-/// Random streams of one seed.
+/// Random stream of actions.
 const ACT: u32 = 0x0041_4354;
+/// Random stream of shuffles.
 const SHUFFLE: u32 = 0x0053_4846;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +76,7 @@ enum Phase {
     Rollout {
         step: usize,
     },
-    /// `shard` shards of each group of the minibatch are done.
+    /// Gradients of a minibatch. The first `shard` shards of each group are done; see `gradients.rs`.
     Learn {
         epoch: usize,
         minibatch: usize,
@@ -82,7 +84,8 @@ enum Phase {
     },
 }
 
-/// Result of a slice of learning; `Step` contains the KL divergence from the policy that acted.
+/// Result of a slice of learning: either `shard` is the start of the minibatch's next part, or the minibatch ended with an optimiser step.
+/// `kl` is the KL divergence from the policy that acted.
 enum Learned {
     Part { shard: usize },
     Step { kl: f64 },
@@ -101,7 +104,7 @@ struct Acting {
 struct InProgress {
     stats: IterationStats,
     sums: LossSums,
-    /// Mean and 1/standard deviation of its advantages.
+    /// Mean of the iteration's advantages, and 1/standard deviation.
     advantages: (f32, f32),
 }
 
@@ -222,7 +225,7 @@ impl Ppo {
         (with, &mut self.acting.actors)
     }
 
-    /// Factor applied to rewards.
+    /// Factor applied to rewards; 1 if rewards are not normalised.
     fn reward_scale(&self) -> f32 {
         if self.config.normalize_reward { self.scaling.returns.scale() } else { 1.0 }
     }
@@ -261,7 +264,7 @@ impl Ppo {
 
     // ---- minibatches ----
 
-    /// Runs a part of a minibatch, starting at `shard`. The last part includes the optimiser step.
+    /// Computes a part of a minibatch's gradient, from shard `shard` of each group on. The last part includes the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
@@ -334,7 +337,7 @@ impl Ppo {
         stats
     }
 
-    /// Makes acting, learning and evaluation use the newest weights and moments.
+    /// Passes the newest weights and the newest normalisation of observations to acting, learning and evaluation.
     fn publish_weights(&mut self) {
         if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.refresh();
@@ -383,7 +386,7 @@ impl Ppo {
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
-    /// Mean length of the last 100 finished episodes, or of all if there are fewer.
+    /// Mean length of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub fn mean_length(&self) -> Option<f32> {
         self.recent.means(self.progress.episodes).map(|[_, length]| length)
     }
@@ -395,7 +398,7 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Runs some steps of all environments, one minibatch, or a part of one.
+    /// Runs some steps of all environments, or computes a minibatch or a part of it.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);

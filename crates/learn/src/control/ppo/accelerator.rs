@@ -1,7 +1,7 @@
 //! Input and output of iterations that another machine, such as a GPU, computes.
 //!
-//! The output contains the complete state: weights, moments, environments and sums. So at every boundary the learner can evaluate, save and
-//! continue on the CPU. A lost machine costs only the iteration in progress.
+//! The output contains the complete state: weights, Adam's moments, environments, and sums for the normalisers. So at every boundary the
+//! learner can evaluate, save and continue on the CPU. A lost machine costs only the iteration in progress.
 
 use super::config::PpoConfig;
 use super::nets::Head;
@@ -26,11 +26,11 @@ pub struct LearnerSpec {
     pub acting: Arc<Plan>,
     /// Plan of loss, metrics and gradients for a whole minibatch.
     pub learning: Arc<Plan>,
-    /// Samples of a minibatch; the remainder of an uneven split is dropped.
+    /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
     /// Key of the random words for action sampling. Environment e uses the block with counter (32·⌊e/128⌋ + e mod 32, step, upper half of
-    /// step, 0). It takes word ⌊e/32⌋ mod 4. For continuous actions, words 2i and 2i + 1 give a pair of normal numbers. Steps count from
-    /// the start of the run.
+    /// step, 0). A discrete action takes word ⌊e/32⌋ mod 4 of this block. For continuous actions, words 2i and 2i + 1 give a pair of normal
+    /// numbers. Steps count from the start of the run.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders an epoch.
     pub shuffles: Rng,
@@ -52,9 +52,10 @@ impl Request for Snapshot {
 
 /// Worker that runs the iterations of one learner on another machine.
 pub trait Accelerator: Movable {
-    /// Starts an iteration from the end of the last one.
+    /// Starts an iteration from the state at the end of the previous iteration.
     fn begin(&mut self, input: &IterationInput) -> Result<(), Fault>;
-    /// Returns true if the iteration is done and `output` has been filled. It may block for a moment on platforms that allow it.
+    /// Returns true if the iteration is done and `output` contains its result. The call may block for a moment on platforms that allow
+    /// blocking.
     fn poll(&mut self, output: &mut IterationOutput) -> Result<bool, Fault>;
 }
 
@@ -73,46 +74,53 @@ impl Accelerator for Pinned<Box<dyn Accelerator>> {
 pub struct IterationInput<'a> {
     pub config: &'a PpoConfig,
     pub iteration: u64,
-    /// Includes the current learning rate.
+    /// Settings of Adam, with the current learning rate.
     pub adam: Adam,
-    /// Number of Adam steps.
+    /// Number of Adam steps before this iteration.
     pub adam_steps: u64,
-    /// Normalisation of observations: subtract `mean`, multiply by `scale`, clip at ±[`super::NORMALIZED_LIMIT`]. Empty without
-    /// normalisation.
+    /// Mean of each observation feature. Normalisation subtracts it, multiplies by `normalizer_scale` and clips at
+    /// ±[`super::NORMALIZED_LIMIT`]. Empty if observations are not normalised.
     pub normalizer_mean: &'a [f32],
+    /// Factor of each observation feature; empty if observations are not normalised.
     pub normalizer_scale: &'a [f32],
     /// Count, mean and variance of the discounted reward sums before this iteration.
     pub return_moments: [f64; 3],
-    /// True to record the first environments.
+    /// True if the output must contain the first steps of the first environments.
     pub record: bool,
 }
 
 /// Output of an iteration. Vectors are reused between iterations.
 #[derive(Clone, Debug, Default)]
 pub struct IterationOutput {
-    /// In the layout of `Params::values`.
+    /// Weights in the layout of `Params::values`. Adam's moments have the same layout.
     pub params: Vec<f32>,
     pub adam_m: Vec<f32>,
     pub adam_v: Vec<f32>,
-    /// Sums over the minibatches used for learning.
+    /// Sums over the minibatches of the iteration.
     pub sums: LossSums,
     pub explained_variance: f32,
-    /// `[envs][state_len]`, in the format of `worlds::control::Vector::environment`.
+    /// State of each environment, `[envs][state_len]`, in the format of `worlds::control::Vector::environment`.
     pub states: Vec<f32>,
+    /// Number of steps in the current episode of each environment.
     pub steps: Vec<u32>,
+    /// Number of earlier episodes of each environment.
     pub episodes: Vec<u32>,
-    /// Return so far of each environment's episode, and its discounted reward sum (empty if rewards are not normalised).
+    /// Return so far of the current episode of each environment.
     pub episode_returns: Vec<f32>,
+    /// Discounted reward sum of each environment; empty if rewards are not normalised.
     pub discounted_returns: Vec<f32>,
-    /// Number of ended episodes; and return and length of the newest (at most 100), oldest first.
+    /// Number of episodes that ended in the iteration.
     pub episodes_ended: u64,
+    /// Return and length of the newest of these episodes (at most 100), oldest first.
     pub finished: Vec<(f32, u32)>,
-    /// Sums over the samples: for each feature, the observation minus the normaliser's mean, and its square.
+    /// For each feature: sum over the samples of the difference between the observation and the normaliser's mean, and sum of the squared
+    /// differences.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Sums of the discounted reward sums, and of their squares.
+    /// Sum over the samples of the discounted reward sum, and sum of its squares.
     pub return_sums: [f64; 2],
-    /// First steps of the first environments, at most [`super::RECORDED_STEPS`] of [`super::RECORDED_ENVS`], in the format of
-    /// [`super::Recorded::read`]. Empty unless recording was requested.
+    /// Observations before the first steps of the first environments, at most [`super::RECORDED_STEPS`] of [`super::RECORDED_ENVS`], in the
+    /// format of [`super::Recorded::read`]. Empty unless recording was requested.
     pub recorded_observations: Vec<f32>,
+    /// For each recorded step, 1 if the step ended an episode. Empty unless recording was requested.
     pub recorded_ended: Vec<u8>,
 }

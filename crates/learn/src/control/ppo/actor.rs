@@ -17,32 +17,36 @@ use worlds::control::{Kind, Vector};
 pub(super) struct Actor {
     pub world: Box<dyn Vector>,
     executor: Executor,
-    /// Index among the actors, and environments that count.
+    /// Index among the actors.
     index: u32,
+    /// Number of environments that count; the results of further lanes are ignored.
     count: usize,
     features: usize,
     pub record: Rollout,
     /// Actions in environment units, `[LANES]`.
     env_actions: Vec<f32>,
-    /// Observations after the newest step, before any reset.
+    /// Observations after the newest step, before ended episodes are reset.
     next_observations: Vec<f32>,
-    /// Rollout positions at which the time limit truncated an episode, and the states reached, `[truncations][features]`. The critic's
-    /// value of such a state replaces the future return.
+    /// Index in the rollout, `t * LANES + lane`, of each step at which the time limit truncated an episode.
     truncations: Vec<usize>,
+    /// State that each truncated episode reached, `[truncations][features]`. The critic's value of this state replaces the future return.
     truncated_states: Vec<f32>,
-    /// Return so far of each lane's episode, and its discounted reward sum.
+    /// Return so far of the current episode in each lane.
     pub episode_returns: Vec<f32>,
+    /// Discounted reward sum of each lane.
     pub discounted_returns: Vec<f32>,
+    /// Episodes that ended in the newest call of `rollout`.
     pub finished: Vec<Episode>,
-    /// `[T][count][features + 4]`: observation, action, log-probability, advantage, value.
+    /// Samples, `[T][count][features + 4]`: observation, action, log-probability, advantage, value.
     pub samples: Vec<f32>,
-    /// Sums over the samples of R, R², R - V and (R - V)².
+    /// Sums over the samples of R, R², R - V and (R - V)². R is the target of the critic, and V its value during the rollout.
     pub value_errors: [f64; 4],
-    /// Sums over the samples: for each feature, the observation minus the normaliser's mean, and its square.
+    /// For each feature: sum over the samples of the difference between the observation and the normaliser's mean, and sum of the squared
+    /// differences.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Sums of the discounted reward sums, and of their squares.
+    /// Sum over the samples of the discounted reward sum, and sum of its squares.
     pub return_sums: [f64; 2],
-    /// Seconds in policy and environment, by the profiling clock (first actor only).
+    /// Seconds of the profiling clock for the policy and for the environments. Only the first actor measures them.
     pub seconds: [f64; 2],
 }
 
@@ -51,9 +55,9 @@ pub(super) struct Actor {
 pub(super) struct RolloutContext<'a> {
     pub acting: Context<'a>,
     pub rng: Rng,
-    /// Steps of every environment before this rollout.
+    /// Number of steps that every environment has taken before this rollout.
     pub first_step: u64,
-    /// ln σ and σ of continuous actions.
+    /// ln σ and σ of the Gaussian of continuous actions.
     pub spread: (f32, f32),
     pub gamma: f32,
     pub lambda: f32,
@@ -188,7 +192,8 @@ impl Actor {
         }
     }
 
-    /// Computes values for `self.record.values` after the last step and for the bootstraps of truncated episodes.
+    /// Computes the critic's values of the states after the last step (last row of `record.values`), and of the last states of truncated
+    /// episodes (`record.bootstraps`).
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
         with.acting.run_panels(executor, self.world.observations());
@@ -207,7 +212,7 @@ impl Actor {
         }
     }
 
-    /// Computes advantages, and writes the samples in the layout that minibatches gather.
+    /// Computes the advantages, and writes `samples`, from which minibatches are gathered.
     pub fn estimate_advantages(&mut self, with: RolloutContext) {
         self.bootstrap(with);
         dispatch(
@@ -235,7 +240,7 @@ impl Actor {
         }
     }
 
-    /// `F` is the number of features, or 0 for any.
+    /// Writes `samples` and the sums over them. `F` is the number of features, or 0 if it is known at run time only.
     fn write_samples<const F: usize>(&mut self, with: RolloutContext) {
         let mut value_errors = [0.0; 4];
         self.observation_sums.fill([0.0; 2]);
@@ -287,14 +292,15 @@ mod tests {
 
     const FEATURES: usize = 2;
 
-    /// Steps of a rollout and environments in use; neither is a multiple of the block size.
+    /// Number of steps of a rollout; not a multiple of the block size.
     const STEPS: usize = 17;
 
+    /// Number of environments in use; not a multiple of the block size.
     const COUNT: usize = 100;
 
     /// Deterministic environment that ignores actions. Observations, rewards and episode ends are known without stepping.
     struct Clocks {
-        /// Episode and step of each lane.
+        /// Number of the episode in each lane, and of the step in this episode.
         at: [(u32, u32); LANES],
         observations: Vec<f32>,
     }
@@ -310,7 +316,8 @@ mod tests {
             1.5 - 0.5 * step as f32 - 0.01 * lane as f32
         }
 
-        /// Some episodes terminate by themselves, some of them exactly at the time limit, and others by the time limit only.
+        /// Flags of a step: an episode terminates after a length of its own, and the time limit truncates it after `LIMIT` steps. Some
+        /// episodes reach both in the same step.
         fn end(lane: usize, episode: u32, length: u32) -> u32 {
             let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
             (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)
@@ -388,8 +395,8 @@ mod tests {
         },
     );
 
-    /// Compares two rollouts with a scalar reference. Episode ends stop the flow of advantages. Truncated episodes continue with the value
-    /// of the state reached, not with that of the next episode.
+    /// Compares two rollouts with a scalar reference. Advantages do not depend on rewards after the end of an episode. A truncated episode
+    /// continues with the value of the state reached, not with the value of the next episode's first state.
     #[test]
     fn rollout_samples_match_a_scalar_reference() {
         let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);

@@ -68,7 +68,8 @@ settings! {
 }
 
 impl PpoConfig {
-    /// Settings that solve an environment in five of five seeds (`hothouse solve`): the general ones with the environment's changes.
+    /// Settings that solved the environment with five of five seeds in `hothouse solve`: [`PpoConfig::general`] with the environment's
+    /// changes.
     pub fn preset(kind: &Kind) -> Self {
         let mut preset = Self::general();
         for &(name, value) in kind.tuned {
@@ -107,7 +108,7 @@ impl PpoConfig {
     }
 }
 
-/// Settings or a checkpoint that cannot be used.
+/// Error for settings or a checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PpoError {
     #[error(transparent)]

@@ -10,10 +10,10 @@ use worlds::control::{Kind, Vector};
 
 /// Number of evaluators that run in parallel, each with a panel of episodes.
 const EVALUATORS: usize = 4;
-/// First environment of evaluations; training uses lower numbers.
+/// Number of the first environment in evaluations; training uses lower numbers.
 const FIRST_ENV: u32 = 1 << 31;
 
-/// Returns of fresh episodes.
+/// Statistics of the returns of fresh episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evaluation {
     pub mean: f32,
@@ -29,7 +29,7 @@ pub(super) struct Evaluators {
     packed: Packed,
     evaluators: Vec<Evaluator>,
     played: Played,
-    /// Steps per slice, for all evaluators.
+    /// Number of steps that each evaluator plays per slice.
     turn: usize,
 }
 
@@ -40,7 +40,7 @@ struct Played {
     normalizer: Option<Normalizer>,
     episodes: u32,
     seed: u32,
-    /// First episode of the current batch; the evaluation ends when it reaches `episodes`.
+    /// First episode of the current batch. The evaluation ends when `first` reaches `episodes`.
     first: u32,
     sum: f64,
     min: f32,
@@ -96,13 +96,13 @@ impl Evaluators {
         self.start_episodes();
     }
 
-    /// Number of episodes of evaluator `i`.
+    /// Number of episodes of evaluator `i` in the current batch.
     fn lanes(&self, i: usize) -> usize {
         let before = self.played.first + (i * PANEL) as u32;
         (self.played.episodes.saturating_sub(before) as usize).min(PANEL)
     }
 
-    /// Starts the next episodes of each evaluator.
+    /// Starts the episodes of the current batch in all evaluators.
     fn start_episodes(&mut self) {
         for i in 0..EVALUATORS {
             let (count, first) = (self.lanes(i), FIRST_ENV | (self.played.first + (i * PANEL) as u32));
@@ -137,7 +137,7 @@ impl Evaluators {
         Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max })
     }
 
-    /// See [`Ppo::predict`](super::Ppo::predict); values are multiplied by `unit`.
+    /// See [`Ppo::predict`](super::Ppo::predict). The critic's values are multiplied by `unit`.
     pub fn predict(
         &mut self,
         (normalizer, unit): (Option<&Normalizer>, f32),
@@ -211,7 +211,7 @@ impl Evaluator {
     }
 }
 
-/// Inputs of the networks.
+/// Networks and normaliser with which actions and values are computed.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub isa: Isa,
@@ -228,7 +228,7 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// See [`Ppo::predict`](super::Ppo::predict); `executor` runs a panel, and values are multiplied by `unit`.
+    /// See [`Ppo::predict`](super::Ppo::predict). `executor` runs a panel; the critic's values are multiplied by `unit`.
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());
@@ -259,7 +259,7 @@ impl Context<'_> {
         }
     }
 
-    /// Writes the greedy actions; a discrete action is written as a whole number.
+    /// Writes the greedy action for each observation; a discrete action is written as a whole number.
     pub fn act(self, executor: &mut Executor, observations: &[f32], actions: &mut [f32]) {
         let features = self.task.observation;
         let mut panel = [0.0; PANEL];

@@ -14,12 +14,13 @@ use math::par;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum samples of a shard; and the size used if larger shards would leave threads idle.
+/// Maximum number of samples in a shard.
 const SHARD: usize = 512;
+/// Maximum number of samples in a shard of a small minibatch; larger shards would leave threads idle.
 const SMALL_SHARD: usize = 256;
-/// Number of shards up to which shards have the small size.
+/// Number of shards up to which a minibatch is small.
 const PARALLEL_SHARDS: usize = 8;
-/// Maximum number of groups, which can run in parallel.
+/// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;
 /// Number of samples whose indices are computed before they are copied.
 const BATCH: usize = 64;
@@ -27,9 +28,9 @@ const BATCH: usize = 64;
 /// Split of a minibatch into equal shards; the remainder is dropped.
 #[derive(Clone, Copy)]
 pub(super) struct Sharding {
-    /// Samples of a shard.
+    /// Number of samples in a shard.
     pub rows: usize,
-    /// Shards of a minibatch.
+    /// Number of shards in a minibatch.
     pub shards: usize,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Gradients {
     pub sharding: Sharding,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Gradient of the newest minibatch.
+    /// Gradient of the newest minibatch: the mean over its samples.
     pub mean: Vec<f32>,
 }
 
@@ -76,8 +77,8 @@ impl Gradients {
         self.packed.pack(params);
     }
 
-    /// Processes a part of a minibatch: the next shards of each group, starting at `from`. Returns the first shard of the next part. After
-    /// the last part it returns `None`; then `mean` contains the gradient, and the metrics have been added to `sums`.
+    /// Processes a part of a minibatch: some shards of each group, from shard `from` of the group on. Returns the first shard of the next
+    /// part. After the last part it returns `None`; then `mean` contains the gradient, and the metrics have been added to `sums`.
     pub fn compute(&mut self, minibatch: Minibatch, from: usize, sums: &mut LossSums) -> Option<usize> {
         let Self { sharding: Sharding { rows, shards }, packed, workers, mean, .. } = self;
         let (rows, shards, groups) = (*rows, *shards, workers.len());
@@ -111,14 +112,14 @@ impl Gradients {
     }
 }
 
-/// Processes some shards of each minibatch, one after the other.
+/// Processes the shards of one group, one after the other.
 struct Worker {
     executor: Executor,
     /// Samples of the shard in progress, `[rows][features + SAMPLE]`.
     samples: Vec<f32>,
     rows: usize,
     features: usize,
-    /// Sum over the shards of this worker.
+    /// Sum of the gradients of this group's shards.
     grads: Vec<f32>,
     metrics: [f64; METRICS.len()],
     /// Seconds for gathering and for the gradient, by the profiling clock (first worker only).
@@ -134,13 +135,13 @@ pub(super) struct Minibatch<'a> {
     pub shuffle: Shuffle,
     /// First shuffle index of the minibatch.
     pub first: usize,
-    /// Mean and 1/standard deviation of the advantages.
+    /// Mean of the iteration's advantages, and 1/standard deviation.
     pub advantages: (f32, f32),
     pub clock: fn() -> f64,
 }
 
 impl Minibatch<'_> {
-    /// Copies the samples at shuffle indices from `first` on, each W numbers wide.
+    /// Copies the samples with shuffle indices from `first` on. Each sample has W numbers.
     fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         // Samples are scattered in memory. Indices are computed in batches, so that many loads are in flight at once.
@@ -181,8 +182,8 @@ impl Worker {
         }
     }
 
-    /// Computes gradients and metrics of the samples at these shuffle indices, `rows` at a time. Overwrites the sums if `begins`, otherwise
-    /// adds to them.
+    /// Computes gradients and metrics of the samples at these shuffle indices, `rows` at a time. Overwrites the worker's sums if `begins`,
+    /// otherwise adds to them.
     fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, begins: bool, timed: bool) {
         if begins {
             self.metrics = [0.0; METRICS.len()];
@@ -246,7 +247,7 @@ mod tests {
     use super::*;
     use math::{Isa, Rng};
 
-    /// Numbers in a CartPole sample; both copy methods support this width.
+    /// Number of values in a CartPole sample; both copy methods support this width.
     const WIDTH: usize = 4 + SAMPLE;
 
     #[test]

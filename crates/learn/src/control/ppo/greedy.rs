@@ -16,14 +16,14 @@ impl Ppo {
         }
     }
 
-    /// Starts a greedy evaluation with the current weights and normaliser. At a boundary these are the newest; within an iteration, those
+    /// Starts a greedy evaluation. At a boundary it uses the newest weights and normaliser; within an iteration, the weights and normaliser
     /// of the rollout.
     pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
         self.evaluators.begin(self.scaling.observations.as_ref(), episodes, seed);
     }
 
-    /// Runs one slice of the evaluation; returns the result after the last slice. Without an evaluation in progress, returns the result of
-    /// no episodes.
+    /// Runs one slice of the evaluation; returns the result after the last slice. Before the first evaluation, the result is that of no
+    /// episodes.
     pub fn advance_evaluation(&mut self) -> Option<Evaluation> {
         self.evaluators.advance()
     }
@@ -33,8 +33,9 @@ impl Ppo {
         self.task.policy_len()
     }
 
-    /// Evaluates policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice, or
-    /// the mean action and its standard deviation in the same unit. `values`, `[n]`, receives the expected discounted returns.
+    /// Evaluates policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice; for
+    /// continuous actions it receives the mean action and its standard deviation, both in the unit of actions. `values`, `[n]`, receives
+    /// the expected discounted returns.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let with = (self.scaling.observations.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);

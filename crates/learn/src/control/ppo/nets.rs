@@ -12,7 +12,8 @@ use worlds::control::{Actions, Kind};
 pub enum Head {
     /// Logits of this number of choices.
     Choices(usize),
-    /// Mean of a Gaussian whose standard deviation is a separate parameter. Action 0 is the middle of the range; ±1 are its ends.
+    /// Mean of a Gaussian whose standard deviation is a separate parameter. The environment's actions range from `middle` - `half` to
+    /// `middle` + `half`; the policy's actions -1 and 1 are the ends. `squash` limits actions by tanh, otherwise they are clamped.
     Gaussian { middle: f32, half: f32, squash: bool },
 }
 
@@ -26,7 +27,7 @@ impl Head {
     }
 }
 
-/// Input and output of the networks.
+/// Number of observation features, and the kind of actions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub observation: usize,
@@ -63,10 +64,10 @@ pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squas
     s.add(s.mul(within, s.splat(half)), s.splat(middle))
 }
 
-/// Parameter that holds the log standard deviation of continuous actions.
+/// Name of the parameter that holds the log standard deviation of continuous actions.
 pub const SPREAD: &str = "policy.spread";
 
-/// ln σ and σ of continuous actions.
+/// ln σ and σ of the Gaussian of continuous actions.
 pub(super) fn spread(params: &Params, isa: Isa) -> (f32, f32) {
     let log = params.get(SPREAD).map_or(0.0, |spread| spread[0]);
     (log, poly::exp_1(isa, log))
@@ -82,7 +83,7 @@ fn trunk(g: &mut Graph, observation: NodeId, name: &str, config: &PpoConfig) -> 
     layer(g, x, &format!("{name}.1"), config)
 }
 
-/// The policy's outputs `[rows, outputs]` and the critic's value `[rows, 1]`.
+/// Adds both networks to the graph; returns the policy's outputs `[rows, outputs]` and the critic's value `[rows, 1]`.
 fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (NodeId, NodeId) {
     let observation = g.input("observation", [rows, task.observation]);
     let (policy, critic) = if config.shared {
@@ -106,7 +107,7 @@ pub(super) fn plan_acting(task: Task, config: &PpoConfig, rows: usize, layout: L
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// Plan of the policy only, with the same parameters.
+/// Plan of the policy only. It has the same parameters as a plan with the critic.
 pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let (policy, _) = networks(&mut g, task, config, rows);
@@ -180,7 +181,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
 }
 
-/// ln π(a|s) of choices, and H = -Σ p·ln p.
+/// ln π(a|s) of discrete actions, and the mean entropy of the policy, H = -Σ p·ln p.
 fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId, NodeId) {
     let log_probs = g.log_softmax(logits);
     let log_prob = g.take(log_probs, action);
@@ -234,7 +235,7 @@ mod tests {
         value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
     }
 
-    /// Largest difference, relative to the largest expected number.
+    /// Largest difference, divided by the largest absolute value of the expected numbers.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
         testkit::distance(found, expected) as f32 / largest

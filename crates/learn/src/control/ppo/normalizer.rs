@@ -10,11 +10,12 @@ pub const NORMALIZED_LIMIT: f32 = 10.0;
 pub(super) struct Moments {
     pub count: f64,
     pub mean: f64,
+    /// Sum of the squared differences from the mean.
     pub squares: f64,
 }
 
 impl Moments {
-    /// Adds `count` numbers x, given the sums of x - `about` and of its square.
+    /// Adds `count` numbers x. `sum` is the sum of x - `about`, and `sum_of_squares` the sum of (x - `about`)².
     pub fn merge(&mut self, count: f64, about: f64, sum: f64, sum_of_squares: f64) {
         if count == 0.0 {
             return;
@@ -26,7 +27,7 @@ impl Moments {
         self.count = all;
     }
 
-    /// Factor that scales the numbers to standard deviation 1.
+    /// Factor that scales the numbers to standard deviation 1; 1 if there are no numbers.
     pub fn scale(&self) -> f32 {
         if self.count > 0.0 { (1.0 / (self.squares / self.count + 1e-8).sqrt()) as f32 } else { 1.0 }
     }
@@ -59,7 +60,8 @@ impl Normalizer {
         Self { moments: vec![Moments::default(); features], mean: vec![0.0; features], scale: vec![1.0; features] }
     }
 
-    /// Adds `count` observations, given for each feature the sum of its differences from `mean` and the sum of their squares.
+    /// Adds `count` observations. For each feature, `sums` returns the sum of the differences from `mean`, and the sum of the squared
+    /// differences.
     pub fn merge(&mut self, count: f64, sums: impl Fn(usize) -> [f64; 2]) {
         for (i, (moments, &mean)) in self.moments.iter_mut().zip(&self.mean).enumerate() {
             let [sum, squares] = sums(i);

@@ -1,4 +1,4 @@
-//! Learner's side of `accelerator.rs`: iterations on another machine.
+//! Offloading of iterations, from the learner's side. `accelerator.rs` defines the interface of the machine.
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use super::normalizer::Moments;
@@ -53,7 +53,7 @@ impl Offload for Ppo {
         Ok(pass)
     }
 
-    /// Steps of all environments in an iteration.
+    /// Number of environment steps in an iteration, over all environments.
     fn pass_work(&mut self) -> f64 {
         self.samples() as f64
     }

@@ -1,25 +1,27 @@
-//! State of the machines that work for a learner or are being timed.
+//! Machines that a learner uses besides the CPU, with their newest outputs.
 
 use super::accelerator::{Accelerator, IterationOutput};
 use math::par::Pinned;
 
-/// Machines in use besides the CPU.
+/// The machine in use and the machine that is being timed.
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Second learner on another machine, for timing; its results are discarded.
+    /// Machine that is being timed; its results are discarded.
     pub probe: Option<Offloaded>,
-    /// True if recorded steps are returned.
+    /// True if the machine in use must return recorded steps.
     pub record: bool,
 }
 
-/// Machine that works for a learner.
+/// Machine that runs iterations of a learner.
 pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
-    /// Output of the newest iteration; if there is one, it contains the state of the environments.
+    /// Output of the newest iteration, with the current state of the environments; valid only if `has_output`.
     pub output: IterationOutput,
     pub has_output: bool,
+    /// True if the output of a started iteration has not arrived.
     pub in_flight: bool,
+    /// Start of the iteration in flight, in seconds of the profiling clock.
     pub began_s: f64,
 }
 

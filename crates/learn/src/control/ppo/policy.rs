@@ -8,20 +8,21 @@ use graph::{Executor, Layout, Packed, Params, Plan};
 use math::{Isa, PANEL};
 use std::sync::Arc;
 
-/// Snapshot of a learned policy.
+/// Copy of a learner's policy and critic.
 pub struct Policy {
     isa: Isa,
     task: Task,
     params: Params,
     /// Plan of the policy only; acting needs no value.
     acting: Runner,
+    /// Plan of policy and critic, for predictions.
     both: Runner,
     normalizer: Option<Normalizer>,
-    /// Factor applied to values.
+    /// Factor that converts the critic's values to the unit of rewards.
     unit: f32,
 }
 
-/// Networks for one panel.
+/// A plan for one panel of observations, with the weights.
 struct Runner {
     packed: Packed,
     executor: Executor,

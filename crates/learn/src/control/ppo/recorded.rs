@@ -7,17 +7,18 @@ use super::{Ppo, rollout::LANES};
 use math::PANEL;
 use std::ops::Range;
 
-/// Maximum number of environments that can be read; the first ones.
+/// Maximum number of environments whose steps can be read, counted from the first environment.
 pub const RECORDED_ENVS: usize = 2048;
 /// Maximum number of steps of an iteration that another machine returns.
 pub const RECORDED_STEPS: usize = 128;
 
-/// Steps of the first environments: those of the iteration in progress or, at a boundary, of the last one.
+/// Steps of the first environments in the iteration in progress or, at a boundary, in the last iteration.
 pub struct Recorded<'a> {
     pub envs: usize,
     pub features: usize,
-    /// Steps of every environment before the first recorded step, and at present.
+    /// Number of steps that every environment took before the first recorded step.
     pub first: u64,
+    /// Number of steps that every environment has taken so far.
     pub now: u64,
     /// Number of steps that can be read.
     pub steps: usize,
@@ -30,7 +31,7 @@ enum Place<'a> {
 }
 
 impl Ppo {
-    /// Requests that an offloaded learner returns the steps of its iterations. Steps on the CPU are always available.
+    /// Sets whether an offloaded learner returns the steps of its iterations. Steps on the CPU are always available.
     pub fn record(&mut self, record: bool) {
         self.away.record = record;
     }
@@ -52,13 +53,13 @@ impl Ppo {
 }
 
 impl Recorded<'_> {
-    /// Floats of one step.
+    /// Number of values in the observations of one step.
     pub fn step_len(&self) -> usize {
         self.envs.next_multiple_of(PANEL) * self.features
     }
 
-    /// Appends some of the steps: the observation before each, in panels `[steps][envs/32, rounded up][features][32]`; and `[steps][envs]`,
-    /// 1 if the step ended an episode.
+    /// Appends some of the steps. `observations` receives the observations before each step, in panels `[steps][envs/32, rounded
+    /// up][features][32]`. `ended` receives `[steps][envs]`, 1 if the step ended an episode.
     pub fn read(&self, steps: Range<usize>, observations: &mut Vec<f32>, ended: &mut Vec<u8>) {
         let (step_len, width) = (self.step_len(), LANES * self.features);
         match self.place {

@@ -2,23 +2,24 @@
 
 use math::PANEL;
 
-/// Environments per actor: one panel for each word of a random block.
+/// Number of environments per actor: four panels, one for each word of a random block.
 pub(super) const LANES: usize = 4 * PANEL;
 
-/// Floats of a sample besides its observation.
+/// Number of values in a sample besides its observation.
 pub(super) const SAMPLE: usize = 4;
 
-/// `T` steps of an actor's environments.
+/// Data of `T` steps of an actor's environments.
 pub(super) struct Rollout {
-    /// `[T][LANES/PANEL][features][PANEL]`
+    /// Observations before each step, `[T][LANES/PANEL][features][PANEL]`.
     pub observations: Vec<f32>,
-    /// Actions as sampled by the policy, before clamping or squashing, `[T][LANES]`; the following fields have the same shape.
+    /// Actions as sampled by the policy, before clamping or squashing. The shape is `[T][LANES]`, as in all fields below except `values`.
     pub actions: Vec<f32>,
     pub log_probs: Vec<f32>,
-    /// `[T + 1][LANES]`
+    /// Critic's values, `[T + 1][LANES]`; the last row belongs to the states after the last step.
     pub values: Vec<f32>,
+    /// Length and flags of the episode that a step ended, in the format of `worlds::control::vector`; otherwise 0.
     pub ended: Vec<u32>,
-    /// Critic's value of the last state of an episode that was truncated, otherwise 0.
+    /// Critic's value of the last state of an episode, if the step truncated the episode; otherwise 0.
     pub bootstraps: Vec<f32>,
     pub advantages: Vec<f32>,
     pub rewards: Vec<f32>,

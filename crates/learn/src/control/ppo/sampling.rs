@@ -5,12 +5,13 @@ use super::nets::to_range;
 use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
-/// Samples an action for each of 128 environments. A random block has four words; word w of lane l is used by environment l of panel w.
+/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. Lane l has a random block of four words;
+/// environment l of panel w uses word w.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
-    /// First lane, and the two halves of the step number.
+    /// Counter of the random blocks: the first lane, then the lower and upper half of the step number.
     pub counter: [u32; 3],
-    /// `[LANES/PANEL][outputs][PANEL]`
+    /// Outputs of the policy, `[LANES/PANEL][outputs][PANEL]`.
     pub policy: &'a [f32],
     pub actions: &'a mut [f32],
     pub log_probs: &'a mut [f32],
@@ -65,7 +66,7 @@ impl Kernel for SampleChoice<'_> {
     }
 }
 
-/// Samples from a Gaussian (Box & Muller 1958), and converts the number to an environment action.
+/// Samples a number from a Gaussian (Box & Muller 1958), and converts the number to an environment action.
 pub(super) struct SampleGaussian<'a> {
     pub draw: Draw<'a>,
     pub log_spread: f32,
@@ -119,7 +120,7 @@ pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
 
 /// [`greedy`] for each environment of a panel.
 pub(super) struct GreedyActions<'a> {
-    /// `[choices][PANEL]`
+    /// Outputs of the policy, `[choices][PANEL]`.
     pub logits: &'a [f32],
     pub choices: usize,
     pub env_actions: &'a mut [f32],
@@ -191,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Above 2³², so that both words of the step number matter.
+    /// First step number. It is above 2³², so that both halves of the number matter.
     const FIRST: u64 = (1 << 33) + 5;
 
     const LANE: u32 = 96;

@@ -14,7 +14,7 @@ use math::Isa;
 use worlds::control::Kind;
 
 impl Ppo {
-    /// Complete state at a boundary.
+    /// Complete state at a boundary, as arrays of a checkpoint.
     pub(super) fn saved(&self) -> Parts {
         let envs = self.config.envs;
         let mut parts = save(self.params.table(), [("", self.params.values())]);

@@ -10,8 +10,9 @@ pub(super) const RECENT: usize = 100;
 /// Statistics of one iteration; losses are means over all its minibatches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IterationStats {
-    /// Mean return of the last 100 finished episodes, or of all if there are fewer.
+    /// Mean return of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub mean_return: Option<f32>,
+    /// Mean length of the same episodes.
     pub mean_length: Option<f32>,
     pub policy_loss: f32,
     pub value_loss: f32,
@@ -21,9 +22,9 @@ pub struct IterationStats {
     pub explained_variance: f32,
     pub grad_norm: f32,
     pub lr: f32,
-    /// Episodes that ended in this iteration.
+    /// Number of episodes that ended in this iteration.
     pub episodes: u64,
-    /// Steps of all environments together.
+    /// Number of environment steps in this iteration, over all environments.
     pub samples: u64,
     pub times: Times,
 }
@@ -67,12 +68,12 @@ impl IterationStats {
 }
 
 progress! {
-    /// Steps of all environments.
+    /// Number of environment steps, over all environments.
     env_steps,
     episodes,
 }
 
-/// Seconds of an iteration, by the profiling clock.
+/// Seconds of the profiling clock for each part of an iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
     pub policy: f64,
@@ -81,7 +82,7 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
-    /// Whole iterations on another machine, which has no further breakdown.
+    /// Whole iteration on another machine, which does not report the parts.
     pub device: f64,
 }
 
@@ -104,7 +105,7 @@ impl RecentEpisodes {
         self.0[(n % RECENT as u64) as usize] = episode;
     }
 
-    /// Mean return and length of the last 100 of `episodes` episodes, or of all if there are fewer.
+    /// Mean return and length of the last 100 of `episodes` episodes, or of all if there are fewer; `None` if there are none.
     pub fn means(&self, episodes: u64) -> Option<[f32; 2]> {
         let recent = &self.0[..episodes.min(RECENT as u64) as usize];
         let mean = |sum: f64| (sum / recent.len() as f64) as f32;
@@ -124,7 +125,7 @@ pub struct LossSums {
 }
 
 impl LossSums {
-    /// Sum of the KL divergences from the policy that acted.
+    /// Sum over the minibatches of the KL divergence from the policy that acted.
     pub fn approx_kl(&self) -> f64 {
         self.metrics[KL]
     }
