@@ -6,13 +6,13 @@ use math::{Isa, Rng};
 /// Parametrisation of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateForm {
-    /// 16 logits; a gate is the mixture of all operations, weighted by their softmax, as published.
+    /// 16 logits. The gate is the mixture of all operations, weighted by the softmax of the logits, as published.
     Softmax,
     /// 4 logits: the outputs for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others: "Light Differentiable
     /// Logic Gate Networks", 2025).
     Four,
-    /// 16 logits with Gumbel noise. In training a gate is the operation of the largest logit; its gradient is that of the softmax at this
-    /// temperature (Yousefi and others: "Mind the Gap", 2025).
+    /// 16 logits with Gumbel noise. In training, the gate is the operation of the largest noisy logit; its gradient is that of the softmax
+    /// at this temperature (Yousefi and others: "Mind the Gap", 2025).
     Gumbel { temperature: f32 },
 }
 
@@ -23,17 +23,17 @@ impl GateForm {
     }
 }
 
-/// Automaton with soft gates.
+/// Automaton with soft gates, which are trained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Automaton {
     pub architecture: Architecture,
     pub wirings: Wirings,
     pub form: GateForm,
-    /// `[gates][16 or 4]`, in the order of [`Architecture::gates`].
+    /// Parameters of all gates, `[gates][16 or 4]`, in the order of [`Architecture::gates`].
     pub params: Vec<f32>,
 }
 
-/// Initial logit of passing the first input.
+/// Initial logit of the operation that passes the first input.
 const PASS_LOGIT: f32 = 10.0;
 /// ln((e¹⁰ + 7)/8): with this logit, a four-parameter gate starts as the same function as the 16 logits.
 const PASS_LOGIT_FOUR: f32 = 7.920_876;
@@ -61,7 +61,7 @@ impl Automaton {
         self.params.chunks(self.form.width()).map(op).collect()
     }
 
-    /// Weight of that operation in each gate, from 0 to 1.
+    /// Weight, from 0 to 1, of the operation that each gate is hardened to.
     pub fn certainty(&self) -> Vec<f32> {
         let share = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product(),
@@ -74,7 +74,7 @@ impl Automaton {
     }
 }
 
-/// Gumbel noise for the logits of all gates before an update: -ln(-ln u), u uniform in (0, 1).
+/// Fills `noise` with the Gumbel noise of all logits for one update: -ln(-ln u), u uniform in (0, 1).
 pub fn gumbel(isa: Isa, seed: u32, update: u32, noise: &mut [f32]) {
     Rng::new(seed, PURPOSE_GUMBEL).fill_uniform(isa, update, noise);
     for x in noise {

@@ -13,19 +13,21 @@ use worlds::logic::{Grid, Rule};
 pub struct Checked {
     /// Share of bits that differ from the target.
     pub wrong: f32,
-    /// Gates of the pruned circuit.
+    /// Number of gates of the pruned circuit.
     pub gates: usize,
-    /// Cell values of the first grid at the end. For a rule, the next states of all 512 states.
+    /// Final cell values of the first grid. For a rule, the next state of each of the 512 neighbourhoods.
     pub picture: Vec<u8>,
-    /// For a rule, the states with a wrong next state.
+    /// For a rule, the neighbourhoods with a wrong next state; otherwise empty.
     pub missed: Vec<u16>,
 }
 
-/// Number of random starts in a test. If all results are correct, [`CERTAIN`] more starts are required for a perfect score.
+/// Number of random starts in a first test. If all their results are correct, the test continues with [`CERTAIN`] further starts.
 const FIRST: usize = 4;
+/// Number of further starts that a perfect automaton must pass.
 const CERTAIN: usize = 60;
-/// Number of grids in a reported test, and in its confirmation.
+/// Number of grids in the test that a report contains.
 pub const FRESH: usize = 16;
+/// Number of grids in the confirmation of a perfect result.
 pub const CONFIRMING: usize = 1000;
 
 /// Circuit of an automaton, not pruned.
@@ -54,13 +56,13 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     Checked { wrong, gates, picture, missed: Vec::new() }
 }
 
-/// Next state of each of the 512 states of nine cells, for a one-channel circuit.
+/// Next state for each of the 512 states of nine cells, by a one-channel circuit.
 pub fn next_states(circuit: &Circuit) -> Vec<u8> {
     let words = (0..Rule::STATES / 64).map(|number| circuit.step(|input| every_state(input.neighbour, number))[0]);
     words.flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8)).collect()
 }
 
-/// States whose next state differs from the rule's.
+/// States of nine cells whose next state differs from the rule's.
 pub fn missed_states(rule: &Rule, next: &[u8]) -> Vec<u16> {
     (0..Rule::STATES as u16).zip(next).filter(|&(state, &next)| (next == 1) != rule.next(state.into())).map(|(state, _)| state).collect()
 }
@@ -81,7 +83,7 @@ pub struct Fresh<'a> {
     draw: u32,
     count: u32,
     fires: Vec<f32>,
-    /// First grid at the end of its rollout.
+    /// Final state of the first grid.
     pub first: Grid,
 }
 
@@ -102,7 +104,7 @@ impl<'a> Fresh<'a> {
         }
     }
 
-    /// Share of wrong bits in the next `grids` grids. A deterministic experiment needs one grid only.
+    /// Share of wrong bits in the final states of the next `grids` grids. A deterministic experiment runs one grid only.
     pub fn wrong(&mut self, grids: usize) -> f32 {
         let rollout = &self.experiment.rollout;
         let grids = if self.experiment.is_random() { grids } else { 1 };
@@ -133,7 +135,8 @@ impl<'a> Fresh<'a> {
     }
 }
 
-/// Runs a step of a grid; with a fire rate, only firing cells change.
+/// Runs one step of a grid. With a fire rate, only the firing cells change; `place` is the rollout, the step and the sample, as in
+/// [`fire`].
 pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),
@@ -145,6 +148,6 @@ pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, se
     }
 }
 
-/// Separates seeds of tests from seeds of training.
+/// Makes the seeds of tests differ from those of training.
 const FRESH_SEEDS: u32 = 0x5EED_0001;
 const PURPOSE_FRESH: u32 = 18;

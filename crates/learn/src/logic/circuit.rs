@@ -34,7 +34,7 @@ impl Input {
 /// Index of an input, or the number of inputs plus the index of a gate.
 pub type Wire = u32;
 
-/// A gate. Its ends are wires of inputs or earlier gates. An end that the operation ignores is 0.
+/// A gate. Its ends `a` and `b` are wires of inputs or of earlier gates. An end that the operation ignores is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gate {
     pub op: u8,
@@ -43,7 +43,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Returns for each end whether the operation depends on it.
+    /// Returns for `a` and for `b` whether the operation depends on this end.
     pub fn reads(self) -> (bool, bool) {
         let differs = |one: [bool; 2], other: [bool; 2]| apply(self.op, one[0], one[1]) != apply(self.op, other[0], other[1]);
         let a = differs([false, false], [true, false]) || differs([false, true], [true, true]);
@@ -58,15 +58,15 @@ impl Gate {
     }
 }
 
-/// A circuit; gates are in topological order.
+/// A circuit. Its gates are in topological order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     pub name: String,
-    /// True if the circuit was trained on a grid with joined opposite borders.
+    /// True if the circuit was trained on a grid whose opposite borders are joined.
     pub periodic: bool,
     pub inputs: Vec<Input>,
     pub gates: Vec<Gate>,
-    /// One wire per channel.
+    /// Wire of each channel's next state.
     pub outputs: Vec<Wire>,
 }
 
@@ -74,18 +74,18 @@ pub struct Circuit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub gates: usize,
-    /// Gates that return one of their ends unchanged.
+    /// Number of gates that return one of their ends unchanged.
     pub pass_through: usize,
-    /// Gates without effect on any output.
+    /// Number of gates without effect on any output.
     pub dead: usize,
-    /// Gates on the longest path from an input to an output.
+    /// Number of gates on the longest path from an input to an output.
     pub depth: usize,
 }
 
 /// Result of comparing two circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Number of compared states of the nine cells.
+    /// Number of states of the nine cells in which the circuits were compared.
     pub compared: usize,
     /// True if all possible states were compared.
     pub all: bool,
@@ -100,8 +100,8 @@ const OR: u8 = 7;
 type Word = u64;
 
 impl Circuit {
-    /// Circuit of an automaton with these gate operations, in parameter order. Kernels are repeated for each channel. Nothing is removed;
-    /// see [`Circuit::pruned`].
+    /// Circuit of an automaton whose gates have the operations `ops`, in parameter order. The kernels' gates are repeated for each channel.
+    /// No gate is removed; see [`Circuit::pruned`].
     pub fn harden(architecture: &Architecture, wirings: &Wirings, ops: &[u8]) -> Circuit {
         let Architecture { channels, kernels, .. } = *architecture;
         assert_eq!(ops.len(), architecture.gates(), "one operation per gate");
@@ -140,7 +140,7 @@ impl Circuit {
         ends.zip(ops).map(|((&a, &b), &op)| self.add(op, read[a as usize], read[b as usize])).collect()
     }
 
-    /// Circuit without gates that reads all nine cells of `channels` channels.
+    /// Circuit without gates whose inputs are all channels of the nine cells.
     pub fn new(name: &str, periodic: bool, channels: usize) -> Circuit {
         let inputs = (0..channels as u32).flat_map(|channel| (0..9).map(move |neighbour| Input { neighbour, channel })).collect();
         Circuit { name: name.into(), periodic, inputs, gates: Vec::new(), outputs: Vec::new() }
@@ -156,7 +156,7 @@ impl Circuit {
         self.outputs.len()
     }
 
-    /// Value of every wire for 64 cell states at once.
+    /// Value of every wire for 64 states of the nine cells at once. `read` returns the values of an input.
     pub fn values(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let mut values: Vec<Word> = Vec::with_capacity(self.inputs.len() + self.gates.len());
         values.extend(self.inputs.iter().map(|&input| read(input)));
@@ -170,13 +170,13 @@ impl Circuit {
         values
     }
 
-    /// Next state of all channels for 64 cell states.
+    /// Next state of each channel for 64 states of the nine cells at once. `read` returns the values of an input.
     pub fn step(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let values = self.values(read);
         self.outputs.iter().map(|&wire| values[wire as usize]).collect()
     }
 
-    /// Length of the longest path from an input to each gate, at least 1.
+    /// For each gate, the number of gates on the longest path from an input to it, itself included.
     pub fn layers(&self) -> Vec<usize> {
         let first = self.inputs.len();
         let mut layers: Vec<usize> = Vec::with_capacity(self.gates.len());
@@ -216,7 +216,8 @@ impl Circuit {
         }
     }
 
-    /// Compares the outputs of two circuits: in all states of the nine cells for one channel, otherwise in random states.
+    /// Compares the outputs of two circuits. Circuits with one channel are compared in all states of the nine cells, others in random
+    /// states.
     pub fn verify(&self, other: &Circuit, seed: u32) -> Verified {
         let all = self.channels() == 1;
         let words = if all { 8 } else { RANDOM_WORDS };
@@ -234,7 +235,7 @@ impl Circuit {
         Verified { compared: 64 * words, all, equal: (0..words).all(same) }
     }
 
-    /// Sum of three bits: the ones and the twos.
+    /// Adds gates for the sum of three bits. Returns the wires of its lower and its upper bit.
     fn full_adder(&mut self, a: Wire, b: Wire, c: Wire) -> (Wire, Wire) {
         let half = self.add(XOR, a, b);
         let (one, other) = (self.add(AND, a, b), self.add(AND, half, c));
@@ -265,11 +266,11 @@ fn word(op: u8, a: Word, b: Word) -> Word {
     bit(3, !a & !b) | bit(2, !a & b) | bit(1, a & !b) | bit(0, a & b)
 }
 
-/// Bits of this neighbour in the states 64 n to 64 n + 63.
+/// Bits of one neighbour in the states 64 `number` to 64 `number` + 63 of the nine cells.
 pub(super) fn every_state(neighbour: u8, number: usize) -> Word {
     (0..64).fold(0, |word, bit| word | ((64 * number + bit) as Word >> neighbour & 1) << bit)
 }
 
-/// Number of words: 8,192 random states.
+/// Number of words for a comparison in random states: 8,192 states.
 const RANDOM_WORDS: usize = 128;
 const PURPOSE_VERIFY: u32 = 4;

@@ -1,5 +1,5 @@
-//! Targets of automata: the published experiments with their shapes, and user-defined targets. Defines the start and the target of a
-//! rollout, independent of the learning method.
+//! Targets of automata: the published experiments with their shapes, and user-defined targets. An experiment defines the start and the
+//! target of a rollout, independent of the learning method.
 
 use super::rollout::Rollout;
 use super::{Architecture, LogicError, Wiring};
@@ -10,7 +10,8 @@ use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
 choices! {
-    /// Available experiments. The first is the room's default, because its growth is visible.
+    /// Available experiments. The first is the room's default, because its growth is visible. The target of `Life` and `Rule` is one step
+    /// of a rule; the target of other presets is a pattern.
     pub enum Preset {
         Checkerboard = "checkerboard", "Checkerboard";
         Life = "life", "Game of Life";
@@ -73,7 +74,7 @@ settings! {
             "Number of steps in which a grid must become the target.", when |of| !of.preset.is_rule()];
         fixed fire_rate: f32 = 1.0, [linear(0.1, 1.0), "Fire rate: share of cells that update", "",
             "Probability that a cell updates in a step. Below 1, cells update asynchronously.", when |of| !of.preset.is_rule()];
-        /// Side of the training grid of a checkerboard; each of the two presets has its own range.
+        /// Side of the training grid of a checkerboard. The synchronous and the asynchronous preset have different ranges.
         fixed side: usize = 0,
             [whole(4.0, 16.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Checkerboard],
             [whole(4.0, 14.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Asynchronous];
@@ -107,10 +108,12 @@ pub enum ExperimentError {
     Steps { steps: usize, width: usize, height: usize, needs: usize },
 }
 
-/// Maximum gate evaluations in one update of a member, forward. This takes some tenths of a second, during which a run cannot stop or save.
+/// Maximum number of gate evaluations in the forward pass of one update of a member. They take some tenths of a second, during which a run
+/// cannot stop or save.
 const MOST_WORK: f64 = 2e9;
-/// Limits of a drawing's sides.
+/// Minimum number of cells along a drawing's sides.
 pub const LEAST_SIDE: usize = 4;
+/// Maximum number of cells along a drawing's sides.
 pub const MOST_SIDE: usize = 32;
 
 /// Drawing of a heart.
@@ -123,7 +126,7 @@ impl Preset {
         matches!(self, Preset::Life | Preset::Rule)
     }
 
-    /// Side of the preset's checkerboard.
+    /// Side of the preset's full checkerboard; `None` for presets without a checkerboard.
     pub fn board(self) -> Option<usize> {
         match self {
             Preset::Checkerboard => Some(16),
@@ -238,15 +241,15 @@ impl Config {
     }
 }
 
-/// Cells along the side of a checkerboard square.
+/// Number of cells along the side of a checkerboard square.
 const SQUARE: usize = 2;
 
 /// Initial state of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
-    /// Different random bits in every channel each time.
+    /// Random bits in every channel, different for each rollout.
     Random,
-    /// One in all channels of the middle cell.
+    /// The middle cell is 1 in all channels, all other cells are 0.
     Seed,
     Blank,
 }
@@ -255,7 +258,7 @@ pub enum Starts {
 pub enum Task {
     /// One step of a rule, for any cells.
     Rule(Rule),
-    /// A pattern in the first channels after a number of steps.
+    /// A pattern in the first channels at the end of the rollout.
     Pattern { target: Grid, starts: Starts },
 }
 
@@ -277,7 +280,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Returns true if a grid's evolution is random, by its start or by the cells that fire. A rule is deterministic.
+    /// Returns true if a grid's evolution is random, because of its start or of the cells that fire. A rule is deterministic.
     pub fn is_random(&self) -> bool {
         match &self.task {
             Task::Rule(_) => false,
@@ -285,7 +288,7 @@ impl Experiment {
         }
     }
 
-    /// Number of visible channels.
+    /// Number of visible channels, which are compared with the target.
     pub fn shown(&self) -> usize {
         match &self.task {
             Task::Rule(_) => 1,
@@ -293,14 +296,14 @@ impl Experiment {
         }
     }
 
-    /// Gates evaluated in the rollouts of an update.
+    /// Number of gates evaluated in the forward pass of an update.
     pub fn work(&self) -> f64 {
         let Rollout { width, height, steps, batch, .. } = self.training;
         (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
     }
 
-    /// Fills starts and targets of update number `update`, `[batch][channels][height][width]` each. For a rule, `share` of the batch uses
-    /// the states `hard` of nine cells; the rest is random.
+    /// Fills the starts and targets of update number `update`, each `[batch][channels][height][width]`. For a rule, `share` of the batch
+    /// starts with neighbourhoods from `hard`, if there are any; the rest is random.
     pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;
@@ -343,7 +346,7 @@ impl Experiment {
         }
     }
 
-    /// Initial grid of any size, as in training.
+    /// Initial grid of any size, of the same kind as in training.
     pub fn start(&self, width: usize, height: usize, random: &mut Sequence) -> Grid {
         let channels = self.architecture.channels;
         match &self.task {
@@ -353,7 +356,7 @@ impl Experiment {
         }
     }
 
-    /// Target of a grid of this size, if known.
+    /// Target of a grid of this size; `None` if it is unknown, and for a rule.
     pub fn target(&self, width: usize, height: usize) -> Option<Grid> {
         let Task::Pattern { target, starts } = &self.task else { return None };
         if (width, height) == (target.width, target.height) {

@@ -1,5 +1,5 @@
-//! Tests of a hardened automaton outside its training conditions: fresh and larger grids, longer rollouts, dead cells and damage. Runs in
-//! slices.
+//! Tests of a hardened automaton outside its training conditions: fresh and larger grids, longer rollouts, dead cells and damage. The tests
+//! run in slices. A trial is one of the tests that follow the test on fresh grids.
 
 use super::check::{CONFIRMING, FRESH, Fresh, differs, missed_states, next_states, step_packed};
 use super::circuit::{Circuit, PackedGrid};
@@ -8,47 +8,48 @@ use math::rng::Sequence;
 use math::{Isa, Rng};
 use worlds::logic::{Area, Damage, Grid, Rule};
 
-/// Shares of correct cells; `None` if not tested.
+/// Share of correct cells in each test; `None` if the test was not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generalised {
-    /// On fresh grids as in training; for a rule, the share of all 512 neighbourhoods.
+    /// On fresh grids with the size and steps of training; for a rule, the share of all 512 neighbourhoods with a correct next state.
     pub perfect: Option<f64>,
     /// On a larger grid with more steps.
     pub larger: Option<f64>,
-    /// Around a block of cells that is kept blank all the time.
+    /// Around a block of cells that is blanked after every step.
     pub damaged: Option<f64>,
-    /// After the block was released.
+    /// In all cells, some steps after a block was last blanked.
     pub healed: Option<f64>,
-    /// On average, while a block is blanked at every step.
+    /// Mean over the later steps of a long rollout, in which a random block is blanked after every step.
     pub long: Option<f64>,
 }
 
-/// The other tests require at least this share of correct cells.
+/// Minimum of `perfect` for the trials.
 const WORTH_IT: f64 = 0.9;
 /// Maximum product of cells and steps in a slice of a trial.
 const SLICE: usize = 1 << 20;
 
-/// Size and duration of a trial.
+/// Kind, grid size and number of steps of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     what: What,
-    /// Cells along a side. Blocks with `from` > 0 use a grid of the training size, which need not be square.
+    /// Number of cells along a side. A [`What::Block`] with `from` > 0 uses a grid of the training size instead, which need not be square.
     size: usize,
     steps: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// Compares steps of a rule on random cells.
+    /// Compares some steps on random cells with a rule.
     Rule,
     Larger,
-    /// Blanks a block of this size in the middle, after steps `from` to `held`. The result covers the cells around it, or all cells.
+    /// Blanks a block of side `block` in the middle after each of the steps `from + 1` to `held`. If the block stays blank to the end, only
+    /// the cells around it count.
     Block {
         block: usize,
         held: usize,
         from: usize,
     },
-    /// Blanks a block of this size at a random position after each step.
+    /// Blanks a block of this side at a random position after each step.
     Resets(usize),
 }
 
@@ -73,16 +74,16 @@ pub struct Confirmation {
     wrong: f64,
 }
 
-/// Grids per slice of a confirmation.
+/// Number of grids per slice of a confirmation.
 const GRIDS: usize = 20;
 
 impl Confirmation {
-    /// Equal seeds give equal grids.
+    /// Creates the test. Equal seeds give equal grids.
     pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Confirmation {
         Confirmation { isa, experiment: experiment.clone(), circuit, seed, done: 0, wrong: 0.0 }
     }
 
-    /// Runs a slice; returns the share of correct cells after the last one.
+    /// Runs one slice; returns the share of correct cells after the last slice.
     pub fn advance(&mut self) -> Option<f64> {
         let draw = (self.done / GRIDS) as u32;
         let mut fresh = Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, draw);
@@ -93,13 +94,13 @@ impl Confirmation {
 }
 
 impl Generalisation {
-    /// Tests the pruned circuit of an automaton. Equal seeds give equal grids.
+    /// Creates the tests of a pruned circuit. Equal seeds give equal grids.
     pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Generalisation {
         let (experiment, found) = (experiment.clone(), Generalised::default());
         Generalisation { isa, experiment, circuit, seed, found, trials: Vec::new(), under_way: None }
     }
 
-    /// Runs a slice; returns the result after the last one.
+    /// Runs one slice; returns the result after the last slice.
     pub fn advance(&mut self) -> Option<Generalised> {
         if self.found.perfect.is_none() {
             let wrong = match &self.experiment.task {
@@ -135,7 +136,7 @@ impl Generalisation {
     }
 }
 
-/// Trials as published; for other targets, the trials that apply.
+/// Published trials of a preset. Targets of users have the trials that apply to them.
 fn trials(experiment: &Experiment) -> Vec<Trial> {
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
     let (side, steps) = (width.max(height), experiment.rollout.steps);
@@ -163,8 +164,9 @@ struct UnderWay {
     seed: u32,
     step: usize,
     fires: Vec<f32>,
-    /// Sum of the shares of correct cells and the number of samples, if there are several.
+    /// Sum of the sampled shares of correct cells.
     right: f64,
+    /// Number of samples; 0 if only the final state counts.
     samples: u32,
 }
 
@@ -180,7 +182,7 @@ impl UnderWay {
         UnderWay { isa, trial, packed, grid, target, random, seed, step: 0, fires, right: 0.0, samples: 0 }
     }
 
-    /// Returns the share of correct cells when the trial is done.
+    /// Runs some steps; returns the share of correct cells after the last step.
     fn advance(&mut self, experiment: &Experiment) -> Option<f64> {
         let steps = self.trial.steps;
         for _ in 0..(SLICE / self.fires.len()).max(1) {
@@ -196,7 +198,7 @@ impl UnderWay {
         (self.step == steps).then(|| self.result())
     }
 
-    /// Blanks the trial's cells after a step.
+    /// Blanks the cells that the trial prescribes after the step just taken.
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial.what {
@@ -218,7 +220,7 @@ impl UnderWay {
         }
     }
 
-    /// Samples whether a step follows the rule, at `RULE_SAMPLES` points of the trial.
+    /// Before `RULE_SAMPLES` of the steps, compares one step of the circuit with the rule.
     fn sample_rule(&mut self, experiment: &Experiment) {
         let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_SAMPLES;
@@ -262,7 +264,7 @@ impl Trial {
         }
     }
 
-    /// Returns true if the block stays blank to the end.
+    /// Returns true if the block is blanked until the last step.
     fn holds_on(self) -> bool {
         matches!(self.what, What::Block { held, from: 0, .. } if held == self.steps)
     }
@@ -272,8 +274,9 @@ fn middle(width: usize, height: usize, block: usize) -> Area {
     Area::Block { x: (width - block) / 2, y: (height - block) / 2, width: block, height: block }
 }
 
-/// Number of sampled steps of a rule; and number of steps after which a grid has settled.
+/// Number of sampled steps of a rule.
 const RULE_SAMPLES: usize = 3;
+/// Number of steps after which a grid has settled.
 const SETTLED: usize = 200;
 const FIRES: u32 = u32::MAX;
 const PURPOSE_TRIALS: u32 = 19;

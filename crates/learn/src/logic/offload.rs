@@ -10,7 +10,7 @@ use math::Isa;
 use math::par::{self, Movable};
 use std::any::Any;
 
-/// Data that a machine needs to prepare.
+/// Data that a machine needs to prepare the training of a population.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OffloadSpec {
     pub architecture: Architecture,
@@ -21,13 +21,13 @@ pub struct OffloadSpec {
 }
 
 impl OffloadSpec {
-    /// Number of values in a member's rollout starts, and in its targets.
+    /// Number of values in a member's starts, and in its targets, for one update.
     pub fn sizes(&self) -> [usize; 2] {
         let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
         [cells * self.architecture.channels, cells * self.loss_channels]
     }
 
-    /// Parameters of a member.
+    /// Number of parameters of a member.
     pub fn params(&self) -> usize {
         self.architecture.gates() * self.form.width()
     }
@@ -41,9 +41,9 @@ impl Request for OffloadSpec {
 /// Result of training steps. Vectors are reused between results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
-    /// Sums of each member's statistics since the last result.
+    /// For each member, the sums of its statistics since the last result.
     pub sums: Vec<StepStats>,
-    /// `[member][params]`
+    /// Parameters, `[member][params]`. The moments have the same layout.
     pub params: Vec<f32>,
     pub m: Vec<f32>,
     pub v: Vec<f32>,
@@ -58,23 +58,24 @@ impl Trained {
     }
 }
 
-/// Training steps of a population on a machine. Steps run without intermediate results.
+/// Trains a population on a machine. Steps return nothing; a result is requested when it is needed.
 pub trait Accelerator: Movable {
     /// Copies a member's state, wires and random seed to the machine.
     fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;
 
-    /// Starts an update of each member that `learns`; the others are unchanged. Starts and targets are those of [`Trainer::step`], member
-    /// by member; values of members that do not learn are ignored.
+    /// Starts an update of each member whose entry in `learns` is true; other members are unchanged. `starts` and `targets` contain the
+    /// values of all members, one member after another, in the layout of [`Trainer::step`]; the values of unchanged members are ignored.
     fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault>;
 
-    /// Requests the result of all steps so far. Only one request may be pending.
+    /// Requests the result of all steps so far. Only one request may be pending at a time.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if `trained` has been filled with the requested result. It may block for a moment on platforms that allow it.
+    /// Returns true if the requested result has arrived and `trained` contains it. The call may block for a moment on platforms that allow
+    /// blocking.
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
 }
 
-/// The CPU as a machine for this work. Its results are bit-identical to plain training.
+/// The CPU as a machine for the training of populations. Its results are bit-identical to training without offloading.
 pub struct Local(pub Isa);
 
 impl Machine for Local {

@@ -1,6 +1,7 @@
-//! A population. Success depends on the seed, so several members with different wires and data train in parallel. A perfect member stops
-//! training, unless it is the only member. A stagnant member restarts with the next seed. Members share no data, so results do not depend
-//! on threads.
+//! A population of automata. Success depends on the seed, so several members with different wires and data train in parallel. A member is
+//! perfect if its hardened automaton makes no error in a test; it stops training, unless it is the only member. A stagnant member (no lower
+//! hard loss for many updates) is replaced by a new member with the next seed. Members share no data, so results do not depend on the
+//! number of threads.
 
 mod offload;
 mod offloaded;
@@ -21,17 +22,20 @@ use worlds::logic::Rule;
 /// Statistics of one iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// Means over the members that trained: squared error per cell, share of wrong cells of the hardened automaton, and gradient norm.
+    /// Squared error per cell, mean over the members that trained in this iteration; `None` if no member trained.
     pub loss: Option<f32>,
+    /// Hard loss: share of wrong cells of the hardened automaton, mean over the same members.
     pub hard_loss: Option<f32>,
+    /// Gradient norm, mean over the same members.
     pub grad_norm: Option<f32>,
-    /// Hard loss of the best member, and its mean certainty: the weight of the hardened operation in each gate.
+    /// Hard loss of the best member.
     pub best: f32,
+    /// Certainty of the best member: mean over its gates of the weight of the operation that the gate is hardened to.
     pub certainty: f32,
-    /// Seconds for training and for tests of hardened automata.
+    /// Seconds for training, and for tests of hardened automata.
     pub parts_s: [f64; 2],
     pub finite: bool,
-    /// Updates of all members.
+    /// Number of updates in this iteration, over all members.
     pub updates: u64,
 }
 
@@ -55,10 +59,11 @@ impl From<Stats> for Iteration {
 }
 
 progress! {
-    /// Updates of all members.
+    /// Number of updates, over all members.
     updates,
-    /// Perfect members, and all ended members: perfect or restarted.
+    /// Number of members that became perfect.
     perfect_runs,
+    /// Number of members that became perfect, or were replaced as stagnant.
     ended,
 }
 
@@ -66,17 +71,21 @@ pub struct Member {
     pub seed: u32,
     pub trainer: Trainer,
     pub perfect: bool,
-    /// Squared error per cell, mean over the newest iteration.
+    /// Squared error per cell, mean over the newest iteration in which the member trained; `None` before the first.
     pub loss: Option<f32>,
-    /// Test of the newest hardened automaton.
+    /// Result of the newest test.
     pub checked: Checked,
-    /// Lowest hard loss so far, and the number of updates at that time.
+    /// Lowest hard loss so far.
     best: f32,
+    /// Number of updates when the lowest hard loss was reached.
     best_at: u64,
-    /// Remaining updates in this iteration; and completed updates with their sums.
+    /// Number of remaining updates in this iteration.
     left: u32,
+    /// Number of completed updates in this iteration.
     done: u32,
+    /// Sum of the losses per cell over these updates.
     loss_sum: f32,
+    /// Sum of the gradient norms over these updates.
     grad_norm_sum: f32,
     start: Vec<f32>,
     target: Vec<f32>,
@@ -88,7 +97,7 @@ pub struct Population {
     config: Config,
     experiment: Experiment,
     members: Vec<Member>,
-    /// Number of members started so far; it determines the next seed.
+    /// Number of members started so far, replacements included; it determines the next seed.
     begun: u32,
     progress: Progress,
     /// Parameters of all members at the newest boundary.
@@ -101,19 +110,19 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// End of an iteration: tests hardened automata, as many per slice as there are threads. Members that trained come first, then the
-/// replacements of others. Results take effect after all tests, so a population saved before that repeats the tests.
+/// End of an iteration. Each slice tests as many hardened automata as there are threads. First the members that trained are tested, then
+/// the members that replace others. The results take effect after all tests; if a population is saved before, it repeats the tests.
 #[derive(Default)]
 struct Ending {
-    /// Replacements with their positions. They are chosen when all trained members have been tested.
+    /// New members, with the positions of the members that they replace. `None` until all trained members have been tested.
     replacements: Option<Vec<(usize, Member)>>,
-    /// Number of tested members: of those that trained, or of the replacements.
+    /// Number of tested members, among the trained members or, if there are replacements, among these.
     tested: usize,
 }
 
-/// Gate evaluations of one member per slice, forward; some milliseconds.
+/// Gate evaluations of one member's forward passes per slice; they take some milliseconds.
 const SLICE_WORK: f64 = 2e7;
-/// Limit of parameters; beyond it an update has no effect in f32.
+/// Limit of the absolute value of a parameter. Beyond it, an update has no effect in f32.
 const WILD: f32 = 1e9;
 
 impl Population {
@@ -168,7 +177,7 @@ impl Population {
         Rng::new(self.seed, PURPOSE_SEEDS).block([number, 0, 0, 0])[0]
     }
 
-    /// Creates a member, or restores it from `saved`.
+    /// Creates a member; with `saved`, restores its training state.
     fn member(&self, seed: u32, saved: Option<&Find>) -> Result<Member, ExperimentError> {
         let (config, experiment) = (&self.config, &self.experiment);
         let form = match config.form {
@@ -213,7 +222,7 @@ impl Population {
         }
     }
 
-    /// Tests as many members as there are threads; returns the replacements when all have been tested.
+    /// Tests as many members as there are threads. Returns the replacements after all tests, otherwise `None`.
     fn test_members(&mut self) -> Option<Vec<(usize, Member)>> {
         let mut ending = self.ending.take().unwrap_or_default();
         let all: &mut dyn Iterator<Item = &mut Member> = match &mut ending.replacements {
@@ -266,7 +275,7 @@ impl Population {
         stats
     }
 
-    /// New members that replace stagnant ones. If all members are perfect, only the best is kept.
+    /// New members for stagnant ones, with their positions. If all members are perfect, all except the best are replaced.
     fn replacements(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
         let is_perfect = |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
@@ -280,7 +289,7 @@ impl Population {
         (1..).zip(replaced).map(begin).collect()
     }
 
-    /// Records perfect members and counts stagnant ones.
+    /// Marks perfect members, and counts the members that became perfect or stagnant.
     fn record_results(&mut self) {
         let patience = u64::from(self.config.patience);
         for member in self.members.iter_mut().filter(|member| member.done > 0) {
@@ -306,12 +315,12 @@ impl Population {
         }
     }
 
-    /// Member with the fewest wrong cells; ties go to the smallest circuit.
+    /// Index of the member with the fewest wrong cells; ties go to the smallest circuit.
     pub fn best(&self) -> usize {
         self.best_of(0..self.members.len())
     }
 
-    /// As [`Self::best`], among some members.
+    /// As [`Self::best`], among the members with these indices.
     pub fn best_of(&self, members: impl Iterator<Item = usize>) -> usize {
         let rank = |i: &usize| {
             let Checked { wrong, gates, .. } = self.members[*i].checked;
@@ -351,7 +360,7 @@ impl Population {
         self.isa
     }
 
-    /// Seed of the run.
+    /// Seed of the population, from which the members' seeds derive.
     pub fn seed(&self) -> u32 {
         self.seed
     }
@@ -407,8 +416,8 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Runs updates of as many members as there are threads. After all updates it tests as many members per slice; the last test ends the
-    /// iteration.
+    /// Trains as many members as there are threads for some updates. After all updates, each slice tests as many members as there are
+    /// threads; the last of these slices ends the iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -508,7 +517,7 @@ impl Learner for Population {
 }
 
 impl Member {
-    /// A perfect member keeps training only if it is the sole member.
+    /// Returns true if the member trains: if it is not perfect, or is the only member.
     fn learns(&self, alone: bool) -> bool {
         !self.perfect || alone
     }
@@ -535,7 +544,7 @@ impl Member {
         }
     }
 
-    /// Returns true if the member was tested and its hard loss has not fallen for `patience` updates.
+    /// Returns true if the member trained in this iteration, was never perfect, and its hard loss has not fallen for `patience` updates.
     fn is_stuck(&self, patience: u64) -> bool {
         let is_no_better = self.done > 0 && self.checked.wrong >= self.best;
         is_no_better && self.best > 0.0 && self.trainer.updates() - self.best_at >= patience
@@ -548,7 +557,7 @@ impl Member {
     }
 }
 
-/// Hardens and tests members.
+/// Hardens and tests each member.
 fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     par::each_mut(members, |_, member| {
         let trainer = &member.trainer;
@@ -556,7 +565,8 @@ fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     });
 }
 
-/// Sets the initial logit of passing the first input; the other logits stay 0. Four-parameter gates get the logit of the same function.
+/// Sets the initial logit of the operation that passes the first input; the other logits stay 0. Four-parameter gates receive the logits
+/// that make the same function.
 fn set_initial_logit(automaton: &mut Automaton, logit: f32) {
     let to = match automaton.form {
         GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),

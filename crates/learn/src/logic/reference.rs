@@ -1,4 +1,5 @@
-//! Reference implementation of [`super::train`] in f64: one cell at a time; every gate is the explicit mixture of its 16 operations.
+//! Reference implementation of [`super::train`] in f64. It computes one cell at a time, and each gate as the explicit mixture of its 16
+//! operations.
 
 use super::automaton::{Automaton, GateForm};
 use super::circuit::{Circuit, Input};
@@ -6,8 +7,8 @@ use super::rollout::Rollout;
 use super::{OPS, coefficients};
 use worlds::logic::beside;
 
-/// Loss and gradient of the parameters; the loss is that of [`super::train::Trainer::step`]. `fires(step, sample, cell)` returns whether a
-/// cell fires. `noise` is added to the logits of gates with Gumbel noise.
+/// Loss of a rollout, and its gradient with respect to the parameters; the loss is that of [`super::train::Trainer::step`]. `fires(step,
+/// sample, cell)` returns whether a cell fires. `noise` is added to the logits of gates with Gumbel noise.
 pub fn loss_and_gradient(
     automaton: &Automaton,
     rollout: &Rollout,
@@ -39,7 +40,7 @@ pub fn loss_and_gradient(
     (loss, twin.params_gradient(&d_mix))
 }
 
-/// Soft state after all steps, for gates without noise.
+/// Soft state at the end of a rollout. Gates with Gumbel noise are computed without it, as softmax gates.
 pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl Fn(usize, usize, usize) -> bool) -> Vec<f64> {
     let mut soft = automaton.clone();
     if let GateForm::Gumbel { .. } = soft.form {
@@ -57,11 +58,11 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// All gates evaluated for a cell, with their wires; their operations are ignored.
+    /// All gates evaluated for a cell, with their wires. Their operations are placeholders.
     circuit: Circuit,
-    /// Weight of each operation in a gate, forward.
+    /// Weight of each operation in a gate, in the forward pass.
     mix: Vec<[f64; OPS]>,
-    /// The weights used for the gradient of the parameters.
+    /// Weight of each operation in a gate, from which the gradient of the parameters is computed.
     soft: Vec<[f64; OPS]>,
 }
 
@@ -100,7 +101,7 @@ impl Twin<'_> {
         self.rollout.width * self.rollout.height
     }
 
-    /// Index of the parameters of a circuit's gate; kernels process every channel.
+    /// Index of the parameters of a gate of `circuit`, in which the kernels' gates are repeated for each channel.
     fn number(&self, gate: usize) -> usize {
         let shape = &self.automaton.architecture;
         let kernels = shape.kernels * shape.perception.iter().sum::<usize>();
@@ -108,7 +109,7 @@ impl Twin<'_> {
         update.map_or_else(|| gate % kernels, |gate| kernels + gate)
     }
 
-    /// Index in a state of an input of a cell's circuit; `None` outside the grid.
+    /// Index in the state of an input of a cell's circuit; `None` if the input is outside the grid.
     fn place(&self, cell: usize, input: Input) -> Option<usize> {
         let &Rollout { width, height, periodic, .. } = self.rollout;
         let at = (cell % width, cell / width);
@@ -116,7 +117,7 @@ impl Twin<'_> {
         Some(input.channel as usize * self.plane() + y * width + x)
     }
 
-    /// Values of a cell's wires: its inputs, then its gates' outputs.
+    /// Values of all wires of a cell: the inputs, then the gates' outputs.
     fn wires(&self, state: &[f64], cell: usize) -> Vec<f64> {
         let read = |&input: &Input| self.place(cell, input).map_or(0.0, |at| state[at]);
         let mut x: Vec<f64> = self.circuit.inputs.iter().map(read).collect();
@@ -171,7 +172,7 @@ impl Twin<'_> {
         d_state
     }
 
-    /// Converts the gradient of the operation weights to that of the parameters.
+    /// Converts the gradient with respect to the operation weights to the gradient with respect to the parameters.
     fn params_gradient(&self, d_mix: &[[f64; OPS]]) -> Vec<f64> {
         let automaton = self.automaton;
         let width = automaton.form.width();
@@ -198,7 +199,7 @@ impl Twin<'_> {
     }
 }
 
-/// Probability that a four-parameter gate outputs what `op` does for the v-th pair of inputs.
+/// Probability that the output of a four-parameter gate for the v-th pair of inputs is that of `op`.
 fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
     let one = 1.0 / (1.0 + f64::from(-params[v]).exp());
     if op >> (3 - v) & 1 == 1 { one } else { 1.0 - one }

@@ -1,5 +1,7 @@
-//! Soft rollout, forward and backward. Only the state of each step is kept. In the backward pass, each block of cells recomputes the
-//! activations of a step, which fit the second-level cache, and propagates through them at once.
+//! Soft rollout, forward and backward. Only the states before the steps are kept. In the backward pass, each block of cells recomputes the
+//! activations of a step, which fit into the second-level cache, and immediately propagates gradients through them.
+//!
+//! Arrays of a block have one lane for each of its [`CELLS`] cells. A gradient array has the prefix `d_`.
 
 use super::automaton::{Automaton, GateForm};
 use super::fire;
@@ -19,15 +21,17 @@ pub(super) struct Network {
     /// Number of chunks of kernels. The kernels of a chunk are processed together, so that intermediate values stay in the first-level
     /// cache.
     chunks: usize,
-    /// Layers of one chunk.
+    /// Layers of the perception, with the kernels of one chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// Rows of the update's outputs if each layer overwrites the one before, and the number of rows needed.
+    /// Row of each output of the update, if each layer of the update overwrites the layer before.
     moved: Vec<u32>,
+    /// Number of rows that the update needs in this case.
     rows: usize,
-    /// Index of each gate in `coefficients` and in the gradient sums. The order is: layers of a chunk, then the next chunk, then the
-    /// update.
+    /// Index of each gate in `coefficients` and in the gradient sums. Their order is: the layers of the first chunk, the layers of each
+    /// further chunk, the layers of the update.
     pub places: Vec<u32>,
+    /// Coefficients of each gate: see [`super::coefficients`].
     pub coefficients: Vec<[f32; 4]>,
     /// Data for the gradient of the coefficients: see [`math::logic::slopes`].
     pub soft: Vec<f32>,
@@ -98,7 +102,8 @@ impl Network {
         Network { channels, group, chunks, perception, update, moved, rows: rows.count(), places, coefficients, soft }
     }
 
-    /// Computes coefficients from the parameters. `noise` applies to Gumbel gates; without it they are plain mixtures.
+    /// Computes the coefficients from the parameters. `noise` is for gates with Gumbel noise; if it is empty, these gates are plain
+    /// mixtures.
     pub fn prepare(&mut self, isa: Isa, automaton: &Automaton, noise: &[f32]) {
         let form = form(automaton.form, noise);
         let Network { places, soft, coefficients, .. } = self;
@@ -109,7 +114,7 @@ impl Network {
         self.group * CELLS
     }
 
-    /// Number of gates evaluated per cell.
+    /// Number of gate evaluations per cell and step.
     fn work(&self) -> usize {
         self.channels * self.chunks * self.chunk(0).len() + self.update_gates().len()
     }
@@ -133,15 +138,16 @@ pub(super) fn form(form: GateForm, noise: &[f32]) -> Form<'_> {
     }
 }
 
-/// Grids of a batch, `[sample][channel][line][cell]` with a border of one cell, split into blocks of cells.
+/// Layout of the grids of a batch, `[sample][channel][line][cell]`. Each grid has a border of one cell. The cells are split into blocks.
 struct Grids {
     width: usize,
     height: usize,
     periodic: bool,
     batch: usize,
     channels: usize,
+    /// Runs of adjacent cells, in the order of the blocks.
     runs: Vec<Run>,
-    /// Range of runs in each block.
+    /// Range of each block in `runs`.
     blocks: Vec<Range<usize>>,
 }
 
@@ -186,7 +192,7 @@ impl Grids {
         &self.runs[self.blocks[block].clone()]
     }
 
-    /// Calls `f` with matching ranges of a block and of the grids, for each channel.
+    /// Calls `f` for each channel and each run of a block, with the run's range in the block's lanes and in the grids.
     fn each_run(&self, block: usize, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         for c in 0..self.channels {
             for run in self.runs(block) {
@@ -196,7 +202,7 @@ impl Grids {
         }
     }
 
-    /// Copies from `[sample][channel][height][width]`.
+    /// Copies cells from `[sample][channel][height][width]` to the grids' layout.
     fn load(&self, from: &[f32], to: &mut [f32]) {
         for (i, line) in from.chunks_exact(self.width).enumerate() {
             let at = i / self.height * self.plane() + (i % self.height + 1) * self.stride() + 1;
@@ -212,7 +218,7 @@ impl Grids {
         }
     }
 
-    /// Copies the edges of a periodic grid to the opposite borders.
+    /// Copies the edges of periodic grids to the opposite borders.
     fn close(&self, grids: &mut [f32]) {
         if !self.periodic {
             return;
@@ -227,7 +233,7 @@ impl Grids {
         }
     }
 
-    /// Transpose of [`Self::close`] for gradients: adds border values to the cells that they were copied from.
+    /// Transpose of [`Self::close`] for gradients: adds each border value to the cell that it was copied from.
     fn fold(&self, grids: &mut [f32]) {
         if !self.periodic {
             return;
@@ -246,52 +252,54 @@ impl Grids {
     }
 }
 
-/// Size in bytes of the first layer's values in a chunk.
+/// Maximum size, in bytes, of the first layer's values in a chunk.
 const FIRST_CACHE: usize = 1 << 14;
 
-/// Gate evaluations in a step that justify another thread.
+/// Number of gate evaluations per step and piece; less work does not justify another thread.
 const PIECE: usize = 1 << 19;
 
-/// Work unit of a thread: some blocks with separate sums, so that results do not depend on the assignment of threads.
+/// Work of one thread at a time: some blocks with their own sums, so that results do not depend on the number of threads.
 struct Piece {
     blocks: Range<usize>,
-    /// Next state: `[block][channel][CELLS]`.
+    /// Next state of the blocks, `[block][channel][CELLS]`.
     out: Vec<f32>,
-    /// Gradient of the previous state, and its nonzero range in each channel of a sample.
+    /// This piece's part of the gradient of the state before the step.
     d_grids: Vec<f32>,
+    /// Each sample of the blocks, with the range of cells in its planes where `d_grids` can be nonzero.
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,
 }
 
-/// Scratch memory for one block; contents are not kept between blocks.
+/// Scratch memory for one block at a time; no contents are kept between blocks.
 struct Workspace {
     patches: Buffer,
-    /// All layers of the perception except the last.
+    /// Outputs of all layers of the perception except the last.
     inner: Buffer,
-    /// Input of the update: the channels, then the kernels' outputs. If nothing is kept, the update's layers overwrite it.
+    /// Input of the update: the channels, then the kernels' outputs. If no activations are kept, the update's layers overwrite this input.
     features: Buffer,
     layers: Buffer,
     /// Output of the update, then its gradient.
     ends: Buffer,
     d_features: Buffer,
-    /// Gradient of the nine cells of a group.
+    /// Gradient of the nine cells around each cell, for one group of channels.
     d_patch: Buffer,
-    /// Gradient of cells that did not fire.
+    /// Gradient that cells without fire pass to their previous state.
     passed: Buffer,
     /// Gradients of two successive layers.
     pair: [Buffer; 2],
 }
 
-/// Target of the last state.
+/// Target of a rollout's last state.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
-    /// `[sample][channels][height][width]`
+    /// Cell values, `[sample][channels][height][width]`.
     pub values: &'a [f32],
+    /// Number of channels that are compared.
     pub channels: usize,
 }
 
-/// Rollouts of one shape.
+/// Runs rollouts of one shape.
 pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
@@ -305,18 +313,18 @@ struct Roll {
     fire_rate: Option<f32>,
     /// Index of the first sample in the batch.
     first: usize,
-    /// State before each step.
+    /// State before each step; without training, only the current state.
     states: Vec<Vec<f32>>,
-    /// Cells that fire in each step, by lane.
+    /// For each step, 1 in the lanes of cells that fire, otherwise 0.
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
-    /// One per piece; a piece takes any free one.
+    /// One workspace per piece. A thread may use any free workspace for a piece.
     workspaces: Vec<Mutex<Workspace>>,
 }
 
 impl Roller {
-    /// Creates a roller. Without training it keeps one state and no gradients.
+    /// Creates a roller. If it does not train, it keeps only one state and no gradients.
     pub fn new(isa: Isa, network: &Network, rollout: &Rollout, trains: bool) -> Roller {
         let &Rollout { width, height, batch, .. } = rollout;
         let cells = width * height;
@@ -329,7 +337,7 @@ impl Roller {
         Roller { rolls: (0..count).map(roll).collect() }
     }
 
-    /// Computes the state after all steps.
+    /// Computes the state at the end of a rollout. `seed` and `draw` determine the cells that fire.
     pub fn roll(&mut self, network: &Network, start: &[f32], out: &mut [f32], seed: u32, draw: u64) {
         let len = start.len() / self.rolls.len();
         par::each_mut(&mut self.rolls, |i, roll| {
@@ -344,7 +352,7 @@ impl Roller {
         }
     }
 
-    /// Computes the loss (summed squared error) and the gradient sums of each gate, which [`Roller::sums`] returns.
+    /// Computes the loss (sum of the squared errors) and the gradient sums of each gate; [`Roller::sums`] returns these sums.
     pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
         let count = self.rolls.len();
         let (len, target_len) = (start.len() / count, target.values.len() / count);
@@ -444,7 +452,7 @@ impl Roll {
         }
     }
 
-    /// Runs a step of every block from a state into the pieces' outputs.
+    /// Runs a forward step of every block: reads state number `state`, and writes the pieces' outputs.
     fn forward(&mut self, network: &Network, step: usize, state: usize) {
         let Roll { isa, grids, states, masks, pieces, workspaces, .. } = self;
         let (isa, grids, state, workspaces) = (*isa, &*grids, &states[state], &*workspaces);
@@ -460,7 +468,7 @@ impl Roll {
         });
     }
 
-    /// Copies the pieces' outputs to a state.
+    /// Copies the pieces' outputs to state number `state`.
     fn place(&mut self, state: usize) {
         let Roll { grids, states, pieces, .. } = self;
         let state = &mut states[state];
@@ -472,7 +480,7 @@ impl Roll {
         grids.close(state);
     }
 
-    /// Adds up the pieces' gradients of a state.
+    /// Adds up the pieces' gradients of a state in `d_grids`.
     fn collect(&mut self) {
         let Roll { grids, d_grids, pieces, .. } = self;
         d_grids.fill(0.0);
@@ -484,7 +492,8 @@ impl Roll {
         grids.fold(d_grids);
     }
 
-    /// Runs a step of every block backward, from the gradient of the next state, or from the target in the last step.
+    /// Runs a backward step of every block. It starts with the gradient of the next state in `d_grids` or, in the last step, with the
+    /// target.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
         let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
@@ -517,7 +526,7 @@ impl Roll {
     }
 }
 
-/// Touched range of each channel.
+/// Ranges of the touched cells in the grids' array, one for each channel of each touched sample.
 fn planes(grids: &Grids, touched: &[(usize, Range<usize>)]) -> impl Iterator<Item = Range<usize>> {
     let (channels, plane) = (grids.channels, grids.plane());
     touched.iter().flat_map(move |(sample, range)| {
@@ -534,7 +543,7 @@ fn add(from: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Copies new states of firing cells and old states of the others.
+/// Writes the new state of firing cells, and the old state of other cells, to `out`. Without a mask, all cells fire.
 fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     let Some(mask) = mask else { return out.copy_from_slice(new) };
     for ((out, new), old) in out.chunks_exact_mut(CELLS).zip(new.chunks_exact(CELLS)).zip(old.chunks(CELLS)) {
@@ -544,7 +553,7 @@ fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     }
 }
 
-/// Loss and gradient of a block's last state.
+/// Loss of a block's last state; writes its gradient to `dy`.
 fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f32]) -> f64 {
     let plane = grids.width * grids.height;
     let mut loss = 0.0;
@@ -559,7 +568,7 @@ fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f
     loss
 }
 
-/// Runs `f` with a free workspace. There are as many workspaces as pieces, so one is free.
+/// Calls `f` with a free workspace. There are as many workspaces as pieces, so one is free.
 fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     let free = workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
     match free {
@@ -568,7 +577,7 @@ fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     }
 }
 
-/// A block of cells with the data for a step.
+/// A block of cells with the data of a rollout.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     isa: Isa,
@@ -600,7 +609,7 @@ impl Workspace {
         }
     }
 
-    /// Computes the next state of a block in `ends`.
+    /// Computes the next state of a block, and writes it to `ends`. With `keep`, keeps the activations that the backward pass needs.
     fn forward(&mut self, of: Block, state: &[f32], keep: bool) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
@@ -632,8 +641,8 @@ impl Workspace {
         }
     }
 
-    /// Backward pass after a forward pass with `keep`. Reads the gradient of the next state from `ends`; adds to `sums` and, if requested,
-    /// to the gradient of the previous state.
+    /// Backward pass of a step, after a forward pass with `keep`. Reads the gradient of the next state from `ends`. Adds to the gates'
+    /// gradient sums and, if `d_grids` is given, to the gradient of the previous state.
     fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;

@@ -1,4 +1,4 @@
-//! Training by the gradient of a soft rollout.
+//! Training of an automaton by the gradient of a soft rollout.
 
 use super::automaton::{Automaton, GateForm, gumbel};
 pub use super::rollout::Rollout;
@@ -21,18 +21,18 @@ pub struct Optimiser {
 }
 
 impl Default for Optimiser {
-    /// Published settings of the checkerboard.
+    /// Settings of the published checkerboard.
     fn default() -> Optimiser {
         Optimiser { lr: 0.05, beta1: 0.9, beta2: 0.99, eps: 1e-8, weight_decay: 0.01, clip: 100.0 }
     }
 }
 
-/// Statistics of a step.
+/// Statistics of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepStats {
     /// Loss of the soft rollout before the step.
     pub loss: f32,
-    /// Norm before clipping.
+    /// Gradient norm before clipping.
     pub grad_norm: f32,
 }
 
@@ -83,7 +83,7 @@ impl Trainer {
         self.seed
     }
 
-    /// State between two steps.
+    /// Parameters and optimiser state between two steps.
     pub fn state(&self) -> TrainStateRef<'_> {
         TrainStateRef { weights: &self.automaton.params, m: &self.m, v: &self.v, steps: self.updates }
     }
@@ -95,8 +95,8 @@ impl Trainer {
         self.updates = state.steps;
     }
 
-    /// Takes an AdamW step on the summed squared error of the rollout's last state in its first `loss_channels`. Grids are
-    /// `[batch][channels][height][width]`, targets `[batch][loss_channels][height][width]`.
+    /// Takes an AdamW step. The loss is the sum of the squared errors of the rollout's last state in its first `loss_channels` channels.
+    /// `start` is `[batch][channels][height][width]`, `target` is `[batch][loss_channels][height][width]`.
     pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
         par::inside(|| self.step_inside(start, Target { values: target, channels: loss_channels }))
     }
@@ -123,7 +123,7 @@ impl Trainer {
         &self.grads
     }
 
-    /// Soft state after a rollout of any size, from gates without noise. `draw` determines which cells fire.
+    /// Soft state at the end of a rollout of any size, computed with gates without noise. `draw` determines which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
         self.network.prepare(self.isa, &self.automaton, &[]);
         let mut roller = Roller::new(self.isa, &self.network, rollout, false);

@@ -3,11 +3,14 @@
 use super::{Circuit, Gate, Wire};
 use crate::logic::OP_NAMES;
 
-/// Distances in the drawing.
+/// Distance between the left edges of two columns. All lengths are in SVG units.
 const COLUMN: f64 = 104.0;
+/// Distance between the middles of two rows.
 const ROW: f64 = 34.0;
 const MARGIN: f64 = 24.0;
+/// Width of a gate.
 const WIDTH: f64 = 48.0;
+/// Height of a gate.
 const HEIGHT: f64 = 24.0;
 /// Space for the names of inputs and outputs.
 const NAME: f64 = 150.0;
@@ -15,7 +18,7 @@ const HEAD: f64 = 44.0;
 /// Number of passes that reorder columns by their connections.
 const SWEEPS: usize = 8;
 
-/// Symbol of each operation, and whether a circle marks a negated end.
+/// Symbol of each operation, and whether its first and its second end have a circle, which marks a negation.
 const SIGNS: [(&str, bool, bool); 16] = [
     ("0", false, false),
     ("AND", false, false),
@@ -149,8 +152,8 @@ impl Circuit {
         text + "</svg>\n"
     }
 
-    /// Row of each wire in its column. Columns are sorted by the mean row of their connections, to reduce crossings, and centred
-    /// vertically.
+    /// Row of each wire in its column. The wires of a column are sorted by the mean row of the wires connected with them, to reduce
+    /// crossings. Each column is centred vertically.
     fn assign_rows(&self, columns: &mut [Vec<Wire>]) -> Vec<f64> {
         let first = self.inputs.len();
         let mut connected: Vec<Vec<Wire>> = vec![Vec::new(); first + self.gates.len()];

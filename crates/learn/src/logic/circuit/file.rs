@@ -84,7 +84,7 @@ struct GateText {
 }
 
 impl Circuit {
-    /// Writes one line for each input and gate.
+    /// Writes the circuit as JSON, with one line for each input and gate.
     pub fn to_json(&self) -> String {
         let input = |input: &Input| InputText { neighbour: Input::NAMES[usize::from(input.neighbour)].into(), channel: input.channel };
         let gate = |gate: &Gate| {

@@ -4,7 +4,7 @@ use super::Circuit;
 use math::Isa;
 use math::packed::{Packed, Program};
 
-/// Cells of one grid. Cells beyond its border are off, unless opposite borders are joined.
+/// Cells of one grid, with the circuit that computes their next state. Cells beyond the border are off, unless opposite borders are joined.
 pub struct PackedGrid {
     isa: Isa,
     program: Program,
@@ -19,7 +19,7 @@ impl PackedGrid {
         PackedGrid { isa, program, cells }
     }
 
-    /// Memory of such a grid in bytes.
+    /// Memory of a grid for this circuit, in bytes.
     pub fn bytes(circuit: &Circuit, width: usize, height: usize) -> u64 {
         Packed::bytes(&circuit.program(), width, height, true)
     }
@@ -34,7 +34,7 @@ impl PackedGrid {
         &self.cells
     }
 
-    /// Calls `write(channel, row, words)` for every row of every channel.
+    /// Calls `write(channel, row, words)` for every row of every channel; `words` contains the cells of the row, one bit each.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }
@@ -62,7 +62,7 @@ impl PackedGrid {
         }
     }
 
-    /// Runs one step. If `fires` is given, only cells change whose number, `row * width + column`, it accepts.
+    /// Runs one step. With `fires`, only those cells change for whose number, `row * width + column`, the function returns true.
     pub fn step(&mut self, fires: Option<&(dyn Fn(usize) -> bool + Sync)>) {
         let width = self.cells.width();
         let Some(fires) = fires else { return self.cells.step(self.isa, &self.program, None) };

@@ -1,9 +1,9 @@
 //! Reduction of a circuit to a smaller equivalent one.
 //!
-//! Every wire becomes a constant, or an input or gate of the new circuit with an optional negation. New gates depend on both ends, which
-//! differ, and return 0 for two zeros, so that a gate and its negation share one gate. Negations are absorbed by the gates that read them;
-//! separate negations remain only before outputs. Gates with the same operation and wires are merged. With one channel, so are all gates
-//! that agree in the 512 states.
+//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. A new gate depends on both its
+//! ends, which are different wires, and returns 0 for two zeros, so that a gate and its negation share one gate. Negations are absorbed by
+//! the gates that read them; separate negations remain only before outputs. Gates with the same operation and ends are merged. In a circuit
+//! with one channel, all gates are merged that agree in the 512 states of the nine cells.
 
 use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ struct Small {
     inputs: usize,
     gates: Vec<Gate>,
     merged: HashMap<Key, Wire>,
-    /// Value of each wire in all 512 states, for one channel.
+    /// Value of each wire in all 512 states of the nine cells; `None` with several channels.
     states: Option<Vec<[Word; 8]>>,
 }
 
@@ -56,12 +56,12 @@ impl Circuit {
     }
 }
 
-/// Value that depends on one wire: `low` if the wire is off, `high` if it is on.
+/// Value that depends on one wire: `low` if the wire is off, `high` if the wire is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
 }
 
-/// Operation with the results of `f`.
+/// Number of the operation whose results are those of `f`.
 fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
     let bit = |a, b| u8::from(f(a, b));
     bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
@@ -112,7 +112,8 @@ impl Small {
         Of { wire, not }
     }
 
-    /// Writes the gates that outputs depend on, in topological order and as late as possible, so that few values are live at once.
+    /// Returns the circuit with only those gates that outputs depend on. Gates are in topological order and as late as possible, so that
+    /// few values are live at once.
     fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
         let first = self.inputs;
         // A gate that is needed only negated is replaced by its negation.

@@ -5,7 +5,8 @@ use super::{Circuit, Gate, Input, Wire};
 /// Short names of neighbours; `c` is the cell itself.
 const SHORT: [&str; 9] = ["nw", "n", "ne", "w", "c", "e", "sw", "s", "se"];
 
-/// Expression of a gate in a language with the operators `&`, `|` and `^`.
+/// Expression of a gate in a language with the operators `&`, `|` and `^`. `not` is the negation operator, and `end` returns the expression
+/// of a wire.
 fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) -> String) -> String {
     let (a, b) = (|| end(gate.a), || end(gate.b));
     match gate.op {
@@ -29,7 +30,7 @@ fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) ->
 }
 
 impl Circuit {
-    /// Identifier of letters, digits and underscores that starts with a letter.
+    /// Name of the circuit as an identifier of letters, digits and underscores that starts with a letter.
     fn identifier(&self) -> String {
         let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.take(40).collect();
@@ -39,7 +40,7 @@ impl Circuit {
         }
     }
 
-    /// Comment text without control characters.
+    /// Name and size of the circuit as the text of a comment, without control characters.
     fn comment(&self) -> String {
         let counts = self.counts();
         let name: String = self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();

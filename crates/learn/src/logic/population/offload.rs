@@ -1,5 +1,5 @@
-//! Updates of a population on another machine. The CPU draws and sends starts and targets. The updates of an iteration run without
-//! intermediate results; the state of all members is requested at the end. A lost machine therefore loses at most one iteration.
+//! Updates of a population on another machine. The CPU draws and sends starts and targets. The updates of an iteration return nothing; the
+//! state of all members is requested after the last update. If the machine is lost, at most one iteration must be repeated.
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
@@ -32,7 +32,7 @@ impl Offloaded {
         Ok(there)
     }
 
-    /// Sends the members whose state on the machine is outdated.
+    /// Sends each member whose state on the machine is outdated.
     fn place(&mut self, members: &[Member]) -> Result<(), Fault> {
         for (i, member) in members.iter().enumerate() {
             let here = Some((member.seed, member.trainer.updates()));
@@ -44,7 +44,7 @@ impl Offloaded {
         Ok(())
     }
 
-    /// Draws the data of the next update and starts it; requests the result after the last update.
+    /// Draws the data of the next update and starts the update; requests the result after the last update of an iteration.
     fn begin_update(&mut self, population: &Population) -> Result<(), Fault> {
         let (members, experiment) = (&population.members, &population.experiment);
         if self.begun == 0 {
@@ -101,7 +101,7 @@ impl Offload for Population {
         Ok(())
     }
 
-    /// Runs iterations whose results are discarded, in slices.
+    /// Runs one slice of iterations whose results are discarded.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
         let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
         let pass = if probe.begun < self.config.updates {
@@ -116,7 +116,7 @@ impl Offload for Population {
         Ok(pass)
     }
 
-    /// Updates of all members in an iteration.
+    /// Number of updates in an iteration, over all members that train.
     fn pass_work(&mut self) -> f64 {
         let alone = self.members.len() == 1;
         let learning = self.members.iter().filter(|member| member.learns(alone)).count();

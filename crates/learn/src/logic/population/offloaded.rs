@@ -8,10 +8,11 @@ use math::par::Pinned;
 pub struct Offloaded {
     pub machine: Pinned<Box<dyn Accelerator>>,
     pub trained: Trained,
-    /// Seed and number of updates of each member's state on the machine.
+    /// Seed and number of updates of each member's state on the machine; `None` before the state was sent.
     pub sent: Vec<Option<(u32, u64)>>,
-    /// Number of started updates in this iteration or pass, and the members that take part.
+    /// Number of started updates in this iteration or pass.
     pub begun: u32,
+    /// For each member, whether it trains in this iteration.
     pub learns: Vec<bool>,
     pub starts: Vec<f32>,
     pub targets: Vec<f32>,
