@@ -1,6 +1,8 @@
-//! Return of the greedy policy after given numbers of million steps, by seed, and the median. It shows whether learning continues.
-//! `cargo run --release -p learn --example control_returns -- --env all --at 1,10,50 --first 101 --seeds 5`
-//! `--env all` trains each environment in turn; `--set lr=0.005` changes a setting of its preset.
+//! Return of the greedy policy after given numbers of environment steps, for each seed, and the median over the seeds. It shows whether
+//! learning continues.
+//!
+//! `cargo run --release -p learn --example control_returns -- --env all --at 1,10,50 --first 101 --seeds 5`: the numbers of `--at` are
+//! millions of steps. `--env all` trains each environment in turn; `--set lr=0.005` changes a setting of its preset.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::settings::Settings;
@@ -50,7 +52,8 @@ fn set(config: &mut PpoConfig, text: &str) {
 }
 
 impl Run {
-    /// Return of a hundred fresh episodes after each number of million steps, and the mean of the last hundred training episodes.
+    /// Trains one learner per seed. Prints, after each number of million steps in `at`, the mean return of 100 fresh episodes and that of
+    /// the last 100 training episodes; then the medians over the seeds.
     fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
         let id = self.kind.spec.id;
         let mut found = vec![[Vec::new(), Vec::new()]; at.len()];

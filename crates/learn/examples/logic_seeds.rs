@@ -1,8 +1,9 @@
-//! Success rate and time of single members: many seeds of an experiment without restarts. A perfect member has passed the 64 grids of
-//! the population's check. A confirmed member also passed 1,000 grids of another random stream, or the only case if there is one.
+//! Success rate and time of single members: many seeds of an experiment without restarts. A perfect member has passed the 64 grids of the
+//! population's check. A confirmed member also passed 1,000 grids of another random stream. In a deterministic experiment, the check covers
+//! the only case, and every perfect member counts as confirmed.
 //!
-//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, number of seeds,
-//! maximum number of updates, settings.
+//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, number of seeds, maximum
+//! number of updates, settings.
 
 use learn::logic::check::harden;
 use learn::logic::experiment::{Config, Preset};
@@ -72,7 +73,8 @@ fn main() {
     );
 }
 
-/// Confirms a member as a run does (`run/src/logic/testing.rs`). Where nothing is random, the check already covers every case.
+/// Returns true if a member passes the confirmation of a run (`run/src/logic/testing.rs`). In a deterministic experiment, the check already
+/// covers every case.
 fn is_confirmed(population: &Population, member: &Member) -> bool {
     /// Separates the random draws of confirmations from those of checks.
     const CONFIRMATIONS: u32 = 0x00C0_FF1A;

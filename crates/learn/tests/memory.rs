@@ -1,5 +1,5 @@
-//! Memory estimates before allocation. A separate test binary, because the counter covers the whole process, so nothing else may run.
-//! Native only, like the counter.
+//! Memory estimates before allocation. They have a test binary of their own, because the counter of live bytes covers the whole process.
+//! The counter, and so this test, exists on native platforms only.
 #![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};

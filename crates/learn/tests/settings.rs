@@ -1,4 +1,4 @@
-//! Settings of all learners: learners accept the range for users, and reject values beyond their own bounds.
+//! Settings of all learners. A learner accepts the range for users, and rejects values beyond the learner's own bounds.
 
 use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;
@@ -21,7 +21,7 @@ fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     changed
 }
 
-/// Next number below or above.
+/// Value next to `x`: above it if `by` is 1, below it if `by` is -1.
 fn beyond(x: f64, whole: bool, by: f64) -> f64 {
     let step = if whole { 1.0 } else { (0.1 * x.abs()).max(0.01 * f64::from(u8::from(x == 0.0))) };
     x + by * step

@@ -14,7 +14,7 @@ fn golden() -> Value {
     serde_json::from_str(include_str!("../../../tests/golden/words.json")).unwrap()
 }
 
-/// Generator of tests/golden/words.py.
+/// Random number generator of `tests/golden/words.py`.
 struct Numbers(u32);
 
 impl Numbers {
@@ -51,7 +51,7 @@ fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) 
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
 }
 
-/// Counted by hand; the share of a CPU's peak is based on these numbers.
+/// The expected numbers are counted by hand. The reported share of a CPU's peak is based on these counts.
 #[test]
 fn operations_per_token_count_matrices_and_attention() {
     let shape = gpt(100, 64, 3, 4, 31);
@@ -79,7 +79,7 @@ fn the_learning_rate_warms_up_and_decays_along_a_cosine() {
     assert!(adam.matrices_only);
 }
 
-/// The golden cases.
+/// Golden cases, each with its shape.
 fn cases() -> Vec<(Value, Shape)> {
     let shape = |case: &Value| {
         let on = |name: &str| case[name].as_bool().unwrap();
@@ -95,7 +95,7 @@ fn cases() -> Vec<(Value, Shape)> {
     golden()["cases"].as_array().unwrap().iter().map(|case| (case.clone(), shape(case))).collect()
 }
 
-/// A plan with its data.
+/// A plan with its executor, parameters and gradients.
 struct Run {
     executor: Executor,
     params: Params,
@@ -173,7 +173,7 @@ fn losses_match_pytorch_over_200_steps() {
     }
 }
 
-/// Reader of a golden case, with large initial weights, so that tokens differ.
+/// Reader for the shape of a golden case. Its weights are large, so that the probabilities of tokens differ.
 fn reader(shape: &Shape) -> (Reader, Params) {
     let mut params = Params::new(shape.declared().table(), 0);
     fill(&mut params, 0.25);
@@ -213,7 +213,7 @@ fn the_reader_matches_the_trained_model() {
     }
 }
 
-/// Tokens by descending probability after a text that is read as a whole.
+/// All tokens by descending probability after `text`, which is read in one call.
 fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
     let (mut reader, _) = reader(shape);
     reader.read(text);
@@ -296,7 +296,7 @@ fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
     assert!(sizes[0] < sizes[2], "{sizes:?}");
 }
 
-/// Tokens that mostly depend on the one before.
+/// Text in which most tokens depend on the token before.
 fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     let mut text = vec![0u32];
     while text.len() < count {
@@ -306,7 +306,7 @@ fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     text
 }
 
-/// The same tokens as a text of 24 letters, in windows of 32.
+/// The tokens of [`text`] as a text of 24 letters, in windows of 32 tokens.
 fn corpus() -> Arc<Corpus> {
     let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
     Arc::new(Corpus::new(&letters, TokenizerSpec::Chars, 32).unwrap().0)
@@ -316,7 +316,7 @@ fn learner(config: Config) -> Pretrainer {
     Pretrainer::new(config, &corpus(), 3, Isa::best()).unwrap()
 }
 
-/// Small, but split into several slices and runs.
+/// Settings of a small model whose steps take several slices and runs.
 fn small() -> Config {
     Config { micro: 4, ..config(gpt(24, 128, 3, 4, 32), 8) }
 }
@@ -329,7 +329,7 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
     std::iter::repeat_with(|| learner.advance()).filter_map(Slice::ended).take(count).map(loss).collect()
 }
 
-/// With a text that is too long for the machine, sequences are sent.
+/// If the text is too long for the machine to keep, the learner sends the sequences of each run.
 #[test]
 fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();
@@ -374,7 +374,7 @@ fn offloaded_steps_are_timed_by_the_clock() {
     assert!(took == all || took == all - 1.0, "{took} of {all}");
 }
 
-/// A machine with limited memory.
+/// A machine with this memory in bytes.
 struct LimitedMemory(u64);
 
 impl Machine for LimitedMemory {
@@ -401,8 +401,8 @@ fn a_machine_with_little_memory_uses_micro_batches() {
     assert_eq!(differing, 0);
 }
 
-/// The loss of a step equals the loss of the previous model on the step's windows, which the text's order determines. Each token is
-/// predicted from the earlier tokens of its window.
+/// The loss of a step equals the loss of the model before the step, on the windows of the step. Each token is predicted from the earlier
+/// tokens of its window.
 #[test]
 fn steps_train_on_their_windows() {
     let (corpus, config) = (corpus(), Config { steps: 1, ..small() });

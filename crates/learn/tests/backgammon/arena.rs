@@ -104,7 +104,7 @@ fn the_random_player_chooses_every_result_about_as_often() {
     assert!(chi < 3.0 * results.len() as f64, "{counts:?}");
 }
 
-/// Keeps the board unchanged, or returns nothing.
+/// Player that breaks the rules: it leaves the board unchanged or, if `silent`, chooses nothing.
 struct Cheat {
     silent: bool,
 }

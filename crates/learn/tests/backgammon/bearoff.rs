@@ -29,7 +29,7 @@ fn rolls_are_those_of_gnu_backgammon() {
     assert!(golden.lines().count() == 124 && with_all > 40);
 }
 
-/// Winning probability of the player to roll when both play optimally against each other.
+/// Winning probability of the player to roll if both players play optimally.
 fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
     if board.points() != 0 {
         return 0.0;

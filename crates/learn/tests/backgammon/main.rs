@@ -44,14 +44,14 @@ fn same(what: &str, one: &Parts, other: &Parts) {
     }
 }
 
-/// A copy with one part changed.
+/// Copy of `parts` in which `spoil` changes the array called `name`.
 fn spoiled(parts: &Parts, name: &str, spoil: impl Fn(&mut Data)) -> Parts {
     let mut spoiled = parts.clone();
     spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
     spoiled
 }
 
-/// Changes one word of a part.
+/// Function that sets word number `at` of an array to `to`; for [`spoiled`].
 fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
     move |data| match data {
         Data::U32(words) => words[at] = to,

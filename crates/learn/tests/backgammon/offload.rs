@@ -20,9 +20,9 @@ const LEAVES: Work = Work { leaves: true, learning: false };
 
 #[derive(Clone)]
 struct FakeDevice {
-    /// Polls until a result is ready.
+    /// Number of polls until a result is ready.
     polls: u32,
-    /// Calls until the device fails.
+    /// Number of successful calls before one call fails; negative if no call fails.
     calls: Arc<AtomicI64>,
 }
 
@@ -61,7 +61,7 @@ impl Working {
     }
 }
 
-/// Forwards calls until the device fails.
+/// Implements methods that count the call and forward it, unless the device fails.
 macro_rules! until_failure {
     ($($method:ident ($($arg:ident: $type:ty),*) of $work:ident;)*) => {
         $(fn $method(&mut self, $($arg: $type),*) -> Result<(), Fault> {
@@ -99,7 +99,7 @@ fn learner() -> Published {
     Published::new(small(), 5, Isa::best()).unwrap()
 }
 
-/// Statistics of the next round, and the faults during it.
+/// Runs the next round; returns its statistics and its faults.
 fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     let mut faults = Vec::new();
     loop {
@@ -252,7 +252,7 @@ fn failed_probes_do_not_change_the_learner() {
     assert!(stopped > 3, "{stopped}");
 }
 
-/// An action is a pair of places, out of 26 each.
+/// An action is a pair of places; each place is one of 26.
 #[test]
 fn a_packed_sample_has_a_bit_for_each_legal_action_and_for_no_other() {
     const SAMPLE_WORDS: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);

@@ -25,7 +25,8 @@ fn round(learner: &mut Published) -> Stats {
     }
 }
 
-/// Parts of a round are rules, inputs, network, tree, targets, learning and device. This learner does not use the fifth.
+/// The parts of a round are rules, inputs, network, tree, targets, learning and device. This learner computes no targets, and uses no
+/// device unless work is offloaded.
 #[test]
 fn rounds_are_timed_by_the_given_clock() {
     static TICKS: AtomicU64 = AtomicU64::new(1000);
@@ -71,7 +72,7 @@ fn invalid_saved_games_are_rejected() {
     }
 }
 
-/// Settings without a control accept their minimum and maximum, and reject values outside.
+/// Settings that only programs can change accept their minimum and maximum, and reject values outside.
 #[test]
 fn programmatic_settings_are_range_checked() {
     type Set = fn(&mut PublishedConfig, f32);
@@ -139,7 +140,7 @@ fn players_decide_independently_and_rank_as_they_choose() {
     assert_eq!(learner.player(1).expects(won.turned()).unwrap().equity(), -2.0);
 }
 
-/// Without a search, shares are 0 and equities equal the first equities.
+/// A player with one evaluation per decision does not search. Its shares are 0, and its equities equal the first equities.
 #[test]
 fn without_a_search_ranking_is_static() {
     let mut player = learner().player(1);

@@ -81,7 +81,7 @@ fn candidates_are_all_results_and_add_up() {
     }
 }
 
-/// Priors are computed relative to the best result, so they stay finite where an equity is large.
+/// Priors are computed relative to the best result, so they stay finite if an equity is large.
 #[test]
 fn an_immediate_backgammon_gets_the_whole_prior() {
     let (mut mine, mut theirs) = ([0; 25], [0; 25]);

@@ -1,5 +1,5 @@
-//! Rounds with games played by remote workers. The result must equal that of a learner alone, for any division of the pieces and any amount
-//! of local work in between.
+//! Rounds whose games are played by remote workers. The result must equal that of a learner alone, however the games are divided into
+//! pieces of work, and however much the learner computes itself meanwhile.
 
 use crate::{rounds, same, small, spoiled, word};
 use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};
@@ -26,7 +26,8 @@ fn played(due: &Parts, pieces: std::ops::Range<u64>) -> Parts {
     play(&|name| part(due, name), pieces, Isa::best()).expect("pieces that are due")
 }
 
-/// Plays rounds as remote workers would, `stretch` pieces at a time, with `slices` local slices in between.
+/// Trains for `count` rounds. Remote workers play `stretch` pieces at a time; the learner runs `slices` slices before it accepts their
+/// results.
 fn shared_rounds(learner: &mut (impl SelfTaught + Sharing), count: u64, stretch: u64, slices: usize) {
     learner.share(true);
     let end = learner.progress().iterations + count;

@@ -1,7 +1,7 @@
-//! Steady-state iterations allocate no memory, on any thread of a pool. Each test counts its own threads only.
+//! Steady-state iterations allocate no memory, on any thread of a pool. Each test counts the allocations of its own threads only.
 //!
-//! An iteration of a population does allocate: its slices collect the members to update, and automata are hardened. A step of one of its
-//! trainers does not.
+//! An iteration of a population does allocate: its slices collect the members to update, and automata are hardened. A step of a member's
+//! trainer does not allocate.
 
 use crate::cases::{self, control};
 use crate::subject::{Case, Subject};
@@ -17,12 +17,12 @@ use testkit::Meter;
 use worlds::backgammon::{Board, Roll};
 use worlds::cube::{Distances, Metric, Three, Two};
 
-/// Number of iterations that may allocate: a game longer than any before, or a roll with more results, grows a buffer. Such records become
-/// rare; a regular allocation occurs in more of the sixty iterations.
+/// Maximum number of iterations in which a backgammon learner may allocate. A game longer than any before, or a roll with more results,
+/// enlarges a buffer, which becomes rare. A regular allocation would occur in more of the sixty iterations.
 const RECORDS: usize = 3;
 
-/// Runs `work` in a pool of `threads` threads, all watched. It runs inside the pool, because passing tasks in from outside allocates
-/// occasionally.
+/// Runs `work` in a pool of `threads` threads, whose allocations are counted. `work` runs inside the pool, because passing a task to a pool
+/// from outside sometimes allocates.
 fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(|| {
@@ -32,12 +32,12 @@ fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     });
 }
 
-/// Runs one iteration. In contrast to `iterate`, it does not collect statistics, which would allocate.
+/// Runs one iteration. In contrast to `iterate`, this function collects no statistics, which would allocate.
 fn iteration(learner: &mut impl Learner) {
     while !matches!(learner.advance(), Slice::Ended(_)) {}
 }
 
-/// Returns the learner after `warm` iterations and `count` more, of which at most `records` may allocate.
+/// Trains for `warm` iterations and `count` more, of which at most `records` may allocate; returns the learner.
 fn steady<S: Subject>(case: &Case<S>, meter: Meter, (warm, count): (usize, usize), records: usize) -> S {
     let mut learner = case.begin();
     (0..warm).for_each(|_| iteration(&mut learner));
@@ -66,7 +66,7 @@ fn ppo() {
     });
 }
 
-/// Supervised learners, and the evaluator with their weights.
+/// Supervised learners, and evaluators with the learners' weights.
 fn supervised_learners<P: Cube>(signals: &[Signal], meter: Meter) {
     for case in cases::supervised::<P>(signals) {
         let learner: Supervised<P> = steady(&case, meter, (1, 4), 0);
@@ -128,8 +128,8 @@ fn published() {
     watched(2, |meter| assert!(steady(&case, meter, (30, 40), 1).progress().games > 50));
 }
 
-/// The strong learner and its player, with and without search. One thread only: with several, it is random which one plays the longest game
-/// and grows its buffer.
+/// The strong learner and its player, with and without search. Only one thread is used: with several threads, chance would determine which
+/// thread plays the longest game and enlarges its buffer.
 #[test]
 fn strong() {
     let config = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
@@ -152,7 +152,7 @@ fn strong() {
     });
 }
 
-/// Several epochs of a text.
+/// The transformer, for several epochs of a text.
 #[test]
 fn words() {
     watched(2, |meter| cases::words().iter().for_each(|case| drop(steady(case, meter, (1, 30), 0))));

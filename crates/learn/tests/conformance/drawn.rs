@@ -13,8 +13,8 @@ fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }
 
-/// Runs the iterations of each moment, with a save before them; the restored learner must continue exactly like the original. Settings may
-/// change at each moment. Returns the number of restored saves; it stops when the learner reports divergence.
+/// For each number in `moments`: saves and restores the learner, changes settings, and runs that number of iterations. The restored learner
+/// must continue exactly like the original. Returns the number of restored saves; stops early if the learner reports divergence.
 fn resumes<S: Subject>(
     config: S::Config,
     world: S::World,
@@ -75,7 +75,7 @@ fn published_learner_resumes_exactly_from_any_save() {
     assert!(restored > 80, "{restored}");
 }
 
-/// With two evaluations per decision, half of the searches for doubles try no action; where many actions are tried once, all tie.
+/// With two evaluations per decision, many searches try no action, and their samples contain no shares.
 #[test]
 fn searches_without_visits_are_saved_and_restored() {
     let config = PublishedConfig {

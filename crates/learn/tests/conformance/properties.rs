@@ -1,4 +1,4 @@
-//! The properties. Each learner declares exceptions with a reason.
+//! Properties that all learners have. A learner declares its exceptions, each with a reason.
 
 use crate::cases::each_case;
 use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
@@ -7,7 +7,7 @@ use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
 use math::par::Threads;
 
-/// Maximum number of restored saves per run.
+/// Maximum number of restored saves in one test of a case.
 const SAVES: usize = 8;
 
 #[testkit::test]
@@ -110,7 +110,7 @@ impl Drop for PanicReport<'_> {
     }
 }
 
-/// The arrays with one of them damaged, if this kind of damage is possible.
+/// Copy of `parts` whose array number `i` is damaged; `None` if this damage is impossible for the array.
 fn damaged(parts: &Parts, i: usize, damage: Damage) -> Option<Parts> {
     let mut all = parts.clone();
     let (_, shape, data) = &mut all[i];
@@ -176,7 +176,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// Another value in the user's range that needs little more work.
+/// Another value in the range for users, with which an iteration takes little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         KnobKind::Float { min, max, .. } => {
@@ -264,7 +264,7 @@ fn continues_on_cpu<S: Subject>(case: &Case<S>) {
     }
 }
 
-/// A caller that saves then keeps the last good save.
+/// Callers keep the last good save if a learner reports divergence.
 #[testkit::test]
 fn divergence_is_reported() {
     each_case!(diverges);

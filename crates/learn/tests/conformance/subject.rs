@@ -25,36 +25,37 @@ use worlds::words::{Corpus, Grammar, TokenizerSpec};
 
 pub const SEED: u32 = 7;
 
-/// Kinds of damage to an array.
+/// Kinds of damage to an array of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Damage {
     LeftOut,
     Cut,
     Lengthened,
     OtherType,
+    /// One value is NaN.
     NoNumber,
 }
 
 pub trait Subject: Learner + Sized {
     type Config: Settings + PartialEq + Debug + Sync;
-    /// Data needed besides the settings.
+    /// Data that construction needs besides the settings.
     type World: Copy + Sync;
 
     fn begin(world: Self::World, config: Self::Config, seed: u32, isa: Isa) -> Result<Self, String>;
     fn restore(world: Self::World, config: Self::Config, isa: Isa, find: &Find) -> Result<Self, String>;
     fn config(&self) -> &Self::Config;
 
-    /// A machine that works on the CPU, or the reason why there is none.
+    /// Machine that computes the learner's offloaded work on the CPU, or the reason why there is none.
     fn machine(config: &Self::Config) -> Result<Box<dyn Machine>, &'static str>;
 
-    /// Reason why this damage may go undetected.
+    /// Reason why restoring may not detect this damage; `None` if it must be detected.
     fn tolerates(_part: &str, _damage: Damage) -> Option<&'static str> {
         None
     }
 }
 
-/// Arguments: a learner with its type parameter, the constructor arguments before and after the settings, its machine, and its tolerated
-/// damage.
+/// Implements [`Subject`]. Arguments: a learner with its type parameter, the constructor arguments before and after the settings, its
+/// machine, and its tolerated damage.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],
@@ -126,13 +127,13 @@ fn words_here(config: &WordsConfig) -> Result<Box<dyn Machine>, &'static str> {
     if config.micro < config.batch { Err("it computes the whole batch at once, so sums differ") } else { Ok(Box::new(Local)) }
 }
 
-/// Distances of a cube with a table of all states.
+/// Exact distances, if the cube has a table of all states; otherwise `None`.
 fn exact<P: Cube>() -> Option<Arc<Distances>> {
     static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
     P::EXACT.then(|| EXACT.clone())
 }
 
-/// A text in windows of 32, and the size of its vocabulary.
+/// A text in windows of 32 tokens, and the size of its vocabulary.
 pub static TEXT: LazyLock<(Arc<Corpus>, usize)> = LazyLock::new(|| {
     let text = Grammar::new().text(1, 20_000);
     let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TokenizerSpec::Chars, 32).expect("a text");
@@ -147,7 +148,7 @@ impl Machine for PublishedHere {
     }
 }
 
-/// A machine whose workers fail after a number of calls each.
+/// A machine whose workers each fail after the given number of calls.
 pub struct Failing(pub Box<dyn Machine>, pub u32);
 
 struct Worker<W: ?Sized>(Box<W>, u32);
@@ -203,14 +204,14 @@ impl Machine for Failing {
     }
 }
 
-/// A learner with its settings.
+/// Test case: a learner with its settings.
 pub struct Case<S: Subject> {
     pub name: String,
     pub world: S::World,
     pub config: S::Config,
-    /// Iterations after which all of its parts are in use.
+    /// Number of iterations after which all parts of the learner are in use.
     pub warm: u64,
-    /// Larger settings, with which several threads share a matrix product. Needed if the products of `config` are too small for that.
+    /// Larger settings, with which several threads share a matrix product; `None` if the products of `config` are large enough for that.
     pub wide: Option<S::Config>,
 }
 
@@ -219,14 +220,14 @@ impl<S: Subject> Case<S> {
         S::begin(self.world, self.config.clone(), SEED, Isa::best()).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// The learner after its first iterations.
+    /// Creates a learner and runs `warm` iterations.
     pub fn warmed(&self) -> S {
         let mut learner = self.begin();
         iterate(&mut learner, self.warm);
         learner
     }
 
-    /// Restores a learner with the given settings.
+    /// Restores a learner with these settings from `parts`.
     pub fn restore(&self, config: &S::Config, parts: &Parts) -> Result<S, String> {
         S::restore(self.world, config.clone(), Isa::best(), &|name| part(parts, name))
     }
@@ -250,7 +251,7 @@ pub fn describe(stats: impl Into<Iteration>) -> String {
     format!("{metrics:?} {finite} {work:?}")
 }
 
-/// Bit patterns, because NaN differs from itself.
+/// Bit patterns of the values. Comparing them avoids that NaN differs from itself.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),

@@ -1,5 +1,5 @@
-//! PPO solves every environment with its preset, measured in environment steps, so that slow machines pass too. Broken learners fail.
-//! `hothouse solve` does the same for any number of seeds.
+//! PPO solves every environment with its preset within a number of environment steps, which does not depend on the speed of the machine.
+//! Broken learners do not. `hothouse solve` measures the same for any number of seeds.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
@@ -8,11 +8,11 @@ use math::Isa;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Episodes per evaluation.
+/// Number of episodes per evaluation.
 const EPISODES: u32 = 100;
 
-/// Environment steps until the greedy policy solves the task, if within `limit`. A second evaluation on other episodes confirms it, because
-/// frequent evaluations sometimes pass by luck.
+/// Number of environment steps until the greedy policy solves the task; `None` if it does not within `limit`. A second evaluation on other
+/// episodes confirms the result, because frequent evaluations sometimes pass by luck.
 fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
     let kind = worlds::control::kind(id).unwrap();
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
@@ -62,7 +62,6 @@ solved! {
     lunar_lander_is_solved: "LunarLander-v3", seeds (1..=1), within 3_000_000;
 }
 
-/// Initial weights do not pass as solved in any environment.
 #[test]
 fn initial_weights_solve_no_environment() {
     for kind in worlds::control::kinds() {

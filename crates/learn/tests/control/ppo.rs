@@ -18,7 +18,7 @@ fn small() -> PpoConfig {
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
-/// Configs for every kind of action, normalisation and loss.
+/// Environments with settings for every kind of action, normalisation and loss.
 fn ways() -> [(&'static Kind, PpoConfig); 5] {
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     [
@@ -87,7 +87,7 @@ enum Done {
     Update,
 }
 
-/// Kind of work in a slice, or the statistics of the ended iteration.
+/// Runs a slice. Returns the kind of its work or, at the end of an iteration, the statistics.
 fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
     let before = ppo.progress().env_steps;
     match ppo.advance() {
@@ -98,7 +98,7 @@ fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
     }
 }
 
-/// Within an iteration, evaluation uses one policy, not a mixture of two.
+/// An evaluation that starts within an iteration uses one policy throughout, not a mixture of two.
 #[test]
 fn evaluation_within_an_iteration_uses_the_acting_policy() {
     for (kind, config) in ways() {
@@ -180,7 +180,7 @@ fn iterations_have_the_expected_counts() {
     assert!(stats.grad_norm > 0.0 && stats.approx_kl >= 0.0 && stats.value_loss > 0.0);
 }
 
-/// Independent of slices, and until the next rollout starts.
+/// A rollout can be read after any slice, until the next rollout starts.
 #[test]
 fn rollouts_can_be_read_step_by_step() {
     let mut ppo = ppo(&PpoConfig { epochs: 1, ..small() });

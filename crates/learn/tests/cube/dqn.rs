@@ -20,7 +20,7 @@ use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Steps with this number of updates per iteration.
+/// Default [`Steps`] with this number of updates per iteration.
 fn updates(updates: usize) -> Steps {
     Steps { updates, ..DqnConfig::default().steps }
 }
@@ -241,7 +241,7 @@ fn values_convert_to_moves() {
 
 // ---- the network and its step ----
 
-/// Outputs of a network by the interpreter, in f64.
+/// Outputs of a network in f64, computed by the graph's reference interpreter.
 fn said<P: Cube>(net: &NetConfig, actions: usize, params: &[f32], states: &[P]) -> Vec<f64> {
     let mut g = graph::Graph::new();
     let active = g.input("active", [states.len(), net.inputs.active::<P>()]);
@@ -283,7 +283,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
     }
 }
 
-/// Recomputes a step of the learner: targets, loss, gradient, Adam, priorities, target network.
+/// Compares a step of the learner with a plain implementation: targets, loss, gradient, Adam, priorities, target network.
 fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let mut learner = learner::<P>(config.clone(), 11);
     iterate(&mut learner, 2);
@@ -612,7 +612,7 @@ fn played_transitions_follow_the_rules() {
     assert!(relabelled > 3 * plain && plain > 10, "{plain} {relabelled}");
 }
 
-/// Each solved episode has exactly one transition that is done.
+/// With these settings, each solved episode stores exactly one transition whose `done` is true.
 #[test]
 fn the_solved_share_covers_the_iterations_episodes() {
     let config = DqnConfig { n_step: 1, hindsight: 0.0, replay: 8192, ..small() };
@@ -777,7 +777,7 @@ fn states_are_saved_as_words() {
     }
 }
 
-/// Greedy solve rate by distance.
+/// Share of states that the greedy player solves, for each distance from the solved state.
 #[cfg(not(target_arch = "wasm32"))]
 fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     let mut judge = learner.judge().expect("a plan");

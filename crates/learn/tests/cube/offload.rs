@@ -1,4 +1,4 @@
-//! Offloaded judges of the cube, with the CPU as the device: bit-identical to local judges.
+//! Offloaded judges (evaluators of cube states), with the CPU as the device. Their results are bit-identical to those of local judges.
 
 use super::{QUARTER, iterate};
 use graph::Plan;

@@ -1,5 +1,5 @@
-//! Searches find solutions, the exhaustive report agrees with single searches, judges agree with the trained network, and a few seconds of
-//! training solve the 2x2x2.
+//! Searches find solutions, the exhaustive report agrees with single searches, and judges (evaluators of states) agree with the trained
+//! network. A few seconds of training solve the 2x2x2.
 
 use super::{QUARTER, drawn, iterate};
 use learn::Learner;
@@ -22,7 +22,8 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 
 static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
 
-/// A judge defined by a function of a state and, except for state values, an action.
+/// A judge whose scores a function computes. Fields: the kind of scores, the number of actions, and the function of a state and an action;
+/// for state values, the action is ignored.
 struct By<F>(Scores, usize, F);
 
 impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
@@ -44,13 +45,13 @@ fn knowing(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Value, exact.actions().count(), |state, _| f32::from(exact.of(state)))
 }
 
-/// Judge with exact distances after each action.
+/// Judge with the exact distance plus 1 of the state after each action.
 fn foreseeing(exact: &Distances) -> impl Judge<Two> {
     let count = exact.actions().count();
     By(Scores::ActionValues, count, |state: Two, action| 1.0 + f32::from(exact.of(state.turned(action))))
 }
 
-/// Judge that is certain of every move that reduces the distance.
+/// Judge whose policy chooses only moves that reduce the distance.
 fn sure(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Policy, exact.actions().count(), |state, action| {
         let best = exact.best(state);
@@ -58,7 +59,7 @@ fn sure(exact: &Distances) -> impl Judge<Two> {
     })
 }
 
-/// Meaningless numbers that are almost always distinct.
+/// Meaningless scores, which are almost always distinct.
 fn noise(state: Two, action: usize) -> f32 {
     let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
     word as f32
@@ -124,8 +125,8 @@ fn meaningless_judges_still_solve_near_states() {
     }
 }
 
-/// A* expands the same states in the same order with state values and with equivalent action values, which include the move itself. The
-/// values are wrong, so that it expands many states.
+/// A* expands the same states in the same order with state values and with equivalent action values, which include the cost of the move.
+/// The values are wrong, so that A* expands many states.
 #[test]
 fn a_star_is_the_same_with_state_and_action_values() {
     let guess = |state: Two| (Rng::new(4, 0).block([state.rank(), 0, 0, 0])[0] % 4) as f32;
@@ -156,7 +157,7 @@ fn drawn_near(walk: usize, count: usize) -> Vec<Two> {
     (0..count).map(one).collect()
 }
 
-/// The 3x3x3 near the solved state, with a table of the states within reach.
+/// Searches from states near the solved state. Their solutions are compared with a table of distances.
 #[test]
 fn searches_solve_the_3x3x3() {
     for metric in Metric::ALL {
@@ -228,7 +229,7 @@ fn failed_searches_report_their_progress() {
     }
 }
 
-/// Report of all states, checked against greedy play from each state by the cost of each action.
+/// Exhaustive report of a judge, compared with greedy play from each state. `cost` is the judge's cost of an action in a state.
 #[cfg(not(target_arch = "wasm32"))]
 fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
     let report = all.run(judge);
@@ -314,7 +315,7 @@ fn the_exhaustive_report_matches_play_from_each_state() {
     assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
-/// Includes the solved state, which no path leaves.
+/// The solved state also has a best action, although no solution leaves it.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn every_state_has_a_best_action() {
@@ -329,7 +330,6 @@ fn every_state_has_a_best_action() {
     assert_eq!(all.best(Two::SOLVED), 4);
 }
 
-/// Names of the weights in a file.
 #[test]
 fn parameters_are_named_by_their_layers() {
     let (inputs, hidden) = (Inputs::Stickers, vec![16, 8]);
@@ -358,7 +358,7 @@ fn learner<P: Cube>(config: SupervisedConfig, seed: u32, isa: Isa) -> Supervised
     Supervised::new(config, exact, seed, isa).expect("sound settings")
 }
 
-/// Compares with the trained plan on its own inputs.
+/// Compares the scores of a learner's judge with the outputs of the trained plan for the same states.
 fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
     let isa = Isa::best();
     let mut learner = learner::<P>(config.clone(), 3, isa);
@@ -472,7 +472,7 @@ fn invalid_settings_are_rejected() {
     assert!(learner.weights() == before && learner.progress().updates == 2);
 }
 
-/// Number of 200 uniform states that a beam solves, and the greedy solve rate over all states.
+/// Number of states that a beam search solves, out of 200 uniformly drawn states; and the greedy solve rate over all states.
 #[cfg(not(target_arch = "wasm32"))]
 fn worth(learner: &Supervised<Two>) -> (usize, f64) {
     let mut judge = learner.judge().expect("a plan");
@@ -508,7 +508,7 @@ fn last_move_and_distance_signals_train_as_well() {
     }
 }
 
-/// A beam too wide for one slice continues in the next, and its result equals that of a judge without slices.
+/// A beam that is too wide for one slice continues in the next slice. The outcome is the same after a restart within another search.
 #[test]
 fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {

@@ -40,7 +40,7 @@ fn coloured() -> Architecture {
     Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
 }
 
-/// Shapes with unused lanes, lines split by blocks, several pieces, and all kinds of grids.
+/// Shapes with unused lanes in a block, with lines that a block boundary splits, with several pieces of work, and with all kinds of grids.
 fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
     let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
     let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };
@@ -61,7 +61,7 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
     (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
 }
 
-/// Returns whether a cell fires in a step of a sample.
+/// Function that returns whether a cell fires in a step of a sample.
 fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize) -> bool {
     move |step, sample, cell| {
         let Some(rate) = rollout.fire_rate else { return true };
@@ -193,7 +193,7 @@ fn hardening_selects_the_likeliest_operation() {
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }
 
-/// Samples with their own blocks of cells go through the steps separately.
+/// If the cells of each sample fill whole blocks, samples are computed separately.
 #[test]
 fn batch_gradients_are_sums_over_samples() {
     // Enough work for several pieces.
@@ -222,7 +222,7 @@ fn batch_gradients_are_sums_over_samples() {
     assert!(out == [one.2, two.2].concat());
 }
 
-/// Loss, gradient and steps of another implementation.
+/// Reference: loss, gradient and steps of JAX and Optax.
 #[test]
 fn training_matches_jax_and_optax() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();

@@ -16,7 +16,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 const AND: usize = 1;
 const PASS: usize = 3;
 
-/// Target: random cells are all off after one step.
+/// Experiment in which all cells must be off one step after a random start.
 fn blank() -> Experiment {
     let mut experiment = Config::preset(Preset::Checkerboard).experiment().unwrap();
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
@@ -25,8 +25,8 @@ fn blank() -> Experiment {
     experiment
 }
 
-/// An automaton whose cells turn on only if several neighbours are on. The more AND gates, the more neighbours are required and the more
-/// rarely a cell turns on.
+/// An automaton whose cells turn on only if several neighbours are on. The more AND gates it has, the more neighbours are required, and the
+/// more rarely a cell turns on.
 fn rarely_on(experiment: &Experiment, seed: u32) -> Automaton {
     let wirings = Wirings::new(&experiment.architecture, Wiring::Random, seed).unwrap();
     let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, GateForm::Softmax);
@@ -75,8 +75,8 @@ fn perfection_and_confirmation_need_many_grids() {
     panic!("only {past_four} were right on 4 grids and wrong on 60, and {past_sixteen} right on 16 and not confirmed");
 }
 
-/// With learning rate 0, no update changes a member's errors. The first update sets the best value; a patience of three ends with the
-/// fourth.
+/// With learning rate 0, no member improves. The first iteration sets a member's lowest hard loss; after three further updates without
+/// improvement, the member restarts.
 #[test]
 fn a_stagnant_member_restarts_from_another_seed() {
     let preset = Config::preset(Preset::Life);
@@ -95,7 +95,8 @@ fn a_stagnant_member_restarts_from_another_seed() {
     assert!(population.members().iter().all(|member| member.trainer.updates() == 0));
 }
 
-/// With learning rate 0 no member improves, so the fourth iteration replaces all seven. It tests the members, then their replacements.
+/// With learning rate 0, no member improves, so the fourth iteration replaces all seven members. Its last slices test the members, then
+/// their replacements.
 #[test]
 fn saves_between_final_slices_resume_exactly() {
     let preset = Config::preset(Preset::Life);

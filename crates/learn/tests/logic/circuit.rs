@@ -211,7 +211,7 @@ fn invalid_circuits_return_errors_with_a_remedy() {
     assert_eq!((long.counts().depth, long.pruned().gates.len()), (100_001, 0));
 }
 
-/// Evaluates an expression of `~`, `&`, `|`, `^` and brackets; all operations but one are in brackets.
+/// Evaluates an expression with `~`, `&`, `|`, `^` and brackets. Every operation except the outermost is in brackets.
 fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
     fn term<'a>(rest: &mut &'a str, value: &impl Fn(&str) -> u64) -> u64 {
         *rest = rest.trim_start();
@@ -252,7 +252,7 @@ fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
     value
 }
 
-/// Random cell values.
+/// Random values of an input in 64 states.
 fn cells(input: Input, seed: u32) -> u64 {
     let [low, high, ..] = Rng::new(seed, 11).block([input.channel, input.neighbour.into(), 0, 0]);
     u64::from(high) << 32 | u64::from(low)
@@ -310,8 +310,8 @@ fn drawings_contain_all_gates_and_wires_within_their_bounds() {
     }
 }
 
-/// A chain of four gates from the middle one of nine inputs, which is also the output. Inputs are drawn at 174, gates from 254 to 302, from
-/// 358 to 406 and so on. A wire bends halfway, a long wire 156 from its ends.
+/// Drawing of a chain of four gates, which starts at the middle one of nine inputs; this input is also the output. Inputs are drawn at x =
+/// 174, gates from 254 to 302, from 358 to 406 and so on. A wire bends in its middle; a long wire bends at a distance of 156 from its ends.
 #[test]
 fn wires_start_and_end_horizontally() {
     let mut circuit = Circuit::new("", false, 1);

@@ -9,7 +9,7 @@ use worlds::cube::Three;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Bytes of an array of floats.
+/// Memory in bytes of an array of floats with these side lengths.
 fn floats(lengths: &[u64]) -> u64 {
     4 * lengths.iter().product::<u64>()
 }
