@@ -100,8 +100,8 @@ pub struct Iteration {
     pub parts_s: ByName<f64>,
     /// True if all losses and gradients are finite.
     pub finite: bool,
-    /// Work of the iteration, in the unit of [`Offload::pass_work`], for the choice of a device. `None` if later iterations may take
-    /// another time per unit.
+    /// Work of the iteration, in the unit of [`Offload::pass_work`], for the choice of a device. `None` if the time per unit may change in
+    /// later iterations.
     pub work: Option<f64>,
 }
 

@@ -180,7 +180,7 @@ impl KnobKind {
     }
 }
 
-/// Returns an error if `value` is not from `min` to `max`. For bounds that depend on other settings.
+/// Checks `value` against bounds that depend on other settings; returns an error if it is not from `min` to `max`.
 pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
     whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
 }

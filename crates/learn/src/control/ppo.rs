@@ -203,7 +203,7 @@ impl Ppo {
         self.timing.times.world += world;
     }
 
-    /// The actors and their shared context.
+    /// The actors, and the inputs that they share.
     fn actors(&mut self) -> (RolloutContext<'_>, &mut [Actor]) {
         let with = RolloutContext {
             acting: Context {

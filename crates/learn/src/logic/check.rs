@@ -56,13 +56,13 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     Checked { wrong, gates, picture, missed: Vec::new() }
 }
 
-/// Next state for each of the 512 states of nine cells, by a one-channel circuit.
+/// Next state that a one-channel circuit computes for each of the 512 states of nine cells.
 pub fn next_states(circuit: &Circuit) -> Vec<u8> {
     let words = (0..Rule::STATES / 64).map(|number| circuit.step(|input| every_state(input.neighbour, number))[0]);
     words.flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8)).collect()
 }
 
-/// States of nine cells whose next state differs from the rule's.
+/// States of nine cells whose next state differs from that of the rule.
 pub fn missed_states(rule: &Rule, next: &[u8]) -> Vec<u16> {
     (0..Rule::STATES as u16).zip(next).filter(|&(state, &next)| (next == 1) != rule.next(state.into())).map(|(state, _)| state).collect()
 }

@@ -96,7 +96,7 @@ const AND: u8 = 1;
 const XOR: u8 = 6;
 const OR: u8 = 7;
 
-/// One bit for each of 64 cell states.
+/// Bits of 64 states of the nine cells, for one wire.
 type Word = u64;
 
 impl Circuit {
@@ -176,7 +176,7 @@ impl Circuit {
         self.outputs.iter().map(|&wire| values[wire as usize]).collect()
     }
 
-    /// For each gate, the number of gates on the longest path from an input to it, itself included.
+    /// For each gate, the number of gates on the longest path from an input to the gate, the gate included.
     pub fn layers(&self) -> Vec<usize> {
         let first = self.inputs.len();
         let mut layers: Vec<usize> = Vec::with_capacity(self.gates.len());

@@ -121,7 +121,7 @@ const DRAWING: &str = "............/..##....##../.####..####./.##########./.####
                        ....####..../.....##...../............/............";
 
 impl Preset {
-    /// Returns true if the target is one step of a rule instead of a pattern.
+    /// Returns true if the target is one step of a rule, and false if it is a pattern.
     pub fn is_rule(self) -> bool {
         matches!(self, Preset::Life | Preset::Rule)
     }
@@ -383,7 +383,7 @@ impl Experiment {
     }
 }
 
-/// State of the nine cells around cell `i` of a periodic 3x3 grid.
+/// State of cell `i` and the eight cells around it in a periodic 3x3 grid. Bit numbers are cell numbers, row by row.
 fn neighbourhood(grid: usize, i: usize) -> usize {
     (0..9)
         .map(|k| {

@@ -23,7 +23,7 @@ pub struct Generalised {
     pub long: Option<f64>,
 }
 
-/// Minimum of `perfect` for the trials.
+/// Trials are run only if `perfect` is at least this share.
 const WORTH_IT: f64 = 0.9;
 /// Maximum product of cells and steps in a slice of a trial.
 const SLICE: usize = 1 << 20;
@@ -64,7 +64,7 @@ pub struct Generalisation {
     under_way: Option<UnderWay>,
 }
 
-/// Tests a circuit on [`CONFIRMING`] fresh grids as in training, some per slice.
+/// Tests a circuit on [`CONFIRMING`] fresh grids with the size and steps of training, `GRIDS` per slice.
 pub struct Confirmation {
     isa: Isa,
     experiment: Experiment,
@@ -220,7 +220,7 @@ impl UnderWay {
         }
     }
 
-    /// Before `RULE_SAMPLES` of the steps, compares one step of the circuit with the rule.
+    /// Before each of [`RULE_SAMPLES`] steps of the trial, compares one step of the circuit with the rule.
     fn sample_rule(&mut self, experiment: &Experiment) {
         let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_SAMPLES;

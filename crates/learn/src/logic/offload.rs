@@ -50,7 +50,7 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// State of a member after `updates` updates.
+    /// Parameters and moments of a member; `updates` is the number of its updates so far.
     pub fn state(&self, member: usize, updates: u64) -> TrainStateRef<'_> {
         let len = self.params.len() / self.sums.len().max(1);
         let [weights, m, v] = [&self.params, &self.m, &self.v].map(|all| &all[member * len..][..len]);
@@ -58,7 +58,7 @@ impl Trained {
     }
 }
 
-/// Trains a population on a machine. Steps return nothing; a result is requested when it is needed.
+/// Trains a population on a machine. Steps report no results; the caller requests the result of all steps so far when needed.
 pub trait Accelerator: Movable {
     /// Copies a member's state, wires and random seed to the machine.
     fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;

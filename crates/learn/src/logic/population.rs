@@ -116,11 +116,11 @@ pub struct Population {
 struct Ending {
     /// New members, with the positions of the members that they replace. `None` until all trained members have been tested.
     replacements: Option<Vec<(usize, Member)>>,
-    /// Number of tested members, among the trained members or, if there are replacements, among these.
+    /// Number of members tested so far: trained members or, once `replacements` exist, replacements.
     tested: usize,
 }
 
-/// Gate evaluations of one member's forward passes per slice; they take some milliseconds.
+/// Number of gate evaluations per slice in one member's forward passes, which take some milliseconds.
 const SLICE_WORK: f64 = 2e7;
 /// Limit of the absolute value of a parameter. Beyond it, an update has no effect in f32.
 const WILD: f32 = 1e9;
@@ -458,7 +458,7 @@ impl Learner for Population {
         counts
     }
 
-    /// Weights at the newest boundary.
+    /// Parameters of all members at the newest boundary.
     fn weights(&self) -> &[f32] {
         &self.weights
     }

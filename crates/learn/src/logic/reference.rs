@@ -40,7 +40,7 @@ pub fn loss_and_gradient(
     (loss, twin.params_gradient(&d_mix))
 }
 
-/// Soft state at the end of a rollout. Gates with Gumbel noise are computed without it, as softmax gates.
+/// Soft state at the end of a rollout. Gates with Gumbel noise are computed as softmax gates, without noise.
 pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl Fn(usize, usize, usize) -> bool) -> Vec<f64> {
     let mut soft = automaton.clone();
     if let GateForm::Gumbel { .. } = soft.form {

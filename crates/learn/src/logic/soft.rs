@@ -119,7 +119,7 @@ impl Network {
         self.channels * self.chunks * self.chunk(0).len() + self.update_gates().len()
     }
 
-    /// Range of a chunk's gates.
+    /// Range in `coefficients` of a chunk's gates.
     fn chunk(&self, chunk: usize) -> Range<usize> {
         let len: usize = self.perception.iter().map(|layer| layer.order().len()).sum();
         chunk * len..(chunk + 1) * len
@@ -282,9 +282,9 @@ struct Workspace {
     /// Output of the update, then its gradient.
     ends: Buffer,
     d_features: Buffer,
-    /// Gradient of the nine cells around each cell, for one group of channels.
+    /// Gradient of the inputs of the perception (the nine cells around each cell), for one group of channels.
     d_patch: Buffer,
-    /// Gradient that cells without fire pass to their previous state.
+    /// Gradient that cells without a new state pass to their old state.
     passed: Buffer,
     /// Gradients of two successive layers.
     pair: [Buffer; 2],
@@ -304,8 +304,8 @@ pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
 
-/// Samples that share blocks of cells. Samples in different `Roll`s do not wait for each other, because a wait costs more than a step of
-/// few cells.
+/// Samples that share blocks of cells. If every sample has its own blocks, it has its own `Roll`. Different `Roll`s do not wait for each
+/// other, because a wait costs more than a step of few cells.
 struct Roll {
     isa: Isa,
     grids: Grids,
@@ -577,7 +577,7 @@ fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     }
 }
 
-/// A block of cells with the data of a rollout.
+/// A block of cells, with the network and the layout of the grids.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     isa: Isa,

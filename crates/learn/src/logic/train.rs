@@ -118,7 +118,7 @@ impl Trainer {
         StepStats { loss, grad_norm }
     }
 
-    /// Clipped gradient of the newest step.
+    /// Gradient of the newest step, after clipping.
     pub fn gradient(&self) -> &[f32] {
         &self.grads
     }

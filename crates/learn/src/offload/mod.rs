@@ -153,7 +153,7 @@ pub trait Offload {
     /// Starts to time option `way` on `machine`, which does one pass after another. The learner's state does not change. The first pass
     /// includes one-time preparation.
     fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Advances the probe; an error ends it.
+    /// Advances the probe. An error ends the probe.
     fn advance_probe(&mut self) -> Result<Pass, Fault>;
     /// Maximum work of a pass, in the learner's unit of work.
     fn pass_work(&mut self) -> f64;
@@ -171,7 +171,7 @@ pub enum Pass {
     Ended(f64),
 }
 
-/// Trains one plan on a machine. Steps return nothing; a result is requested only when it is needed.
+/// Trains one plan on a machine. Steps report no results; the caller requests the result of all steps so far when needed.
 pub trait PlanTrainer: Movable {
     /// Replaces weights and optimiser state by `state`; discards unfinished work.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;

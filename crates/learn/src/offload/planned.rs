@@ -1,5 +1,5 @@
-//! Offloading for all learners that train by steps of one plan. The steps of an iteration return nothing; the learner requests their common
-//! result after the last step. If the machine is lost, at most one iteration must be repeated.
+//! Offloading for all learners that train by steps of one plan. The steps of an iteration report no results; the learner requests their
+//! common result after the last step. If the machine is lost, at most one iteration must be repeated.
 
 use super::{Machine, Offload, Pass, PlanTrainer, TrainResult, TrainStateRef};
 use crate::{Fault, Learner, Slice};

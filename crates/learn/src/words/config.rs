@@ -59,8 +59,8 @@ settings! {
 }
 
 impl Shape {
-    /// Number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two; it has 8/3 of the width, rounded
-    /// up to a multiple of 32, for about as many parameters.
+    /// Number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two, and therefore only 8/3 times the
+    /// width, rounded up to a multiple of 32.
     pub fn hidden(&self) -> usize {
         match self.mlp {
             Mlp::Gelu => 4 * self.width,

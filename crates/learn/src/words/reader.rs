@@ -1,5 +1,5 @@
-//! Inference with fixed weights and a key-value cache, which computes each token of a text once. Used for tests, queries and text
-//! generation. The results are bit-identical to those of the training graph.
+//! Inference with fixed weights. A key-value cache is used, so that each token of a text is computed only once. Used for tests, queries and
+//! text generation. The results are bit-identical to those of the training graph.
 
 use super::config::{Mlp, Norm, Positions, Shape};
 use super::model::{EPS, PLACES, TOKENS};

@@ -10,8 +10,7 @@ pub struct Sampling {
     pub temperature: f32,
     /// Number of most likely tokens to choose from; 0 for all.
     pub top_k: usize,
-    /// The next token is one of the most likely tokens whose probabilities add up to this value (Holtzman et al. 2020); 1 allows all
-    /// tokens.
+    /// The choice is limited to the most likely tokens whose total probability reaches this value (Holtzman et al. 2020); 1 for all.
     pub top_p: f32,
     pub seed: u32,
 }

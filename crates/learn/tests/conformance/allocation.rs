@@ -18,7 +18,7 @@ use worlds::backgammon::{Board, Roll};
 use worlds::cube::{Distances, Metric, Three, Two};
 
 /// Maximum number of iterations in which a backgammon learner may allocate. A game longer than any before, or a roll with more results,
-/// enlarges a buffer, which becomes rare. A regular allocation would occur in more of the sixty iterations.
+/// enlarges a buffer; such cases become rare. A regular allocation would occur in more of the sixty iterations.
 const RECORDS: usize = 3;
 
 /// Runs `work` in a pool of `threads` threads, whose allocations are counted. `work` runs inside the pool, because passing a task to a pool

@@ -251,7 +251,7 @@ pub fn describe(stats: impl Into<Iteration>) -> String {
     format!("{metrics:?} {finite} {work:?}")
 }
 
-/// Bit patterns of the values. Comparing them avoids that NaN differs from itself.
+/// Bit patterns of the values, for a comparison in which NaN equals itself.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),

@@ -40,12 +40,12 @@ impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
     }
 }
 
-/// Judge with exact distances.
+/// Judge whose state values are the exact distances to the solved state.
 fn knowing(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Value, exact.actions().count(), |state, _| f32::from(exact.of(state)))
 }
 
-/// Judge with the exact distance plus 1 of the state after each action.
+/// Judge with exact action values: 1 plus the distance of the state after the action.
 fn foreseeing(exact: &Distances) -> impl Judge<Two> {
     let count = exact.actions().count();
     By(Scores::ActionValues, count, |state: Two, action| 1.0 + f32::from(exact.of(state.turned(action))))

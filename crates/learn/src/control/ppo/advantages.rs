@@ -7,7 +7,7 @@ use math::{Kernel, Simd};
 /// episode, A' is 0 and V' is the bootstrap.
 pub(super) struct Advantages<'a> {
     pub gamma: f32,
-    /// γλ
+    /// Factor γλ of the recursion.
     pub decay: f32,
     /// Factor applied to rewards.
     pub scale: f32,

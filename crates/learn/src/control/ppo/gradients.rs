@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SHARD: usize = 512;
 /// Maximum number of samples in a shard of a small minibatch; larger shards would leave threads idle.
 const SMALL_SHARD: usize = 256;
-/// Number of shards up to which a minibatch is small.
+/// A minibatch is small if it fits into this number of shards of at most `SMALL_SHARD` samples.
 const PARALLEL_SHARDS: usize = 8;
 /// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;

@@ -12,7 +12,7 @@ pub const RECORDED_ENVS: usize = 2048;
 /// Maximum number of steps of an iteration that another machine returns.
 pub const RECORDED_STEPS: usize = 128;
 
-/// Steps of the first environments in the iteration in progress or, at a boundary, in the last iteration.
+/// Recorded steps of the first environments: those of the iteration in progress or, at a boundary, those of the last iteration.
 pub struct Recorded<'a> {
     pub envs: usize,
     pub features: usize,

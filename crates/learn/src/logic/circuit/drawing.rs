@@ -15,7 +15,7 @@ const HEIGHT: f64 = 24.0;
 /// Space for the names of inputs and outputs.
 const NAME: f64 = 150.0;
 const HEAD: f64 = 44.0;
-/// Number of passes that reorder columns by their connections.
+/// Number of passes that sort all columns.
 const SWEEPS: usize = 8;
 
 /// Symbol of each operation, and whether its first and its second end have a circle, which marks a negation.

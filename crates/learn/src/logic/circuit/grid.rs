@@ -62,7 +62,7 @@ impl PackedGrid {
         }
     }
 
-    /// Runs one step. With `fires`, only those cells change for whose number, `row * width + column`, the function returns true.
+    /// Runs one step. With `fires`, only the cells change for which `fires(row * width + column)` is true.
     pub fn step(&mut self, fires: Option<&(dyn Fn(usize) -> bool + Sync)>) {
         let width = self.cells.width();
         let Some(fires) = fires else { return self.cells.step(self.isa, &self.program, None) };

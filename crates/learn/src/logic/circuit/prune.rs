@@ -14,7 +14,7 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// Key that identifies equal gates.
+/// Key under which gates are merged: operation and ends or, in a circuit with one channel, the outputs in all states.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),

@@ -1,5 +1,5 @@
-//! Updates of a population on another machine. The CPU draws and sends starts and targets. The updates of an iteration return nothing; the
-//! state of all members is requested after the last update. If the machine is lost, at most one iteration must be repeated.
+//! Updates of a population on another machine. The CPU draws and sends starts and targets. The updates of an iteration report no results;
+//! the state of all members is requested after the last update. If the machine is lost, at most one iteration must be repeated.
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
