@@ -108,7 +108,7 @@ struct Finished {
     test: serde_json::Value,
     /// Value of the column that runs are compared by; see [`Sweep::result`].
     result: Option<f64>,
-    /// First counter at the test that solved the run; None if the run is unsolved.
+    /// First counter at the first successful confirmation; `None` if the run is unsolved.
     solved_at: Option<f64>,
     /// True if the weights contain NaN or infinity.
     diverged: bool,
