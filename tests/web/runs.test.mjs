@@ -28,7 +28,7 @@ const again = async (page) => {
   await event(page, "metrics", 30);
 };
 const saved = async (page, name) => {
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 };
 /** Names of all stored runs. */

@@ -5,8 +5,8 @@ import { percent } from "./bars";
 import type { Gives, Puzzle, StateView } from "./protocol";
 
 const SCORES: Record<Gives, { title: string; about: string }> = {
-  value: { title: "Estimated moves left", about: "V of the state after each move; lower is better" },
-  action_values: { title: "Estimated moves", about: "Q of each move, in moves to solved; lower is better" },
+  value: { title: "Moves left", about: "V of the state after each move; lower is better" },
+  action_values: { title: "Moves by Q", about: "Q of each move, in moves to solved; lower is better" },
   policy: { title: "Probability", about: "policy: probability of each move" },
 };
 
@@ -35,7 +35,7 @@ export class Opinion {
   private readonly lead = h("p.thought");
   private readonly about = h("p.about");
   private readonly head = h("th", { scope: "col" });
-  private readonly distanceHead = h("th", { scope: "col" }, "Shortest after it");
+  private readonly distanceHead = h("th", { scope: "col" }, "Shortest");
   private readonly body = h("tbody");
   private rows: Row[] = [];
   private gives: Gives = "value";
