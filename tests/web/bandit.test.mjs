@@ -40,7 +40,10 @@ test("a room without pictures trains, tests, saves and loads, with curves, table
   await page.getByRole("button", { name: "Training metrics as a table" }).click();
   assert.ok((await page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader").count()) > 1);
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Curves as CSV", exact: true }).click()]);
+  const [csv] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Curves as CSV", exact: true }).click(),
+  ]);
   const [head, first] = readFileSync(await csv.path(), "utf8").split("\n");
   assert.equal(head, "iteration,pulls [pulls],train_s [s],mean_reward,pulls_per_s,test_best,share_tests,share_rest");
   assert.equal(first.split(",").length, head.split(",").length);
