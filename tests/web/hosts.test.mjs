@@ -390,7 +390,7 @@ test("an invalid command line lists the valid options", async () => {
   for (const [args, wanted] of [
     [["start.mjs", "--colour", "red"], /unknown argument --colour[\s\S]*--no-open/],
     [["start.mjs", "--port", "seventy"], /seventy is not a port/],
-    [["test.mjs", "--only", "everything"], /no part called 'everything'[\s\S]*page/],
+    [["test.mjs", "--only", "everything"], /no part 'everything'[\s\S]*page/],
     [["bench.mjs", "speed"], /no bench is called 'speed'[\s\S]*core/],
   ]) {
     const { status, said } = await script(args);

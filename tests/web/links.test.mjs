@@ -40,7 +40,7 @@ test("a link copied after live changes reproduces the run, and the page confirms
   await page.context().close();
 
   const other = await visit(here, { at: link.slice(link.indexOf("#")) });
-  await notice(other, /This run makes 2 live changes of knobs again/);
+  await notice(other, /This run replays 2 live changes of knobs/);
   await notice(other, /Reproduced: after [0-9]+ iterations the weights are those of the link/);
   const { marks } = await other.evaluate(async () => {
     const began = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event)));

@@ -231,7 +231,7 @@ test("every chart and the network have tables with caption and headings", async 
         "Steps per second",
       ],
     ],
-    ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
+    ["The network as a table", ["Kernel", "Operation", "Output", "Weights", "Inputs"]],
   ]) {
     await page.getByRole("button", { name }).click();
     const region = page.getByRole("region", { name });

@@ -130,7 +130,7 @@ const ROOMS = {
       await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 20);
       // The text field covers the tokens and handles the touch.
       await page.touchscreen.tap(...(await at(page, ".paper .tokens span:nth-of-type(5)", 0.5, 0.5)));
-      await page.waitForFunction(() => /^After .* comes /.test(document.querySelector(".expected .small").textContent));
+      await page.waitForFunction(() => / after .*: /.test(document.querySelector(".expected .small").textContent));
       await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).tap();
       await page.waitForFunction(() => /\d+ tokens, .* Length limit reached\./s.test(document.querySelector(".writing").textContent));
     },

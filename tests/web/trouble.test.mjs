@@ -29,7 +29,7 @@ for (const [what, at, text] of [
   });
 
 const MEMORY = /these settings need about (\d+) MB of memory, but 900 MB are available/i;
-const TIME = /would take seconds without a pause/;
+const TIME = /would block for seconds/;
 for (const [room, at, why] of [
   ["cube", "#/cube?variant=3x3x3&blocks=32&hidden=4096", MEMORY],
   ["cube", "#/cube?variant=3x3x3&blocks=32&hidden=4096&batch=65536", TIME],

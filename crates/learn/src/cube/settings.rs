@@ -14,7 +14,7 @@ use worlds::cube::{Distances, Metric};
 pub enum LearnerError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("with these layers {name} = {value} would take seconds without a pause; choose at most {most}, or smaller layers")]
+    #[error("with these layers {name} = {value} would block for seconds; choose at most {most}, or smaller layers")]
     Long { name: &'static str, value: usize, most: usize },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
