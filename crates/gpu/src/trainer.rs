@@ -84,7 +84,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Dispatches that save the gradients of the previous run, and those of the next run.
+    /// Two ranges of dispatches: one saves the gradients of the previous run, and one computes the next run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -95,7 +95,7 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// Dispatches that add up the gradients since the last update, and those of the optimiser step.
+    /// Two ranges of dispatches: one adds up the gradients since the last update, and one computes the optimiser step.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
         if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;

@@ -11,7 +11,7 @@
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par;
 
-/// Number of cells in a neighbourhood, row by row; the cell itself is number 4.
+/// Number of cells in a neighbourhood. They are indexed row by row, and index 4 is the cell itself.
 pub const NEIGHBOURS: usize = 9;
 
 #[derive(Clone, Copy, Debug)]

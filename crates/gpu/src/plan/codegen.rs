@@ -355,7 +355,7 @@ impl Kernel<'_> {
         name
     }
 
-    /// Names of the registers with a thread's numbers of a value; loads the numbers if needed.
+    /// Loads the elements of `value` that belong to a thread into registers, unless they are there. Returns the names of the registers.
     fn own(&mut self, value: usize) -> Vec<String> {
         if let Some(names) = self.registers.get(&value) {
             return names.clone();

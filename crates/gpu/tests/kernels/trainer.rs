@@ -123,7 +123,8 @@ async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "a second run was accepted");
 }
 
-/// Small transformers as in the words room, with every norm, position encoding and layer kind. Three sequences are half a minibatch.
+/// Small transformers as in the words room. Together they have every norm, position encoding and layer kind. A run takes three
+/// sequences, half of a minibatch.
 fn transformers() -> [Config; 5] {
     let room = half::config(false);
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);

@@ -22,7 +22,7 @@ pub const INPUTS: usize = USED.next_multiple_of(8);
 
 pub type Inputs = [u8; INPUTS];
 
-/// Construction of the rows for the values of an input from learned steps.
+/// Rule that computes the first-layer rows of an input, one per value, from learned steps.
 #[derive(Clone, Copy)]
 enum InputKind {
     /// The row of a value is the previous value's row plus a learned step. The fields are the number of learned steps and their scale;

@@ -22,9 +22,9 @@ pub struct Row {
 /// Results of greedy play from all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Rows by distance from 0, for play that always takes the best action.
+    /// One row per distance from the solved state, for play that always takes the best action.
     pub plain: Vec<Row>,
-    /// Rows by distance from 0, for play that never undoes the last move.
+    /// One row per distance, for play that never undoes the last move.
     pub onward: Vec<Row>,
 }
 

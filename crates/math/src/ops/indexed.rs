@@ -175,7 +175,7 @@ impl Bag<'_> {
         }
     }
 
-    /// Computes N vectors of columns, for R rows side by side if all of their indices select a row.
+    /// Computes N vectors of columns of the output rows: R output rows at a time if no index of theirs is skipped, otherwise one at a time.
     #[inline(always)]
     fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);

@@ -34,7 +34,7 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// Parses an id; the output is seen by the player on roll.
+/// Parses the id of a position. The result is from the point of view of the player on roll.
 pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
     Ok(standing(&Standing::read(id)?))
 }

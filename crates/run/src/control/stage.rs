@@ -1,5 +1,5 @@
-//! The large environment, which a user can push or drive. It is stepped in real time by the present policy and does not affect training.
-//! While the user is in control, the agent plays a second environment from the same state; the two episodes are a round.
+//! The single environment that the page shows large. A user can push or drive it. Otherwise the present policy steps it in real time. It
+//! does not affect training. While the user is in control, the agent plays a second environment from the same state; the two episodes are a round.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
 use super::shown::Shown;

@@ -495,8 +495,8 @@ fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
     solid.corners.map(|corner| at.place + turn.of(corner))
 }
 
-/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they are apart. The face is the one with the
-/// largest separation, of the body or of the ground. The other shape's edge is clipped to the face.
+/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they are apart. Among
+/// the faces of both, the one with the largest separation gives the contact normal. The other shape's edge is clipped to this face.
 fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
     let turn = Turn::by(at.angle);
     let count = solid.count;

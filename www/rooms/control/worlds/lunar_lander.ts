@@ -159,9 +159,11 @@ const PIECE_M = 2;
 /** Least and greatest visible height in metres, from just below the pad. Within these limits, the view fits craft and pad. */
 const SEEN_M = [8.5, 20] as const;
 const BASE_M = PAD_M - 1.2;
-/** Outlines of the hull and a leg about their middles, in metres. */
+/** Height of the hull's centre of mass above the origin of its outline. */
 const HULL_CENTRE_M = 0.101;
+/** Outline of the hull about its centre, x and y of each corner, in metres. */
 const HULL = [17, -10, 17, 0, 14, 17, -14, 17, -17, 0, -17, -10].map((part, k) => part / 30 - (k % 2 ? HULL_CENTRE_M : 0));
+/** Outline of a leg about its centre, in metres. */
 const LEG = [-2, -8, 2, -8, 2, 8, -2, 8].map((part) => part / 30);
 
 /** Lower edge and height of the last drawn view, in metres. */

@@ -759,7 +759,7 @@ mod tests {
         (game, screen)
     }
 
-    /// A small untrained agent, which can give hints.
+    /// Saves a small untrained agent, which can give hints; returns the path of its checkpoint.
     fn agent(folder: &testkit::Scratch) -> String {
         let knobs = [("hidden".to_string(), 16.0.into())].into();
         let config = Config { knobs, ..run::config_of(run::room("backgammon").unwrap()) };

@@ -78,7 +78,7 @@ struct Line {
     prompt: String,
     text: String,
     tokens: u64,
-    /// Reason for the end: length, stop or asked.
+    /// Reason why the text ended: `length` (limit of tokens), `stop` (stop text) or `asked` (ended by the user).
     ended: String,
     tokens_per_s: f64,
 }

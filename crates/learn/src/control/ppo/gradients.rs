@@ -66,7 +66,7 @@ impl Gradients {
         }
     }
 
-    /// Memory in bytes, without parameters and gradients.
+    /// Bytes of the arenas and sample buffers of all groups. Parameters and gradient vectors are not included.
     pub fn bytes(plan: &Plan, sharding: Sharding, features: usize) -> f64 {
         let samples = 4.0 * sharding.rows as f64 * (features + SAMPLE) as f64;
         sharding.groups() as f64 * (plan.arena_bytes() as f64 + samples)
