@@ -20,7 +20,8 @@ impl Budget {
 
 /// Seconds between two pace samples.
 const EVERY_S: f64 = 1.0;
-/// Number of samples from which the pace is computed. Older samples are dropped, since the pace changes with knobs, devices and system load.
+/// Number of samples from which the pace is computed. Older samples are dropped, since the pace changes with knobs, devices and system
+/// load.
 const SAMPLES: usize = 30;
 
 /// Progress towards the limit that is reached first.

@@ -10,7 +10,8 @@ use super::Player;
 use math::rng::hash_1;
 use worlds::backgammon::{Board, POINTS, Results, Roll};
 
-/// Plays one of the boards that a roll can lead to, each with equal probability. The choice is a function of the seed, the board and the roll.
+/// Plays one of the boards that a roll can lead to, each with equal probability. The choice is a function of the seed, the board and the
+/// roll.
 pub struct Random {
     key: [u32; 2],
     scratch: Results,

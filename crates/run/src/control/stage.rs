@@ -1,5 +1,6 @@
 //! The single environment that the page shows large. A user can push or drive it. Otherwise the present policy steps it in real time. It
-//! does not affect training. While the user is in control, the agent plays a second environment from the same state; the two episodes are a round.
+//! does not affect training. While the user is in control, the agent plays a second environment from the same state; the two episodes are a
+//! round.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
 use super::shown::Shown;

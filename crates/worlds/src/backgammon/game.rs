@@ -177,7 +177,8 @@ impl Game {
         Game { board: Board::START, on_roll: Player::One, state: GameState::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
-    /// Creates a game in which `on_roll` is to roll; `board` is from that player's point of view. A finished board gives [`GameState::Over`].
+    /// Creates a game in which `on_roll` is to roll; `board` is from that player's point of view. A finished board gives
+    /// [`GameState::Over`].
     pub fn at(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, GameError> {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));
