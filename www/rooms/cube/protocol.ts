@@ -9,7 +9,7 @@ export type RoomEvent = { "kind": "search" } & SolveView;
 
 /** Description of a variant, in [`crate::protocol::Variant::about`]. */
 export type Puzzle = {
-/** 2 or 3. */
+/** Cubies along an edge: 2 or 3. */
 size: number,
 /** The distances of all states are known. */
 exact: boolean,
@@ -26,33 +26,32 @@ export type Gives = "value" | "action_values" | "policy";
 export type StateView = {
 /** Facelets as typed, in capitals and without blanks. */
 facelets: string, solved: boolean,
-/** Length of the shortest solution, if all distances are known. */
+/** Length of the shortest solution; null if distances are not known. */
 distance: number | null,
 /** The agent's estimate of the moves left; null if its network outputs only a policy. */
 value: number | null,
-/** All actions in order; the agent takes the first of the best ones. */
-actions: Array<ActionView>, best: number, };
+/** Evaluation of each action, in the order of the learner's actions. */
+actions: Array<ActionView>,
+/** Index of the action that the agent takes: the first of the best actions. */
+best: number, };
 
 export type ActionView = {
-/** `R'` */
+/** Move in Singmaster notation, for example `R'`. */
 action: string,
 /**
- * Score according to [`Puzzle::gives`]: moves left after the action, moves left including the action, or the action's
- * probability.
+ * Score of the kind [`Puzzle::gives`]: estimated moves left after the action, estimated moves left including the action, or the
+ * action's probability.
  */
 score: number,
-/** Distance of the resulting state, if all distances are known. */
+/** Distance of the resulting state; null if distances are not known. */
 distance: number | null, };
 
 export type Scrambled = { facelets: string,
-/** The moves that lead to the state, if known. */
+/** The moves that lead to the state; empty if they are not known. */
 moves: Array<string>, distance: number | null, };
 
 export type SolveMethod = { search: SearchKind,
-/**
- * Number of states that a beam keeps per level, or that A* expands at once. A beam that fails is followed by one twice
- * as wide.
- */
+/** Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, a beam of twice the width is tried. */
 width: number,
 /** Weight of moves made relative to moves left, in A*. */
 weight: number,
@@ -67,13 +66,15 @@ export type SolveView = {
 number: number,
 /** State to be solved. */
 facelets: string, done: boolean,
-/** Width of the present or last beam; it exceeds the requested width if narrower beams failed. */
+/** Width of the newest beam, which exceeds the requested width if narrower beams failed; null if the search is no beam search. */
 width: number | null,
-/** Moves looked ahead, and states generated, including narrower beams. */
-steps: number, nodes: number,
-/** Smallest estimate of the moves left among the states that were generated. */
+/** Number of moves that the newest beam or the search looks ahead. */
+steps: number,
+/** Number of states generated, including those of narrower beams. */
+nodes: number,
+/** Smallest estimate of the moves left among the states that were generated; null if there is no estimate. */
 nearest: number | null, solution: Solution | null,
-/** Reason why the search ended without a solution. */
+/** Reason why the search ended without a solution; null if there is no such reason. */
 failure: Failure | null, };
 
 /** Reason for a failed search, and a remedy. */
@@ -82,21 +83,25 @@ export type Failure = { text: string, next_step: string, };
 export type Solution = { moves: Array<string>,
 /** Estimated moves left before each move and at the end; empty if the network outputs only a policy. */
 values: Array<number>,
-/** Length of the shortest solution, if all distances are known. */
+/** Length of the shortest solution; null if distances are not known. */
 optimal: number | null, };
 
-/** State of a learner that plays, besides its network. */
+/** State of a learner that plays episodes: its curriculum and its replay. */
 export type Inside = {
-/** Present depth of the curriculum, and all depths at which episodes begin. */
-stage: number, depths: Array<CurriculumDepth>, replay: ReplayView, };
+/** Present depth of the curriculum. */
+stage: number,
+/** The depths from 1 to the last one of the curriculum. */
+depths: Array<CurriculumDepth>, replay: ReplayView, };
 
 export type CurriculumDepth = {
 /** Number of scramble moves. */
 depth: number,
 /** Share of new episodes that begin at this depth. */
 share: number,
-/** Share of recent episodes that solved the cube, and the number of these episodes. */
-success: number, episodes: number, };
+/** Share of recent episodes from this depth that solved the cube. */
+success: number,
+/** Number of episodes that `success` covers. */
+episodes: number, };
 
 export type ReplayView = { len: number, capacity: number,
 /** Transitions are sampled by priority. */

@@ -21,14 +21,18 @@ export type Picture = { width: number, height: number,
 values: Uint8Array, };
 
 export type AutomatonView = { channels: number, kernels: number,
-/** Gates per layer of one kernel, and of the update. */
-perception: Array<number>, update: Array<number>,
-/** Number of learned gates, and of gates evaluated per cell and step. */
-gates: number, gates_per_cell: number, parameters: number,
+/** Gates per layer of one kernel. */
+perception: Array<number>,
+/** Gates per layer of the update. */
+update: Array<number>,
+/** Number of learned gates. */
+gates: number,
+/** Number of gates evaluated per cell and step. */
+gates_per_cell: number, parameters: number,
 /** Gates per layer in the order of [`GatesView`]; a perception layer counts the gates of all kernels. */
 layers: Array<number>,
 /**
- * The present target, by the knobs in force; null for a rule. A grid of this size should become the target in `steps`
+ * The target according to the present knobs; null for a rule. A grid of the target's size should become the target in `steps`
  * steps.
  */
 target: Picture | null, steps: number,
@@ -36,18 +40,20 @@ target: Picture | null, steps: number,
 shows: Shows, };
 
 export type PopulationView = { members: Array<MemberView>,
-/** Number of runs that ended perfect, and of all runs that ended, perfect or dead. */
-perfect: number, ended: number,
-/** The member with the lowest hard loss. */
+/** Number of members that became perfect. */
+perfect: number,
+/** Number of members that became perfect or were restarted. */
+ended: number,
+/** Index of the best member: a confirmed member, else a perfect member without a test, else the member with the lowest hard loss. */
 best: number, };
 
 export type MemberView = { seed: number, updates: number,
-/** Squared error per cell of the soft automaton, mean over the newest iteration; null before the first. */
+/** Squared error per cell of the soft automaton, mean over the newest iteration; null before the first iteration. */
 loss: number | null,
 /** Error of the hardened automaton in its newest test: share of cells and colours that differ. */
 hard_loss: number, state: MemberState,
 /**
- * Result of the hardened automaton on the first grid of that test. For a rule: its output for each of the 512
+ * Output of the hardened automaton on the first grid of its newest test. For a rule: its output for each of the 512
  * neighbourhoods, by number.
  */
 picture: Picture, };
@@ -67,13 +73,13 @@ export type Damage = "blank" | "noise" | "flip";
 export type GridView = { width: number, height: number, step: number,
 /** Number of updates of the member when its automaton was taken. */
 updates: number,
-/** Values as in [`Picture`], rounded for a soft grid. */
+/** Values as in [`Picture::values`]; the values of a soft grid are rounded. */
 values: Uint8Array,
-/** Displayed channels of a soft grid, `[channel][cell]`, as floats. */
+/** Displayed channels of a soft grid, `[channel][cell]`, as floats; empty for a hardened grid. */
 soft: Uint8Array,
 /**
- * Share of cells that differ from the target, if there is one of this size. For a rule: share of cells in the last
- * step that differ from the rule.
+ * Share of cells that differ from the target; null if the experiment has no target of this size. For a rule: share of cells that
+ * the last step computed wrong.
  */
 wrong: number | null, };
 
@@ -84,36 +90,46 @@ updates: number,
 inputs: Array<string>, gates: Array<GateView>,
 /** Wires, one per channel of the cell's next state. A constant is a gate with operation 0 or 15. */
 outputs: Array<number>,
-/** Numbers of gates: evaluated per cell, passing an input through, and without effect. */
-evaluated: number, pass_through: number, dead: number,
+/** Number of gates evaluated per cell, before pruning. */
+evaluated: number,
+/** Number of gates that pass an input through. */
+pass_through: number,
+/** Number of gates without effect on an output. */
+dead: number,
 /** Number of gates on the longest path. */
 depth: number,
 /** Number of neighbourhoods or cells on which circuit and automaton were compared. */
-verified: number, equal: boolean,
-/** The member is perfect. */
+verified: number,
+/** Circuit and automaton agreed wherever they were compared. */
+equal: boolean,
+/** The member was perfect when the circuit was taken. */
 perfect: boolean, };
 
 export type GateView = { op: number,
-/** Wires: an index below the number of inputs is an input; other indices are gates, offset by that number. */
-a: number, b: number,
+/** First input wire: an index below the number of inputs is an input; other indices are gates, offset by the number of inputs. */
+a: number,
+/** Second input wire, numbered like `a`. */
+b: number,
 /** Length of the longest path from an input. */
 layer: number, };
 
 export type ValuesView = {
-/** Updates of the circuit's member, as in [`CircuitView::updates`]. */
+/** Number of updates of the member when the circuit was taken. */
 updates: number, inputs: Uint8Array, gates: Uint8Array, };
 
 export type Format = "svg" | "json" | "verilog" | "rust";
 
 export type ExportView = {
-/** `life.v` */
+/** Name of the file, for example `life.v`. */
 name: string, text: string, };
 
 export type BigView = { width: number, height: number, step: number,
 /** The first channel, one bit per cell, lowest bit first; rows are padded to whole bytes. */
 words: Uint8Array,
-/** Rates of the newest call. */
-cells_per_s: number, gate_cells_per_s: number,
+/** Cells computed per second in the newest call. */
+cells_per_s: number,
+/** Gate evaluations per second in the newest call. */
+gate_cells_per_s: number,
 /** Number of gates of the pruned circuit. */
 gates: number, };
 

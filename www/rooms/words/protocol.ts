@@ -15,7 +15,7 @@ export type TokenizerKind = "chars" | "bytes" | "bpe";
 export type Preparing = { part: PreparingPart,
 /** Completed share of this part, from 0 to 1. */
 done: number,
-/** Estimated seconds until this part is complete, once there is an estimate. */
+/** Estimated seconds until this part is complete; null before there is an estimate. */
 left_s: number | null, };
 
 export type PreparingPart = "text" | "merges" | "tokens";
@@ -23,37 +23,43 @@ export type PreparingPart = "text" | "merges" | "tokens";
 export type AboutView = {
 /** Progress of the preparation; null once it is complete. */
 preparing: Preparing | null,
-/** The model; `model` and `corpus` are null until the preparation is complete. */
-model: ModelView | null, corpus: CorpusView | null, };
+/** The model; null until the preparation is complete. */
+model: ModelView | null,
+/** The text; null until the preparation is complete. */
+corpus: CorpusView | null, };
 
 export type ModelView = { vocabulary: number, width: number, layers: number, heads: number,
 /** Number of tokens that the model sees at once. */
 context: number,
-/** Number of trained parameters; `embeddings` of them embed tokens and positions. */
-parameters: number, embeddings: number,
-/** Operations per token in training, forward and backward, in matrix products and attention. */
+/** Number of trained parameters. */
+parameters: number,
+/** Number of parameters that embed tokens and positions. */
+embeddings: number,
+/** Floating-point operations per token in training (forward and backward), in matrix products and attention. */
 flops_per_token: number,
 /** Tensors as stored in a checkpoint. */
 tensors: Array<TensorView>, };
 
 export type TensorView = {
-/** `transformer.h.0.attn.c_attn.weight` */
+/** Name, for example `transformer.h.0.attn.c_attn.weight`. */
 name: string, shape: Array<number>, };
 
 export type CorpusView = {
-/** `story grammar`, or the name of the user's text. */
+/** Name of the user's text, or `story grammar`. */
 name: string,
 /** The text was provided by the user. */
 own: boolean, characters: number, tokens: number,
-/** Tokens for training and for validation. */
-training_tokens: number, validation_tokens: number, tokenizer: TokenizerKind, vocabulary: number,
+/** Number of tokens for training. */
+training_tokens: number,
+/** Number of tokens for validation. */
+validation_tokens: number, tokenizer: TokenizerKind, vocabulary: number,
 /** Characters per token of the validation text. */
 characters_per_token: number,
-/** Entropy of the grammar in nats per character, given all previous text. */
+/** Entropy of the grammar in nats per character, given all previous text; null for a user's text. */
 entropy: number | null,
 /**
- * Entropy floor of the grammar on the validation text with this context, in nats per token. For characters it bounds
- * the mean loss; for byte pairs it is an estimate.
+ * Entropy floor of the grammar on the validation text with this context, in nats per token; null for a user's text, and before the
+ * first test. For characters it bounds the mean loss; for byte pairs it is an estimate.
  */
 floor: number | null,
 /** Beginning of the text. */
@@ -69,21 +75,23 @@ export type TokenView = { id: number,
 text: string, };
 
 export type ReadView = {
-/** Iteration of the weights. */
+/** Number of iterations after which the weights were taken. */
 iteration: number, tokens: Array<TokenView>,
-/** Surprise at each token in nats, given the tokens before it; null for the first. */
+/** Surprise at each token in nats, given the tokens before it; null for the first token. */
 surprise: Array<number | null>,
 /** Entropy of the prediction after each token, in nats. */
 entropy: Array<number>,
 /** Most likely next tokens after each token, in descending order. */
 next: Array<Array<NextView>>,
-/** Mean surprise in nats per token and in bits per character; null for a single token. */
-loss: number | null, bits_per_char: number | null, };
+/** Mean surprise in nats per token; null for a single token. */
+loss: number | null,
+/** Mean surprise in bits per character; null for a single token. */
+bits_per_char: number | null, };
 
 export type NextView = { id: number, text: string, probability: number, };
 
 export type AttentionView = { iteration: number, layer: number, head: number, tokens: Array<TokenView>,
-/** `[from][to]`: one row per token, which sums to 1, with 0 for later tokens. Floats. */
+/** Attention weights as floats, `[from][to]`: a row for each token, with the sum 1, and 0 for later tokens. */
 weights: Uint8Array, };
 
 /** Method for choosing the next token. */
@@ -92,15 +100,15 @@ export type Sampling = {
 temperature: number,
 /** Number of most likely tokens to choose from; 0 for all. */
 top_k: number,
-/** Total probability of the most likely tokens to choose from; 1 for all. */
+/** Least total probability of the most likely tokens to choose from; 1 for all. */
 top_p: number, seed: number, };
 
 export type GenerationView = {
-/** Iteration of the weights. */
+/** Number of iterations after which the weights were taken. */
 iteration: number,
 /** Tokens so far, without the prompt. */
 tokens: number,
-/** Text so far, without the prompt. An incomplete character is held back. */
+/** Text so far, without the prompt. Until the text has ended, an incomplete character or stop text at its end is left out. */
 text: string,
 /** Tokens added by this call. */
 added: Array<Generated>, ended: Ended | null, };
