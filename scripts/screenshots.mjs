@@ -14,7 +14,7 @@ const EARLY_MS = 1500;
 const PATIENCE_MS = 60_000;
 /** Training time before a picture for README, and its JPEG quality: all pictures together stay below 1 MB. */
 const README_MS = 40_000;
-const QUALITY = 72;
+const QUALITY = 62;
 
 await main(import.meta.url, async () => {
   const given = options({ readme: "README's pictures only" });
