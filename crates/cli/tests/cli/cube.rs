@@ -51,7 +51,7 @@ fn exact_table_solves_in_order_without_an_agent() {
     let all = lines(&scratch.run_with_input(format!("{exact} --scramble -"), "R U\nR X\nr\nF'\n"));
     assert_eq!((&all[0]["solution"], &all[3]["solution"]), (&"U' R'".into(), &"F".into()));
     assert!(all[1]["error"].as_str().unwrap().contains("\"X\""), "{}", all[1]);
-    assert!(all[2]["next_step"].as_str().unwrap().contains("write R"), "{}", all[2]);
+    assert!(all[2]["next_step"].as_str().unwrap().contains("enter R"), "{}", all[2]);
 }
 
 #[test]
