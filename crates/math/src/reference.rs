@@ -136,7 +136,7 @@ pub fn at(x: &[f64], span: Span, cols: usize, r: usize, c: usize) -> f64 {
     }
 }
 
-/// `y[r][c]` = a (op) b with both operands broadcast to [rows][cols].
+/// `y[r][c]` = a (op) b with both operands broadcast to `[rows][cols]`.
 pub fn binary_all(op: Binary, rows: usize, cols: usize, a: (&[f64], Span), b: (&[f64], Span), y: &mut [f64]) {
     for r in 0..rows {
         for c in 0..cols {

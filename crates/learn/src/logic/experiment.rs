@@ -473,7 +473,7 @@ mod tests {
         for (drawing, steps, next) in [
             ("", 9, "draw rows"),
             ("..../..../..../....", 9, "at least one cell"),
-            ("..../.##./.#./....", 9, "every row as many"),
+            ("..../.##./.#./....", 9, "equally long"),
             ("..../.9#./.##./....", 9, "black, 1 red"),
             ("..#/.#./...", 9, "draw 4 to 32"),
             (&vec![".#".repeat(20); 20].join("/"), 99, "draw 4 to 32"),

@@ -204,7 +204,7 @@ pub fn binary(isa: Isa, op: Binary, rows: usize, cols: usize, a: (&[f32], Span),
     map_binary(isa, op, rows, cols, Operand::new(rows, cols, a), Operand::new(rows, cols, b), y);
 }
 
-/// y = y (op) b, b broadcast to [rows][cols].
+/// y = y (op) b, b broadcast to `[rows][cols]`.
 pub fn binary_in_place(isa: Isa, op: Binary, rows: usize, cols: usize, y: &mut [f32], b: (&[f32], Span)) {
     let y = y[..rows * cols].as_mut_ptr();
     let a = Operand { p: y, row: cols, step: 1 };

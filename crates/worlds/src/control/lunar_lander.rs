@@ -144,7 +144,7 @@ pub const OBSERVATION: usize = 8;
 pub const STATE: usize = 71;
 /// Length of the reference's state, which adds two random offsets and their seed.
 const TWIN_STATE: usize = STATE + 3;
-/// Index of the ground's first height in a state; the heights are [`PIECE`] metres apart.
+/// Index of the ground's first height in a state; the heights are `PIECE` metres apart.
 pub const GROUND: usize = 32;
 
 /// Action of Gymnasium's example pilot for an observation. The pilot leans towards the pad, hovers at a height proportional to the

@@ -31,7 +31,7 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     sample
 }
 
-/// Number of words of a decision: checkers per place as in [`WORDS`], then a word with the roll and, from bit 8, the half of a double.
+/// Number of words of a decision: checkers per place as in `WORDS`, then a word with the roll and, from bit 8, the half of a double.
 pub const DECISION_WORDS: usize = 9;
 
 pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
