@@ -25,7 +25,7 @@ pub struct Printer<W: Write = Stdout> {
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
-        // A placeholder: records that depend on the schema follow `Began`.
+        // Replaced at `Began`, which precedes all records that depend on the schema.
         let schema = run::rooms()[0].schema();
         Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2], remaining: None }
     }

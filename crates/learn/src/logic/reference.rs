@@ -58,7 +58,7 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// All gates evaluated for a cell, with their wires. Their operations are placeholders.
+    /// All gates evaluated for a cell, with their wires. Their operations are not used.
     circuit: Circuit,
     /// Weight of each operation in a gate, in the forward pass.
     mix: Vec<[f64; OPS]>,

@@ -81,7 +81,7 @@ pub trait Planned: Learner {
     /// A machine with the learner's data for it.
     type There: AsMut<PlanSteps>;
 
-    fn away(&self) -> &OffloadSlots<Self::There>;
+    fn slots(&self) -> &OffloadSlots<Self::There>;
     fn slots_mut(&mut self) -> &mut OffloadSlots<Self::There>;
     fn ready(&mut self, machine: &dyn Machine) -> Result<Self::There, Fault>;
 
@@ -158,7 +158,7 @@ impl<L: Planned> Offload for L {
     }
 
     fn is_offloaded(&self) -> bool {
-        self.away().is_offloaded()
+        self.slots().is_offloaded()
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use crate::{Fault, Machine};
 impl<P: Cube> Planned for Supervised<P> {
     type There = PlanSteps;
 
-    fn away(&self) -> &OffloadSlots<PlanSteps> {
+    fn slots(&self) -> &OffloadSlots<PlanSteps> {
         &self.away
     }
 

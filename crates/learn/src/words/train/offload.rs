@@ -34,7 +34,7 @@ impl Pretrainer {
 impl Planned for Pretrainer {
     type There = Offloaded;
 
-    fn away(&self) -> &OffloadSlots<Offloaded> {
+    fn slots(&self) -> &OffloadSlots<Offloaded> {
         &self.away
     }
 
