@@ -91,8 +91,8 @@ function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
       const duels = ["--against", against, "--seed", FIRST, "--games", tools.quick ? games / 10 : games, "--threads", 1, ...more];
       const [duel] = await tools.hothouse("eval", "backgammon", file, ...duels);
       const name = `backgammon.${id}.seed${seed}.${against}${more.join("")}`;
-      rows.push(counted(`${name}.points`, duel.points_per_game, `points a game, ${what}`));
-      rows.push(counted(`${name}.standard_error`, duel.standard_error, `points a game, over ${duel.games} games in pairs`));
+      rows.push(counted(`${name}.points`, duel.points_per_game, `points per game, ${what}`));
+      rows.push(counted(`${name}.standard_error`, duel.standard_error, `points per game, over ${duel.games} games in pairs`));
     }
     return rows;
   };

@@ -165,7 +165,7 @@ export function tables(find) {
       ),
     ]),
     table(
-      ["points a game, agent", "against GNU Backgammon", "against pubeval", "against random moves"],
+      ["points per game, agent", "against GNU Backgammon", "against pubeval", "against random moves"],
       [
         strength("strong, 60 s of one core, seeds 101 to 103", "minute", three, ["gnubg", "linear", "random"]),
         strength("strong without handmade inputs, 60 s of one core, seeds 101 to 103", "no-handmade", three, ["gnubg"]),
@@ -179,7 +179,7 @@ export function tables(find) {
       ],
     ),
     table(
-      ["strong learner after 60 s of training in the page, one run, seed 101, 200 games", "points a game"],
+      ["strong learner after 60 s of training in the page, one run, seed 101, 200 games", "points per game"],
       ["random", "linear"].map((name) => {
         const [mean, error] = ["points", "error"].map((what) => get(`backgammon.td.after_60s.${what}_against_${name}_page`));
         return [

@@ -76,8 +76,8 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
   assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Backgammon");
-  await page.getByRole("button", { name: "Points a game as a table" }).click();
-  assert.match(await page.getByRole("region", { name: "Points a game as a table" }).locator("tbody tr").first().textContent(), /±/);
+  await page.getByRole("button", { name: "Points per game as a table" }).click();
+  assert.match(await page.getByRole("region", { name: "Points per game as a table" }).locator("tbody tr").first().textContent(), /±/);
   await leave(page);
 });
 

@@ -5,7 +5,7 @@ import { button, h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
 import { bodyRow, headRow } from "../shared/tables";
 
-/** `+0.123`, in points a game. */
+/** `+0.123`, in points per game. */
 export const signed = (equity: number): string => minus(`${equity < 0 ? "" : "+"}${equity.toFixed(3)}`);
 
 const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;

@@ -26,7 +26,7 @@ export const extension: RoomExtension<Backgammon> = {
     {
       at: ".returns",
       heading: "The curve",
-      words: "Points a game against two fixed opponents, in test games. Above zero, the agent wins.",
+      words: "Points per game against two fixed opponents, in test games. Above zero, the agent wins.",
     },
     ...knobToCurve("Drag the learning rate far to the right. If it is too large, the agent forgets."),
     {

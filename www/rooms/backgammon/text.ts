@@ -8,7 +8,7 @@ export const title = "An agent that teaches itself backgammon";
 
 export const charts: Record<string, ChartWords> = {
   strength: {
-    title: "Points a game",
+    title: "Points per game",
     about: "test games; gammons count twice, backgammons three times; bars are one standard error",
     digits: 2,
     span: [-0.5, 1.5],
@@ -28,7 +28,7 @@ export const charts: Record<string, ChartWords> = {
 const equity: Explanation = {
   heading: "What is equity?",
   words:
-    "Equity is the mean value of a position, in points a game. A win counts 1, a gammon 2, a backgammon 3; losses count the same below " +
+    "Equity is the mean value of a position, in points per game. A win counts 1, a gammon 2, a backgammon 3; losses count the same below " +
     "zero. An equity of +0.200 means 200 points more won than lost in a thousand games. A hundredth matters to good players. Moves are " +
     "ranked by equity without the cube; in a match, by the chance to win the match on the same scale. Cube decisions are computed from " +
     "the agent's outcome probabilities.",

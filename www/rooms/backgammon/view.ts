@@ -74,7 +74,7 @@ export class BackgammonView implements View {
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
     if (random === undefined || linear === undefined) return `${done}: no test yet.`;
     const against = (points: number, whom: string): string =>
-      `${points >= 0 ? "beats" : "loses to"} ${whom} by ${figure(Math.abs(Math.round(100 * points) / 100))} points a game`;
+      `${points >= 0 ? "beats" : "loses to"} ${whom} by ${figure(Math.abs(Math.round(100 * points) / 100))} points per game`;
     return `${done}: ${against(random, "random play")}, ${against(linear, "pubeval")}.`;
   }
 

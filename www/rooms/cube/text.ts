@@ -48,8 +48,8 @@ const learning: Record<string, Explanation> = {
       "no solutions.",
     equation:
       equation("the loss is the squared difference of the value of the state after k random moves and k", "loss = (V (s_k) − k)^2") +
-      `<p>s<sub>k</sub> is the state of a walk after k moves. Chervov and others, <cite>CayleyPy RL: pathfinding and reinforcement ` +
-      `learning on Cayley graphs</cite> (2025).</p>`,
+      `<p>s<sub>k</sub> is the state of a walk after k moves. Chervov and others, <cite>A machine learning approach that beats ` +
+      `large Rubik's cubes</cite> (2025).</p>`,
   },
   last: {
     heading: "How does it learn?",

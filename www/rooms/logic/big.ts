@@ -57,9 +57,9 @@ export class BigPane {
       this.error,
       h("dl.circuit-counts.wrap", [
         readout("Step", this.readouts.step),
-        readout("Steps a second", this.readouts.steps),
-        readout("Cells a second", this.readouts.cells),
-        readout("Gate-cells a second", this.readouts.gates),
+        readout("Steps per second", this.readouts.steps),
+        readout("Cells per second", this.readouts.cells),
+        readout("Gate-cells per second", this.readouts.gates),
       ]),
       this.meaning,
       this.figure,

@@ -83,7 +83,7 @@ fn baselines_choose_independently_of_the_batch() {
         }
         alone.reverse();
         assert_eq!(together, alone, "{}", player.name());
-        assert!(player.rank(Board::START, Roll::ALL[1]).is_empty(), "no opinion in points a game");
+        assert!(player.rank(Board::START, Roll::ALL[1]).is_empty(), "no opinion in points per game");
         assert_eq!(player.expects(Board::START), None);
     }
 }

@@ -172,5 +172,5 @@ fn some_hundred_games_beat_random_moves() {
     let before = against_random(&learner);
     rounds(&mut learner, ROUNDS);
     let after = against_random(&learner);
-    assert!(before < 0.6 && after > 1.1, "{before} points a game, then {after}");
+    assert!(before < 0.6 && after > 1.1, "{before} points per game, then {after}");
 }

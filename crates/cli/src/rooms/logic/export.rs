@@ -56,7 +56,7 @@ const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<titl
 const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
 /// Beginnings of the text after the first line of a source file, in Verilog and in Rust.
 const SECOND: [&str; 2] =
-    ["// nw_0 is channel 0 of the cell to the north-west, ", "\n/// The next state of each channel of 64 cells, a bit a cell. "];
+    ["// nw_0 is channel 0 of the cell to the north-west, ", "\n/// The next state of each channel of 64 cells, one bit per cell. "];
 
 fn beginning(file: &mut dyn Read) -> String {
     let mut first = Vec::new();

@@ -80,7 +80,7 @@ impl Circuit {
             None => format!("g{}", wire as usize - first),
         };
         let mut text = format!("// {}\n\n", self.comment());
-        text += "/// The next state of each channel of 64 cells, a bit a cell. `cells[channel]` has the nine cells around each, row by \
+        text += "/// The next state of each channel of 64 cells, one bit per cell. `cells[channel]` has the nine cells around each, row by \
          row, and the\n/// cell itself is number 4.\n";
         text += &format!("pub fn step(cells: &[[u64; 9]; {channels}]) -> [u64; {channels}] {{\n");
         let (alive, mut body) = (self.alive(), String::new());
