@@ -1,4 +1,4 @@
-"""Steps 1,024 CartPoles with random actions, reports the speed, and draws one of them.
+"""Runs 1,024 CartPole environments with random actions, prints the speed, and draws one environment.
 
     python examples/environment.py
 """

@@ -1,4 +1,4 @@
-"""Loads the policy of a checkpoint of control and plays 100 episodes with it.
+"""Loads the policy from a checkpoint of the control room and plays 100 episodes.
 
     hothouse train control --until-solved --save run.safetensors
     python examples/policy.py run.safetensors
@@ -17,7 +17,7 @@ policy = run.policy()
 envs = hothouse.make_vec(run.variant, num_envs=EPISODES, autoreset_mode="SameStep")
 observations, _ = envs.reset(seed=1)
 returns = np.zeros(EPISODES)
-first = np.ones(EPISODES, bool)  # environments that are in their first episode
+first = np.ones(EPISODES, bool)  # True for environments in their first episode
 while first.any():
     observations, rewards, terminated, truncated, _ = envs.step(policy(observations))
     returns += np.where(first, rewards, 0)

@@ -3,7 +3,7 @@
 use crate::session::budget::Remaining;
 pub use run::format::*;
 
-/// Formats progress towards a limit: `42% done, about 3:07 left`
+/// Formats the progress towards a limit, such as `42% done, about 3:07 left`.
 pub fn remaining(remaining: &Remaining) -> String {
     let rest = match remaining.seconds {
         ..1.0 => String::new(),

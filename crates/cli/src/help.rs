@@ -18,7 +18,7 @@ pub fn grammar() -> Command {
     let grammar = Cli::command()
         .after_help(format!("{EXAMPLES}\n{examples}\n{BUDGETS}"))
         .mut_subcommand("train", |train| {
-            // This help lists the knobs itself, so it does not refer to `hothouse train --help`.
+            // The help of `train` itself lists the knobs, so this text does not refer to `hothouse train --help`.
             let set = "Set a knob, as in --set lr=0.003; repeat for more. All knobs are listed below";
             train.mut_arg("set", |arg| arg.long_help(set)).after_long_help(format!("{}\n{knobs}", room_list()))
         })
@@ -40,7 +40,7 @@ fn room_list() -> String {
     text
 }
 
-/// Lists all knobs of each room's first variant, and the differences of its other variants.
+/// Lists all knobs of each room's first variant. For every other variant, lists the knobs that differ from the first.
 fn knob_help() -> String {
     let mut text = String::from("Knobs, for --set (* can change during a run).\n");
     run::rooms().into_iter().for_each(|room| text += &knobs_of(room));

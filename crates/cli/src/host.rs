@@ -1,4 +1,4 @@
-//! The instruction set and the threads of a command.
+//! //! Instruction set and threads of a command.
 
 use crate::args::MachineArgs;
 use crate::error::Usage;

@@ -1,9 +1,11 @@
-//! `hothouse`: the terminal shell. Runs do not depend on its parts: the command line, files, the clock, threads and signals. [`main`]
-//! prints errors with the next step and returns status 1; a wrong command line returns status 2.
+//! //! `hothouse`: the terminal shell around the `run` crate. It contains the command line, files, the clock, threads and signals; the
+//! `run` crate depends on none of these. [`main`] prints every error with a remedy. The exit status is 2 for an invalid command line and 1
+//! for any other error.
 //!
-//! The layers, each of which depends only on those before it: `args` (the command line), `session` (runs and their files), `outputs` (the
-//! screen, lines and records), `verbs`. Each folder of `rooms` contains the code of one room. All other code serves every room and reads
-//! the rooms' declarations. A program that adds its own room calls `run::add_room` and then [`main`].
+//! The crate has four layers, each of which depends only on the layers before it: `args` (the command line), `session` (runs and their
+//! files), `outputs` (the screen, printed lines and exported files) and `verbs` (the commands). Each folder of `rooms` contains the code of
+//! one room. All other code reads the rooms' declarations and works for every room. A program that adds its own room calls `run::add_room`
+//! and then [`main`].
 
 mod args;
 mod error;
@@ -30,26 +32,25 @@ use std::process::ExitCode;
 use std::time::Instant;
 use verbs::{bench, eval, info, sweep, train, watch};
 
-/// Runs the program.
 pub fn main() -> ExitCode {
     let began = Instant::now();
     let matches = match help::grammar().try_get_matches() {
         Ok(matches) => matches,
         Err(answer) => {
-            // Clap returns help and version as errors too.
+            // Clap also returns help and version texts as errors.
             let printed = answer.print().and_then(|()| std::io::stdout().flush());
             let code = ExitCode::from(answer.exit_code() as u8);
             return printed.map_or_else(|error| exit_with(error.into()), |()| code);
         }
     };
-    // A failed flush is an error: buffered output would be lost.
+    // Flushes explicitly, because a failed flush must be an error: buffered output would be lost.
     let done = dispatch(&matches, began).and_then(|()| Ok(std::io::stdout().flush()?));
     done.map_or_else(exit_with, |()| ExitCode::SUCCESS)
 }
 
-/// Prints the error and returns its exit status. A closed output pipe is a success, because the reading program needs no more output.
+/// Prints the error and returns its exit status. A closed output pipe counts as success: the reading program needs no more output.
 fn exit_with(error: anyhow::Error) -> ExitCode {
-    // Only a failed write to standard output has no context; all other I/O errors name their file.
+    // An I/O error without context is a failed write to standard output. All other I/O errors name their file.
     let output = error.chain().len() == 1 && error.is::<std::io::Error>();
     let message = match error.downcast_ref::<std::io::Error>() {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

@@ -1,20 +1,20 @@
-//! Removes control characters from terminal output, because names and texts of runs may come from untrusted files.
+//! //! Removes control characters from terminal output, because a run's names and texts may come from untrusted files.
 
 use std::io::{Result, StdoutLock, Write};
 
-/// Standard output without control characters.
+/// Standard output that omits control characters.
 pub fn stdout() -> Plain<StdoutLock<'static>> {
     Plain::new(std::io::stdout().lock())
 }
 
-/// A writer that removes the control characters of ASCII and of U+0080 to U+009F, which some terminals interpret.
+/// A writer that omits control characters: those of ASCII, and U+0080 to U+009F, which some terminals interpret.
 pub struct Plain<W: Write> {
     out: W,
-    /// True if the last byte was `LATIN`. The next byte then decides whether both bytes together are a control character.
+    /// True if the last byte was `LATIN`, which is not written yet. The next byte decides whether the two bytes are a control character.
     begun: bool,
 }
 
-/// First of the two bytes of each character from U+0080 to U+00BF.
+/// First UTF-8 byte of each character from U+0080 to U+00BF. The second byte identifies the character.
 const LATIN: u8 = 0xc2;
 
 impl<W: Write> Plain<W> {

@@ -1,23 +1,23 @@
-//! A progress line of a long command on standard error, if that is a terminal. Each update overwrites the line.
+//! //! A progress line of a long command. The line is on standard error if that is a terminal, and each update overwrites it.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const UPDATE_EVERY: Duration = Duration::from_millis(250);
 
-/// The progress line; dropping it clears the line.
+/// The progress line. Dropping this value clears the line.
 pub struct ProgressLine {
     on: bool,
     updated: Instant,
 }
 
 impl ProgressLine {
-    /// Creates a progress line, which is silent if the output is JSON or standard error is not a terminal.
+    /// Creates a progress line. It prints nothing if the output is JSON or standard error is not a terminal.
     pub fn new(json: bool) -> ProgressLine {
         ProgressLine { on: std::io::stderr().is_terminal() && !json, updated: Instant::now() }
     }
 
-    /// Overwrites the line with `text`, at most every 250 ms.
+    /// Overwrites the line with `text`, at most once per 250 ms.
     pub fn update(&mut self, text: impl FnOnce() -> String) {
         if self.on && self.updated.elapsed() > UPDATE_EVERY {
             self.updated = Instant::now();

@@ -1,4 +1,4 @@
-//! Interface between the terminal shell and the code of a single room. Each folder of `rooms` implements it for its room.
+//! //! Interface between the terminal shell and the code of a single room. Each folder of `rooms` implements the interface for its room.
 
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
@@ -18,37 +18,38 @@ pub trait RoomShell: Sync {
         Vec::new()
     }
 
-    /// Example lines for `hothouse --help` and for `hothouse sweep --help`.
+    /// Example lines: first those for `hothouse --help`, then those for `hothouse sweep --help`.
     fn examples(&self) -> [&'static str; 2];
 
-    /// Other software that `bench --versus` compares the room with.
+    /// Other software with which `bench --versus` compares the room; `None` if there is none.
     fn rival(&self) -> Option<Rival> {
         None
     }
 
-    /// Runs the benchmarks that start whole processes. All other benchmarks have run before, and `_measured` contains their figures. If
-    /// `_versus` is true, also compares with other software.
+    /// Runs the benchmarks that start whole processes. The room's other benchmarks ran before; `_measured` contains their figures. If
+    /// `_versus` is true, also compares the room with other software.
     fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _emit: Emit) -> Result<()> {
         Ok(())
     }
 
-    /// Tests a checkpoint's agent on `_episodes` episodes with this seed; None in a room without episodes.
+    /// Tests a checkpoint's agent on `_episodes` episodes with this seed. If `_episodes` is `None`, the room chooses the number. Returns
+    /// `None` in a room without episodes.
     fn test(&self, _bytes: &[u8], _episodes: Option<u32>, _seed: u32, _host: Host) -> Option<Result<Row>> {
         None
     }
 
-    /// Reason why no test of a run with this config can reach its variant's goal; None if a test can.
+    /// Reason why no test of a run with this config can reach the variant's goal; `None` if a test can reach the goal.
     fn out_of_reach(&self, _config: &Config) -> Option<&'static str> {
         None
     }
 
-    /// Picture beside the curve on the full screen; None if the room has no picture.
+    /// Picture for the full screen, beside the curve; `None` if the room has no picture.
     fn picture(&self, _variant: &Variant) -> Option<Box<dyn Picture>> {
         None
     }
 }
 
-/// Callback that receives each figure as soon as it is measured.
+/// Callback that is called with each figure as soon as the figure is measured.
 pub type Emit<'a> = &'a mut dyn FnMut(Figure) -> std::io::Result<()>;
 
 pub struct Rival {
@@ -57,7 +58,7 @@ pub struct Rival {
     pub check: fn() -> Result<()>,
 }
 
-/// Sends a room-specific question to a run and returns the answer.
+/// Puts a room-specific question to a run and returns the answer.
 pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Value) -> Result<T, RunError> {
     let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
     Ok(serde_json::from_value(answer).expect("the answer has the type of the question"))
@@ -69,7 +70,7 @@ pub trait VerbArgs: Args {
     const PATH: &'static [&'static str];
     const ABOUT: &'static str;
 
-    /// Help text after the options.
+    /// Help text that follows the options; may be empty.
     fn help() -> String {
         String::new()
     }
@@ -79,7 +80,7 @@ pub trait VerbArgs: Args {
 
 pub struct RoomVerb {
     pub path: &'static [&'static str],
-    /// Adds the command's arguments and help to the last word of the path.
+    /// Adds the command's arguments and help to a command, which is the last word of `path`.
     pub grammar: fn(Command) -> Command,
     pub run: fn(&ArgMatches) -> Result<()>,
 }

@@ -1,4 +1,4 @@
-//! Flags that other threads set to stop the training.
+//! //! Flags that stop a run. Any thread can set them.
 
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 pub static SIGNALS: Signals = Signals::new();
 
 pub struct Signals {
-    /// Number of Ctrl-C and termination signals received.
+    /// Number of requests to stop: Ctrl-C, termination signals, and `q` on the full screen.
     pub interrupts: AtomicU32,
     pub output_closed: AtomicBool,
     /// True while the full screen controls the terminal.
@@ -18,7 +18,7 @@ impl Signals {
         Signals { interrupts: AtomicU32::new(0), output_closed: AtomicBool::new(false), screen: AtomicBool::new(false) }
     }
 
-    /// Counts an interrupt: the first requests a clean end, the second ends the process at once.
+    /// Counts an interrupt. The first interrupt requests a clean end; the second ends the process at once.
     pub fn interrupt(&self) {
         if self.interrupts.fetch_add(1, Relaxed) > 0 {
             if self.screen.load(Relaxed) {

@@ -1,13 +1,14 @@
-//! A line protocol over standard input and output: reads lines and writes the answer to each line immediately. Callers define the content.
+//! //! A line protocol over standard input and output. Reads lines and writes the answer to each line immediately. The caller defines the
+//! content of lines and answers.
 
 use anyhow::{Context, Result};
 use std::io::{BufRead, Read, Write};
 
-/// Longest line in bytes. A longer line is skipped without being stored.
+/// Maximum length of a line in bytes. A longer line is skipped and not kept in memory.
 pub const LINE_BYTES: u64 = 65_536;
 
-/// Answers each line until the input ends or `answer` returns None. `answer` receives None for a line that is too long. An empty
-/// answer is not sent.
+/// Answers each line until the input ends or `answer` returns `None`. For a line that is too long, `answer` receives `None`. An empty
+/// answer is not written.
 pub fn converse(
     input: &mut impl BufRead,
     output: &mut impl Write,

@@ -1,5 +1,5 @@
-//! Memory estimates before allocation. They have a test binary of their own, because the counter of live bytes covers the whole process.
-//! The counter, and so this test, exists on native platforms only.
+//! //! Memory estimates, compared with the memory that learners use. The tests have their own binary, because the counter of live bytes
+//! covers the whole process. The counter exists on native platforms only.
 #![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -11,7 +11,7 @@ use testkit::live_bytes as live;
 #[global_allocator]
 static COUNTING: testkit::Counting = testkit::Counting;
 
-/// Asserts that the estimate is not too low, and not much too high.
+/// Asserts that the estimate is at least the used memory, and less than `most` times the used memory.
 fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn std::any::Any>) {
     let before = live();
     let learner = learner();
@@ -46,7 +46,7 @@ fn strong(config: StrongConfig, count: usize, most: f64) {
 
 #[test]
 fn memory_estimates_cover_actual_use() {
-    // Initialises process-wide data and threads.
+    // The first learner initialises data and threads of the whole process, which the comparison must not include.
     rounds(Strong::new(StrongConfig { games: 2, ..StrongConfig::default() }, 1, Isa::best()).unwrap(), 1);
 
     for kind in worlds::control::kinds() {
@@ -65,7 +65,7 @@ fn memory_estimates_cover_actual_use() {
     published(PublishedConfig { width: 16, blocks: 0, ..small.clone() }, 2);
     published(PublishedConfig { evals: 2, games: 256, duel_pairs: 2, generation_rounds: 1, ..small }, 2);
 
-    // The memory of these learners grows with the length of games. Small networks play long games at first.
+    // The memory of these learners increases with the length of games. Small networks play long games at first.
     strong(StrongConfig { hidden: 64, games: 300, batch: 8192, ..StrongConfig::default() }, 1, 1.3);
     strong(StrongConfig { hidden: 1024, games: 16, look_after: u64::MAX, ..StrongConfig::default() }, 3, 1.3);
     let deep = StrongConfig { hidden: 64, narrow: 128, depth: 4, games: 16, ..StrongConfig::default() };
@@ -73,7 +73,7 @@ fn memory_estimates_cover_actual_use() {
     strong(StrongConfig::default(), 2, 3.0);
     strong(StrongConfig { hidden: 128, look_after: 0, look_games: 64, ..StrongConfig::default() }, 2, 4.0);
 
-    // Sizes that fit nowhere are estimated without allocation.
+    // These sizes exceed the memory of any machine. Estimating them must not allocate.
     let config = PublishedConfig { actors: 256, games: 1024, evals: 2000, ..PublishedConfig::default() };
     assert!(config.bytes() > 400 << 30);
     let config = PublishedConfig { evals: 1, ..config };

@@ -1,4 +1,4 @@
-//! Settings of all learners. A learner accepts the range for users, and rejects values beyond the learner's own bounds.
+//! //! Settings of all learners. A learner accepts all values in the range for users, and rejects values beyond the learner's own bounds.
 
 use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use worlds::cube::{Three, Two};
 
-/// Copy of the settings with one number changed, in range or not.
+/// Copy of `settings` in which the setting `name` is `x`. The value may be out of range.
 fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     let mut changed = settings.clone();
     changed.visit(&mut |setting, field| {
@@ -21,7 +21,7 @@ fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     changed
 }
 
-/// Value next to `x`: above it if `by` is 1, below it if `by` is -1.
+/// Value next to `x`: larger if `by` is 1, smaller if `by` is -1.
 fn beyond(x: f64, whole: bool, by: f64) -> f64 {
     let step = if whole { 1.0 } else { (0.1 * x.abs()).max(0.01 * f64::from(u8::from(x == 0.0))) };
     x + by * step
@@ -53,7 +53,7 @@ fn check<C: Settings + PartialEq + Debug>(settings: &C) {
         for (x, by) in [(bounds[0], -1.0), (bounds[1], 1.0)] {
             let x = beyond(x, whole, by);
             assert!(copy.set(name, &x.into()).is_err(), "{name} = {x}");
-            // Counts cannot be negative.
+            // The type of a count cannot represent negative values, so `with` is not tested for them.
             if !whole || x >= 0.0 {
                 let refused = with(settings, name, x).in_range().err().map(|error| error.name);
                 assert_eq!(refused, Some(*name), "{name} = {x}");

@@ -1,4 +1,5 @@
-//! The transformer: gradients and losses compared with PyTorch, the reader and text generation, and saved, offloaded and sliced training.
+//! //! The transformer. Gradients and losses are compared with PyTorch. Other tests cover reading and generating text, and saved, offloaded
+//! and sliced training.
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
@@ -14,7 +15,7 @@ fn golden() -> Value {
     serde_json::from_str(include_str!("../../../tests/golden/words.json")).unwrap()
 }
 
-/// Random number generator of `tests/golden/words.py`.
+/// The random number generator of `tests/golden/words.py`.
 struct Numbers(u32);
 
 impl Numbers {
@@ -41,7 +42,7 @@ fn fill(params: &mut Params, scale: f64) {
     }
 }
 
-/// Training config of nanoGPT, with one run per step.
+/// Training config of nanoGPT. The plan is executed once per step.
 fn config(shape: Shape, batch: usize) -> Config {
     Config { shape, batch, micro: batch, steps: 2, lr: 3e-3, min_lr: 3e-4, warmup: 20, decay_steps: 200, ..Config::default() }
 }
@@ -51,13 +52,13 @@ fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) 
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
 }
 
-/// The expected numbers are counted by hand. The reported share of a CPU's peak is based on these counts.
+/// The expected numbers are counted by hand. The reported share of a CPU's peak performance is based on these numbers.
 #[test]
 fn operations_per_token_count_matrices_and_attention() {
     let shape = gpt(100, 64, 3, 4, 31);
     let matrices = 3 * (4 * 64 * 64 + 2 * 64 * 256) + 100 * 64;
     assert_eq!(shape.products(), matrices);
-    // Query-key and weight-value products over 16 positions, the mean number that a token sees.
+    // Attention has query-key and weight-value products. A token attends to 16 of the 31 positions on average.
     assert_eq!(shape.flops_per_token(), 6.0 * (matrices + 3 * 2 * 64 * 16) as f64);
     let gated = Shape { mlp: Mlp::SwiGlu, ..shape };
     assert_eq!(gated.hidden(), 192);
@@ -68,7 +69,7 @@ fn operations_per_token_count_matrices_and_attention() {
 fn the_learning_rate_warms_up_and_decays_along_a_cosine() {
     let config = config(gpt(20, 16, 1, 2, 6), 2);
     let rate = |steps| f64::from(config.adam(steps).lr);
-    // 20 warm-up steps, the first with a rate above 0; then 180 decay steps.
+    // The rate increases for 20 steps, beginning above 0, and then decreases for 180 steps.
     for (steps, expected) in [(0, 3e-3 / 20.0), (9, 1.5e-3), (19, 3e-3), (20, 3e-3), (110, 1.65e-3), (200, 3e-4), (999, 3e-4)] {
         assert!((rate(steps) - expected).abs() < 1e-8, "{} after {steps}, not {expected}", rate(steps));
     }
@@ -79,7 +80,7 @@ fn the_learning_rate_warms_up_and_decays_along_a_cosine() {
     assert!(adam.matrices_only);
 }
 
-/// Golden cases, each with its shape.
+/// Golden cases, each with the shape of its model.
 fn cases() -> Vec<(Value, Shape)> {
     let shape = |case: &Value| {
         let on = |name: &str| case[name].as_bool().unwrap();
@@ -131,7 +132,7 @@ fn gradients_match_pytorch() {
         for (case, shape) in cases() {
             let name = case["name"].as_str().unwrap();
             let mut numbers = Numbers(7);
-            // Three successive sequences.
+            // The text consists of three sequences of seven tokens.
             let text: Vec<f32> = (0..3 * 7).map(|_| numbers.below(20) as f32).collect();
             let plan = plan_training(&config(shape, 3), text.len(), 1, isa).unwrap();
             let mut run = Run::new(plan, 0.25, &text);
@@ -155,7 +156,7 @@ fn gradients_match_pytorch() {
 #[test]
 fn losses_match_pytorch_over_200_steps() {
     let shape = gpt(24, 32, 2, 4, 16);
-    // The batch of 8 is split into two runs.
+    // The batch of 8 sequences is split into two executions of the plan with 4 sequences each.
     let config = Config { micro: 4, ..config(shape, 8) };
     let mut numbers = Numbers(11);
     let text: Vec<f32> = text(&mut numbers, 2000).iter().map(|&token| token as f32).collect();
@@ -173,7 +174,7 @@ fn losses_match_pytorch_over_200_steps() {
     }
 }
 
-/// Reader for the shape of a golden case. Its weights are large, so that the probabilities of tokens differ.
+/// Reader with the shape of a golden case, and its weights. The weights are large, so that the probabilities of tokens differ.
 fn reader(shape: &Shape) -> (Reader, Params) {
     let mut params = Params::new(shape.declared().table(), 0);
     fill(&mut params, 0.25);
@@ -189,7 +190,7 @@ fn the_reader_matches_the_trained_model() {
         let surprises: Vec<f32> = text.chunks(7).flat_map(|text| reader.surprises(text)).collect();
         let mean = surprises.iter().map(|&x| f64::from(x)).sum::<f64>() / surprises.len() as f64;
         assert!(close(mean, case["loss"].as_f64().unwrap(), 1e-5), "{}: {mean}", case["name"]);
-        // Reading token by token is bit-identical.
+        // Reading token by token gives bit-identical logits.
         reader.forget();
         let one: Vec<Vec<f32>> = text[..6]
             .iter()
@@ -213,7 +214,7 @@ fn the_reader_matches_the_trained_model() {
     }
 }
 
-/// All tokens by descending probability after `text`, which is read in one call.
+/// All tokens in the order of descending probability after `text`. The reader reads `text` in one call.
 fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
     let (mut reader, _) = reader(shape);
     reader.read(text);
@@ -239,7 +240,7 @@ fn writing_follows_its_sampling_settings() {
             assert_eq!(token, likeliest(&shape, &text)[0]);
             text.push(token);
         }
-        // Beyond the context of 6, generation continues from the newer half.
+        // If a text exceeds the context of 6 tokens, generation continues from the newer half of the context.
         let long = write(greedy, 9);
         assert_eq!(long[..4], text[2..]);
         let all = [&[3, 5], &long[..]].concat();
@@ -263,7 +264,7 @@ fn writing_follows_its_sampling_settings() {
     }
 }
 
-/// Over many first tokens, the sampled set equals the smallest set with the required probability.
+/// Many seeds generate one token each. The set of these tokens must equal the smallest set whose probability is at least `top_p`.
 #[test]
 fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
     let (_, shape) = cases().remove(0);
@@ -296,7 +297,7 @@ fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
     assert!(sizes[0] < sizes[2], "{sizes:?}");
 }
 
-/// Text in which most tokens depend on the token before.
+/// Text in which most tokens depend on the previous token.
 fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     let mut text = vec![0u32];
     while text.len() < count {
@@ -306,7 +307,7 @@ fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     text
 }
 
-/// The tokens of [`text`] as a text of 24 letters, in windows of 32 tokens.
+/// Corpus of [`text`], with a letter per token, in windows of 32 tokens.
 fn corpus() -> Arc<Corpus> {
     let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
     Arc::new(Corpus::new(&letters, TokenizerSpec::Chars, 32).unwrap().0)
@@ -316,7 +317,7 @@ fn learner(config: Config) -> Pretrainer {
     Pretrainer::new(config, &corpus(), 3, Isa::best()).unwrap()
 }
 
-/// Settings of a small model whose steps take several slices and runs.
+/// Settings of a small model. A step takes several slices and executes the plan twice.
 fn small() -> Config {
     Config { micro: 4, ..config(gpt(24, 128, 3, 4, 32), 8) }
 }
@@ -329,7 +330,7 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
     std::iter::repeat_with(|| learner.advance()).filter_map(Slice::ended).take(count).map(loss).collect()
 }
 
-/// If the text is too long for the machine to keep, the learner sends the sequences of each run.
+/// If the text is too long for the machine's memory, the learner sends the sequences for each execution of the plan.
 #[test]
 fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();
@@ -343,7 +344,7 @@ fn offloaded_steps_on_a_long_text_match_local_steps() {
     assert!(there.is_offloaded() && here.parts() == there.parts());
 }
 
-/// The saved number of steps must be within range.
+/// Restoring rejects a saved number of steps that is out of range.
 #[test]
 fn invalid_step_counts_are_rejected() {
     let parts = learner(small()).parts();
@@ -369,12 +370,12 @@ fn offloaded_steps_are_timed_by_the_clock() {
             }
         };
     }
-    // Each slice takes one second by this clock. The slice that ends an iteration may count for the next one.
+    // By this clock, each slice takes one second. The time of the slice that ends an iteration may count for the next iteration.
     let all = f64::from(slices);
     assert!(took == all || took == all - 1.0, "{took} of {all}");
 }
 
-/// A machine with this memory in bytes.
+/// A machine with the given memory in bytes.
 struct LimitedMemory(u64);
 
 impl Machine for LimitedMemory {
@@ -393,7 +394,7 @@ fn a_machine_with_little_memory_uses_micro_batches() {
     there.begin_offload(&LimitedMemory((has(2) + has(8)) / 2), 0).unwrap();
     let (here_is, there_is) = (iterate(&mut here, 3), iterate(&mut there, 3));
     assert!(there.is_offloaded());
-    // The reported loss comes from the newest run only.
+    // The losses differ, because the offloaded learner reports the loss of the last execution of the plan only.
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.3 * a;
     assert!(here_is.iter().zip(&there_is).all(near), "{here_is:?} {there_is:?}");
     let differs = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
@@ -401,8 +402,8 @@ fn a_machine_with_little_memory_uses_micro_batches() {
     assert_eq!(differing, 0);
 }
 
-/// The loss of a step equals the loss of the model before the step, on the windows of the step. Each token is predicted from the earlier
-/// tokens of its window.
+/// The loss of a step is the loss of the model before the step, on the windows of the step. Each token is predicted from the earlier tokens
+/// of its window.
 #[test]
 fn steps_train_on_their_windows() {
     let (corpus, config) = (corpus(), Config { steps: 1, ..small() });
@@ -434,7 +435,7 @@ fn products_that_take_seconds_are_rejected() {
     let config = Config { micro: 1, ..config(Shape { vocab: 65_536, ..gpt(65_536, 2048, 1, 32, 1024) }, 4) };
     let error = Pretrainer::bytes(&config).unwrap_err().to_string();
     assert!(error.contains("1024 tokens") && error.contains("smaller micro"), "{error}");
-    // GPT-2's own shape is accepted.
+    // The shape of GPT-2 is valid.
     Pretrainer::bytes(&Config { shape: gpt(50_257, 768, 12, 12, 1024), ..config }).unwrap();
 }
 

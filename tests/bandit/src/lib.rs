@@ -1,8 +1,8 @@
-//! The smallest complete room: a gradient bandit (Sutton and Barto 2018, section 2.8). Copy it to start a new room.
+//! //! The smallest complete room: a gradient bandit (Sutton and Barto 2018, section 2.8). Copy this file to start a new room.
 //!
-//! The learner is a softmax policy over arms with one preference per arm. An iteration pulls a fixed number of arms and updates
-//! the preferences after each pull. This file contains, in order: the question that the page can ask, the schema of counters,
-//! metrics and tests, the settings, the learner, and the room.
+//! The learner is a softmax policy over arms with one preference per arm. An iteration pulls a fixed number of arms and updates the
+//! preferences after each pull. The file contains the question that the page can ask, the schema of counters, metrics and tests, the
+//! settings, the learner, and the room, in this order.
 
 #[cfg(target_family = "wasm")]
 pub mod page;
@@ -15,7 +15,7 @@ use run::settings::{SettingError, Settings as _, count, log, one_of, text};
 use run::{Data, Learner, RunError, Slice, choices, settings};
 
 run::questions! {
-    /// Probability of each arm.
+    /// Returns the probability of each arm.
     Policy {} -> Vec<f64>,
 }
 
@@ -51,13 +51,13 @@ settings! {
     }
 }
 
-/// Settings with their defaults.
+/// The settings with their defaults.
 fn table() -> Table<Settings> {
     let payouts = "0.2 0.5 0.9".into();
     Table::new(Settings { lr: 0.1, pulls: 256, baseline: Baseline::Mean, payouts })
 }
 
-/// Mean reward of each arm, from the user data or, without user data, from the setting.
+/// Mean reward of each arm, from the user data if there is any, otherwise from the setting `payouts`.
 fn means(setup: Setup, settings: &Settings) -> Result<Vec<f32>, RunError> {
     let data = setup.content().map(|content| String::from_utf8_lossy(content));
     let payouts = data.as_deref().unwrap_or(&settings.payouts);
@@ -71,7 +71,7 @@ pub struct Bandit {
     /// Mean reward of each arm.
     means: Vec<f32>,
     rng: Rng,
-    /// Preference of each arm, then the running mean of the rewards.
+    /// The preference of each arm, followed by the running mean of the rewards.
     weights: Vec<f32>,
     iterations: u64,
 }
@@ -79,7 +79,7 @@ pub struct Bandit {
 run::progress! { pulls }
 
 impl Bandit {
-    /// Softmax of the preferences.
+    /// Probability of each arm: the softmax of the preferences.
     fn policy(&self) -> Vec<f64> {
         let arms = &self.weights[..self.means.len()];
         let top = arms.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -116,8 +116,8 @@ impl Learner for Bandit {
 
     run::learner_settings!(settings, take_settings, Settings::in_range);
 
-    /// Trains for one slice, which here is a whole iteration. The random numbers depend on the seed and the iteration only, so a
-    /// restored run continues with the same bits.
+    /// Trains for one slice, which is a whole iteration in this room. The random numbers depend only on the seed and the iteration. A
+    /// restored run therefore continues bit-identically.
     fn advance(&mut self) -> Slice<Iteration> {
         let mut numbers = self.rng.sequence(self.iterations << 32);
         let total: f32 = (0..self.settings.pulls).map(|_| self.pull(&mut numbers)).sum();
@@ -142,7 +142,7 @@ impl Learner for Bandit {
         &self.weights
     }
 
-    /// Tensors of a checkpoint. [`Bandit::restore`] reads them.
+    /// Tensors of a checkpoint. [`Bandit::restore`] reads these tensors.
     fn parts(&self) -> Tensors {
         let weights = ("weights".into(), vec![self.weights.len()], Data::F32(self.weights.clone()));
         vec![weights, ("iterations".into(), vec![1], Data::U32(vec![self.iterations as u32]))]
@@ -175,7 +175,7 @@ impl Room for Bandit {
         means(setup, &table().settings(setup.knobs)?).map(|_| ())
     }
 
-    /// Upper estimate of the memory of a run, in bytes.
+    /// Upper bound of the memory of a run, in bytes.
     fn bytes(setup: Setup) -> Result<u64, RunError> {
         Ok((1 << 16) + setup.data.map_or(0, |data| 4 * data.bytes))
     }
@@ -207,12 +207,12 @@ impl Room for Bandit {
         Some(self)
     }
 
-    /// A test is due every four iterations.
+    /// Returns true if the last test is at least four iterations old.
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
         self.iterations >= tests.last().map_or(0, |test| test.progress.iteration.into()) + 4
     }
 
-    /// A test computes the exact probability of the best arm, so no confirmation is needed.
+    /// Returns false, because no confirmation is needed: a test computes the exact probability of the best arm.
     fn begin_confirmation(&mut self, _: u32) -> bool {
         false
     }
@@ -227,7 +227,7 @@ impl Room for Bandit {
     }
 }
 
-/// Adds the room to the program. Call it before the program uses its list of rooms.
+/// Adds the room to the program. Must be called before the program uses its list of rooms.
 pub fn add() {
     run::add_room(&run::Entry::<Bandit>::NEW);
 }

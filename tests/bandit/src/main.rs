@@ -1,4 +1,4 @@
-//! The program `hothouse` with the bandit added to its rooms.
+//! //! The program `hothouse` with the additional room `bandit`.
 
 fn main() -> std::process::ExitCode {
     bandit::add();

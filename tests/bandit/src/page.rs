@@ -1,4 +1,4 @@
-//! The page's WebAssembly module with the bandit added to its rooms.
+//! //! The WebAssembly module of the page with the additional room `bandit`.
 
 pub use web;
 

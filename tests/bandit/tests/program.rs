@@ -1,11 +1,11 @@
-//! The bandit in the program of `src/main.rs`: all commands of `hothouse` work for a room that is defined only in this package.
+//! //! The bandit in the program of `src/main.rs`. All commands of `hothouse` must work for a room that only this package defines.
 
 use serde_json::Value as Json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A temporary folder of one test. The program runs in it and has its cache there.
+/// Temporary folder of a test. It is the current folder and the cache folder of the program.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -33,7 +33,7 @@ impl Folder {
         text
     }
 
-    /// Runs the program with `input` on its standard input and returns its output.
+    /// Runs the program with `input` as its standard input and returns its standard output.
     fn piped(&self, args: &str, input: &[u8]) -> String {
         let mut child = self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
@@ -47,7 +47,7 @@ impl Folder {
     }
 }
 
-/// The last JSON line of an output.
+/// Last line of the output, parsed as JSON.
 fn last(lines: &str) -> Json {
     serde_json::from_str(lines.lines().last().unwrap()).unwrap()
 }
@@ -97,11 +97,11 @@ fn user_data_is_read_saved_and_resumed() {
     let began: Json = events.lines().map(|line| serde_json::from_str::<Json>(line).unwrap()).find(|e| e["kind"] == "began").unwrap();
     assert_eq!(began["config"]["data"]["name"], "payouts.txt", "{began}");
     assert_eq!(began["config"]["data"]["bytes"], 21);
-    // The same file through the alias `--text`, and through a pipe.
+    // The same data is read through the alias `--text` and from a pipe. The results must be equal.
     let whole = last(&folder.ok("train bandit --steps 20480 --json --text ./payouts.txt"));
     let piped = folder.piped("train bandit --steps 20480 --json --data -", b"0.1 0.3 0.95 0.2 0.4\n");
     assert_eq!(last(&piped)["digest"], whole["digest"]);
-    // The checkpoint contains the data.
+    // The run can be resumed without its data file, because the checkpoint contains the data.
     std::fs::remove_file(folder.0.join("payouts.txt")).unwrap();
     let resumed = last(&folder.ok("resume half.safetensors --steps 20480 --json"));
     assert_eq!(resumed["digest"], whole["digest"]);

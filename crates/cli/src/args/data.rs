@@ -8,13 +8,14 @@ use run::protocol::Dataset;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Largest number of files in a `--data` folder, with its subfolders.
+/// Largest number of files in a `--data` folder and all its subfolders.
 const MOST_FILES: usize = 100_000;
 /// Deepest nesting of subfolders in a `--data` folder.
 const DEEPEST: usize = 32;
 
 impl DataArgs {
-    /// Describes the user data by its length, without content; `None` without `--data`. The length of a folder is an upper bound.
+    /// Returns the name and length of the user data without reading the content; `None` without `--data`. The length of a folder is an
+    /// upper bound.
     pub fn measured(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
         if !path.is_dir() {
@@ -24,7 +25,7 @@ impl DataArgs {
         Ok(Some(Dataset { name: folder_name(path), bytes, hash: String::new(), content: None }))
     }
 
-    /// Length in bytes of a regular file; None for a pipe or a folder.
+    /// Length in bytes of a regular file; `None` for a pipe or a folder.
     pub fn length(&self) -> Result<Option<u64>> {
         let file = self.path()?.filter(|path| path.is_file());
         file.map(|path| Ok(files::measured_data(path)?.bytes)).transpose()
@@ -39,7 +40,7 @@ impl DataArgs {
             let next = "Name a file written by `hothouse export words`";
             bail!(Usage(format!("{} is not a vocabulary. {next}", vocab.display())));
         }
-        // The vocabulary is the first line of the text, so that it is saved with the text.
+        // The vocabulary becomes the first line of the text, because checkpoints save the text.
         let text = data.content.unwrap_or_default();
         Ok(Some(Dataset::new(data.name, [&line[..], &text[..]].concat())))
     }
@@ -57,7 +58,7 @@ fn folder_name(path: &Path) -> String {
     name.unwrap_or_else(|| path.display().to_string())
 }
 
-/// Lists all regular files below a folder with their lengths, sorted by path; links are not followed.
+/// Lists all regular files below a folder with their lengths, sorted by path. Does not follow links.
 fn texts(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
     let mut all = Vec::new();
     gather(folder, 0, &mut all)?;
@@ -85,8 +86,8 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
     Ok(())
 }
 
-/// Concatenates the UTF-8 texts below a folder, up to `most` bytes in total, and ends each text with a line break. Skips files that are not
-/// text.
+/// Concatenates the UTF-8 texts below a folder and ends each text with a line break. Skips files that are not text. Returns an error if the
+/// texts have more than `most` bytes in total.
 fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
     for (path, length) in texts(folder)? {
@@ -108,7 +109,7 @@ fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     Ok(Dataset::new(folder_name(folder), content))
 }
 
-/// Reads a text of at most `left` bytes; returns None for a file that is not text. Does not open a file of length 0: system files report
+/// Reads a text of at most `left` bytes; returns `None` for a file that is not text. Does not open a file of length 0: system files report
 /// length 0 and may be endless.
 fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Option<Vec<u8>>> {
     if length == 0 {
@@ -172,7 +173,7 @@ mod tests {
         assert!(error.contains("b has 8 bytes") && error.contains("may have only 7 more"), "{error}");
     }
 
-    /// System files report length 0, and some are endless.
+    /// System files report length 0, and some are endless, so they must be skipped.
     #[test]
     #[cfg(target_os = "linux")]
     fn system_files_are_not_read_as_text() {

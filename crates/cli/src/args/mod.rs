@@ -45,7 +45,7 @@ pub struct Cli {
     pub train: TrainArgs,
 }
 
-/// Commands that every room has. Commands of a single room are in its folder of `rooms`.
+/// Commands that every room has. `rooms` contains the commands of a single room.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train an agent (the default command)
@@ -57,8 +57,8 @@ pub enum Verb {
     },
     /// Resume training from a checkpoint
     Resume {
-        /// Checkpoint, saved here or in the page; the resumed run saves to it unless --save names another file [default: choose
-        /// from the saved runs; in a script, the newest]
+        /// Checkpoint, saved here or in the page. The resumed run saves to this file unless --save names another file [default: choose from
+        /// the saved runs; in a script, the newest]
         file: Option<PathBuf>,
         #[command(flatten)]
         common: CommonArgs,
@@ -82,21 +82,21 @@ pub enum Verb {
         /// Suite to measure: core (all kernels), gpu, or a room
         #[arg(default_value = "core")]
         suite: String,
-        /// Also measure other software: pytorch, in the room words
+        /// Also measure other software: pytorch, for the room words
         #[arg(long, value_name = "NAME")]
         versus: Option<String>,
-        /// Show the time of each call in a training step instead: for core or the room words
+        /// Show the time of each call in a training step instead of the speeds: for core or the room words
         #[arg(long, conflicts_with = "versus")]
         profile: bool,
-        /// Print one {"name":…,"value":…,"unit":…} per line
+        /// Print one JSON object {"name":…,"value":…,"unit":…} per line
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         machine: MachineArgs,
     },
-    /// Follow a run from another terminal, or show one that has ended
+    /// Follow a run from another terminal, or show a run that has ended
     Watch {
-        /// File that a training process writes with --monitor or --events [default: the newest run of this user]
+        /// File that a training process writes with --monitor or --events [default: the monitor of this user's newest run]
         file: Option<PathBuf>,
         /// List the runs that can be watched, newest first
         #[arg(long, conflicts_with_all = ["file", "plain"])]
@@ -121,7 +121,7 @@ pub struct EvalArgs {
     /// Checkpoint, saved here or in the page
     #[arg(required = true)]
     pub file: Option<PathBuf>,
-    /// Number of test episodes, in rooms that have episodes [default: the room's]
+    /// Number of test episodes, in rooms that have episodes [default: depends on the room]
     #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     pub episodes: Option<u32>,
     /// Seed of the test episodes [default: 1]
@@ -138,7 +138,7 @@ pub struct EvalArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct TrainArgs {
-    /// Environment, learner or preset of the room [default: the room's first]
+    /// Environment, learner or preset of the room [default: the first of the room]
     #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
     pub variant: Option<String>,
     /// Seed; the same seed, knobs and arithmetic give the same run with any number of threads [default: 1]
@@ -150,7 +150,7 @@ pub struct TrainArgs {
     /// Read the run's settings from this TOML or JSON file; flags take precedence over it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print all settings of the run as such a file, without training
+    /// Print all settings of the run as a config file, without training
     #[arg(long)]
     pub print_config: bool,
     #[command(flatten)]
@@ -160,8 +160,8 @@ pub struct TrainArgs {
 /// User data of rooms that learn from data.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataArgs {
-    /// Learn from this file or all texts of this folder, in a room that accepts data; - is standard input. Data over 16 MB is not
-    /// saved: name it again to resume or test
+    /// Learn from this file or all texts of this folder, in a room that accepts data; - is standard input. Data over 16 MB is not saved:
+    /// name the file again to resume or test
     #[arg(long, visible_alias = "text", value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// Use this vocabulary, written by `hothouse export words`, instead of learning one from the data
@@ -189,16 +189,16 @@ pub struct CommonArgs {
     /// Stop as soon as the task is solved: a test reaches the variant's goal, and a second test with other seeds confirms it
     #[arg(long)]
     pub until_solved: bool,
-    /// Device: auto (the faster one, chosen after two seconds of training), cpu or gpu [default: auto]
+    /// Device: auto (the faster device, chosen after two seconds of training), cpu or gpu [default: auto]
     #[arg(long, value_parser = device, value_name = "DEVICE")]
     pub device: Option<DeviceWish>,
-    /// Checkpoint file to write [default: one in the user's cache]
+    /// Checkpoint file to write [default: a file in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// Seconds of training between two automatic saves [default: 30]
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub save_every: Option<f64>,
-    /// File for `hothouse watch`, during the run and afterwards [default: one in the user's cache]
+    /// File for `hothouse watch`, during the run and afterwards [default: a file in the user's cache]
     #[arg(long, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
     /// Also write every event to this file, one JSON object per line
@@ -218,7 +218,7 @@ pub struct CommonArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct SweepArgs {
-    /// Vary a knob: FROM..TO, FROM..TO:log, or a list A,B,C. Repeat it for a grid of several knobs
+    /// Vary a knob: FROM..TO, FROM..TO:log, or a list A,B,C. Repeat the flag for a grid of several knobs
     #[arg(long = "knob", value_name = "KNOB=VALUES", value_parser = axis)]
     pub knobs: Vec<Axis>,
     /// Number of points in a range, both ends included
@@ -233,26 +233,26 @@ pub struct SweepArgs {
         allow_negative_numbers = true, value_name = "N",
     )]
     pub seeds: u32,
-    /// Environment, learner or preset of the room [default: the room's first]
+    /// Environment, learner or preset of the room [default: the first of the room]
     #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
     pub variant: Option<String>,
     /// Set a knob for all runs, as in --set lr=0.003; repeat for more
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// End each run at this total of the room's first counter (environment steps, games) [default: the variant's, unless --seconds is
-    /// given]
+    /// End each run at this total of the room's first counter (environment steps, games) [default: a total that the variant declares,
+    /// unless --seconds is given]
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
-    /// End each run after this many seconds; its results then depend on the machine
+    /// End each run after this many seconds. The results then depend on the speed of the machine
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
-    /// End each run as soon as it is solved: a test reaches the variant's goal and is confirmed
+    /// End each run as soon as it is solved: a test reaches the variant's goal, and a second test with other seeds confirms it
     #[arg(long)]
     pub until_solved: bool,
     /// File for finished runs, one JSON object per line [default: sweep-ROOM-VARIANT-HASH.jsonl]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print finished runs as JSON, one object per line; the last is the summary
+    /// Print finished runs as JSON, one object per line; the last line is the summary
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -263,7 +263,7 @@ pub struct SweepArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct ShowArgs {
-    /// Print events as JSON, one object per line; the last is the summary
+    /// Print events as JSON, one object per line; the last line is the summary
     #[arg(long, conflicts_with = "plain")]
     pub json: bool,
     /// Print plain lines, also in a terminal

@@ -4,7 +4,7 @@ use run::protocol::DeviceWish;
 pub use run::typed::{number, set, set_one};
 
 pub fn count(text: &str) -> Result<u64, String> {
-    // Beyond 2^53 not every whole number is an f64.
+    // Above 2^53, f64 cannot represent every whole number.
     match number(text)? {
         value if value >= 1.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 => Ok(value as u64),
         _ => Err("write a whole number from 1, as in 2e6 or 2_000_000".into()),

@@ -1,4 +1,4 @@
-//! The events file, one record per line. `watch` can follow it.
+//! //! The events file, with one record per line. `hothouse watch` can follow the file while it is written.
 
 use crate::session::record::Record;
 use anyhow::Result;
@@ -19,7 +19,7 @@ impl EventLog {
         Ok(EventLog { file: BufWriter::new(file), schema })
     }
 
-    /// Writes a record and flushes it, since other processes may follow the file.
+    /// Writes a record and flushes the file, since other processes may read it during the run.
     pub fn record(&mut self, record: &Record) -> std::io::Result<()> {
         writeln!(self.file, "{}", record.line(self.schema))?;
         self.file.flush()

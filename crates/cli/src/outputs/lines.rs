@@ -1,5 +1,5 @@
-//! Prints records as plain lines or as JSON lines. The output depends only on the records, so a finished run prints the same lines as
-//! a live one.
+//! //! Prints records as plain lines or as JSON lines. The output depends only on the records, so a finished run prints the same lines as a
+//! live run.
 
 use crate::format::{self, briefs, clock, counted, counts, short};
 use crate::plain::Plain;
@@ -9,15 +9,15 @@ use run::protocol::{Event, Level, Row};
 use run::room::Schema;
 use std::io::{BufWriter, Result, Stdout, Write};
 
-/// Seconds of training between two plain lines of metrics, and between two of tests.
+/// Minimum training time in seconds between two plain lines of metrics, and between two plain lines of tests.
 const PLAIN_EVERY_S: f64 = 1.0;
 
 pub struct Printer<W: Write = Stdout> {
     out: Plain<BufWriter<W>>,
     json: bool,
-    /// Schema of the current run.
+    /// Schema of the room of the current run.
     schema: &'static Schema,
-    /// Training time in seconds at the last plain line of metrics, and at the last plain line of a test.
+    /// Training time in seconds at the last printed line of metrics, and at the last printed line of a test.
     last_s: [f64; 2],
     /// Newest progress towards the limits.
     remaining: Option<Remaining>,
@@ -25,7 +25,7 @@ pub struct Printer<W: Write = Stdout> {
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
-        // Replaced at `Began`, which precedes all records that depend on the schema.
+        // The first room's schema is a placeholder. `Began` replaces it before the first record that depends on the schema.
         let schema = run::rooms()[0].schema();
         Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2], remaining: None }
     }
@@ -44,7 +44,7 @@ impl<W: Write> Printer<W> {
                 writeln!(self.out, "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}", o.version, o.threads)
             }
             Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
-            // Printed with the next line of metrics.
+            // The remaining time is printed with the next line of metrics.
             Record::Remaining(remaining) => {
                 self.remaining = Some(*remaining);
                 Ok(())

@@ -1,4 +1,4 @@
-//! Shows a run on the full screen or as lines. The run may train in this process or in another one.
+//! //! Shows a run on the full screen or as printed lines. The run trains in this process or in another process.
 
 use crate::outputs::lines::Printer;
 use crate::outputs::screen::{Screen, terminal};
@@ -12,16 +12,16 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 pub struct RunDisplay<'a> {
     pub json: bool,
-    /// Full screen; None for lines.
+    /// Full screen; `None` to print lines.
     pub screen: Option<Screen>,
-    /// Requests to a run of this process; None for a run of another process.
+    /// Sender of requests to a run of this process; `None` for a run of another process.
     pub requests: Option<&'a Sender<Request>>,
     /// Error message if the work panics.
     pub panic_message: &'static str,
 }
 
 impl RunDisplay<'_> {
-    /// Runs `work` on its own thread and shows its updates until the work and the display have ended.
+    /// Runs `work` on its own thread and shows its updates. Returns when both the work and the display have ended.
     pub fn show(self, work: impl FnOnce(SyncSender<Update>) -> Result<()> + Send, log: &mut dyn FnMut(&Record)) -> Result<()> {
         let (update, updates) = sync_channel(BACKLOG);
         std::thread::scope(|scope| {
@@ -30,7 +30,7 @@ impl RunDisplay<'_> {
                 Some(screen) => on_screen(screen, self.requests, &updates, log),
                 None => in_lines(self.json, &updates, log),
             };
-            // After a display error, the run still ends and saves.
+            // After a display error, the run is stopped, so that it saves before the program ends.
             if shown.is_err() || self.requests.is_none() {
                 SIGNALS.output_closed.store(true, Relaxed);
             }
@@ -41,7 +41,7 @@ impl RunDisplay<'_> {
     }
 }
 
-/// Draws until the run ends, then prints the summary as lines.
+/// Draws until the run ends or the user quits. Then prints the summary, if there is one, as lines.
 fn on_screen(screen: Screen, requests: Option<&Sender<Request>>, updates: &Receiver<Update>, log: &mut dyn FnMut(&Record)) -> Result<()> {
     let mut summary = None;
     let drawn = terminal::show(screen, requests, &SIGNALS, updates, &mut |record| {

@@ -1,5 +1,5 @@
-//! State of a run for the terminal display, accumulated from its records. It does not depend on the source of the records, so
-//! training and watching look the same. Its size is bounded.
+//! //! State of a run for the terminal display, accumulated from its records. The state depends only on the records, so a run looks the
+//! same in the training process and in `hothouse watch`. Its size is bounded.
 
 use crate::format;
 use crate::session::budget::Remaining;
@@ -24,22 +24,22 @@ pub struct View {
     pub summary: Option<Box<Summary>>,
 }
 
-/// State of a run that has begun.
+/// State of a run after its `Began` record.
 pub struct RunView {
     pub schema: &'static Schema,
     pub variant: Option<Variant>,
     pub config: Config,
-    /// Declarations of the knobs; their values are in `values`.
+    /// Declarations of the knobs. The current values are in `values`.
     pub knobs: Vec<Knob>,
     pub values: Knobs,
     pub progress: Progress,
     pub metrics: Option<Row>,
     pub test: Option<Row>,
-    /// Moving average of each part's share of time.
+    /// Moving average of each part's share of the iteration time.
     pub shares: Vec<f64>,
-    /// Rows of metrics. The newest row may be in `metrics` only.
+    /// Rows of metrics, thinned to a limited number. The newest row may be only in `metrics`.
     pub history: History,
-    /// Rows of tests. The newest row may be in `test` only.
+    /// Rows of tests, thinned to a limited number. The newest row may be only in `test`.
     pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,
@@ -63,7 +63,7 @@ impl View {
     fn event(&mut self, event: Event) {
         match (event, &mut self.run) {
             (Event::Began(began), _) => {
-                // The program may not have this room.
+                // If this program does not have the room, the run cannot be shown.
                 let Ok(room) = run::room(&began.config.room) else { return };
                 let schema = room.schema();
                 let mut run = RunView {
@@ -110,7 +110,7 @@ impl View {
             (Event::Test(row), Some(run)) => run.test(row),
             (Event::Solved { progress, .. }, Some(run)) => run.solved = Some(progress),
             (Event::Digest(digest), Some(run)) => run.digest = Some(digest),
-            // The session reports saved files in its own records.
+            // Events of saved files are ignored, because the session reports saved files in its own records.
             _ => {}
         }
     }
@@ -140,8 +140,8 @@ impl RunView {
         self.marks.push(mark);
     }
 
-    /// Names of the charts. The first chart contains the goal's column or, if printed lines omit that column, the first metric of these
-    /// lines. The other charts are charts of tests, then charts of metrics.
+    /// Names of the charts, without duplicates. The first chart is that of the goal's column or, if printed lines omit this column, of the
+    /// first metric in printed lines. Charts of tests and then charts of metrics follow.
     pub fn charts(&self) -> Vec<&'static str> {
         let is_printed = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));
@@ -155,7 +155,7 @@ impl RunView {
         names
     }
 
-    /// Columns of a chart with their points over the first counter: metrics, then tests.
+    /// Columns of a chart with their points: first those of metrics, then those of tests. The x coordinate is the room's first counter.
     pub fn chart(&self, name: &str) -> [Vec<(&'static Column, Points)>; 2] {
         let curves = |columns: &'static [Column], history: &History, newest: &Option<Row>| {
             let all = columns.iter().enumerate().filter(|(_, column)| column.chart == name);
@@ -172,7 +172,7 @@ impl RunView {
 
 pub type Points = Vec<(f64, f64)>;
 
-/// Finite points of a column, including the newest row.
+/// Points of a column with finite values. They include the newest row.
 fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
     let newest = newest.iter().filter(|row| history.rows().last() != Some(row));
     let value = |row: &Row| row.values.get(at).copied().flatten().filter(|y| y.is_finite());

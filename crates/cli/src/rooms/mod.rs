@@ -1,4 +1,4 @@
-//! Rooms with their own terminal commands or pictures, one folder each, in the order of the help.
+//! //! Rooms that have their own terminal commands or pictures. Each room has a folder. The order of the rooms is their order in the help.
 
 mod backgammon;
 mod control;
@@ -15,17 +15,17 @@ use run::protocol::Variant;
 
 static SHELLS: [&dyn RoomShell; 5] = [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
 
-/// Returns the room's terminal extension, if it has one.
+/// Returns the room's terminal extension, or `None` if the room has no extension.
 pub fn shell(room: &str) -> Option<&'static dyn RoomShell> {
     SHELLS.into_iter().find(|shell| shell.id() == room)
 }
 
-/// Returns the room's picture of a run, if it has one.
+/// Returns the room's picture of a run, or `None` if the room has no picture.
 pub fn picture(room: &str, variant: &Variant) -> Option<Box<dyn Picture>> {
     shell(room)?.picture(variant)
 }
 
-/// Returns the rooms' example lines for `hothouse --help` and for `hothouse sweep --help`.
+/// Returns the example lines of all rooms: first those for `hothouse --help`, then those for `hothouse sweep --help`.
 pub fn examples() -> [String; 2] {
     let lines = |index: usize| SHELLS.map(|shell| shell.examples()[index]).concat();
     [lines(0), lines(1)]
@@ -51,7 +51,7 @@ pub fn extend(grammar: Command) -> Command {
     })
 }
 
-/// A command that requires a room's subcommand.
+/// Creates a command that only groups rooms' subcommands, such as `export`.
 fn parent_command(verb: &'static str) -> Command {
     let about = match verb {
         "run" => "Run a trained model",
@@ -62,16 +62,16 @@ fn parent_command(verb: &'static str) -> Command {
     Command::new(verb).about(about).subcommand_required(true).arg_required_else_help(true)
 }
 
-/// Runs the command if it belongs to a room; returns None otherwise.
+/// Runs the command if it belongs to a room; otherwise returns `None`.
 pub fn dispatch(matches: &ArgMatches) -> Option<Result<()>> {
-    // Subcommands follow their parents in the list and are matched first.
+    // A command can have subcommands, which are later in the list. The reverse order tries them first.
     verbs().iter().rev().find_map(|verb| {
         let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
         Some((verb.run)(found))
     })
 }
 
-/// Returns an error for an unavailable comparison before anything is measured.
+/// Returns an error if the suite cannot be compared with the named software. Called before any measurement.
 pub fn check_versus(suite: &str, versus: Option<&str>) -> Result<()> {
     let Some(name) = versus else { return Ok(()) };
     match shell(suite).and_then(RoomShell::rival).filter(|rival| rival.name == name) {

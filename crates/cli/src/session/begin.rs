@@ -1,4 +1,4 @@
-//! Creates a run from the command line, or restores one from a checkpoint.
+//! //! Creates a run from the command line, or restores a run from a checkpoint.
 
 use crate::args::DataArgs;
 use crate::args::values::set;
@@ -13,17 +13,18 @@ pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
     id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }
 
-/// Returns a config with the given variant and knobs. A run with this config may still fail to start, for lack of data or memory.
+/// Returns a config with the given variant and knobs. The variant and the knobs are valid. Starting a run may still fail for lack of data
+/// or memory.
 pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, String)], host: run::Host) -> Result<Config> {
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);
-    // Checks the variant first: an unknown variant has no knobs.
+    // The variant is checked before the knobs, because an unknown variant has no knobs.
     room.check(&config, run::Host { memory_bytes: u64::MAX, ..host }).map_err(usage_error)?;
     config.knobs = set(given, &room.knobs(&config.variant)).map_err(usage_error)?;
     Ok(config)
 }
 
-/// Reads the user data into the config. Validates the length of the data before reading the content.
+/// Reads the user data into the config. Validates the config with the length of the data before the content is read.
 pub fn give_data(config: &mut Config, args: &DataArgs, host: run::Host) -> Result<()> {
     if let Some(data) = args.measured()? {
         config.data = Some(data);
@@ -37,7 +38,7 @@ pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn
     restored_from(&files::read_checkpoint(file)?, file, data, host)
 }
 
-/// Restores a run from a checkpoint's bytes and the user data.
+/// Restores a run from the bytes of its checkpoint, with the user data if it is named. `file` is the checkpoint's path, for errors.
 pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
     check_length(bytes, file, data)?;
     let data = data.read()?;
@@ -53,11 +54,11 @@ fn foreign_data(file: &Path) -> Usage {
     Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Returns an error for user data that is longer than the run's training data, before the content is read: the memory limit was checked for
-/// the training data only.
+/// Returns an error if the user data is longer than the run's training data. Called before the content is read, because the memory limit
+/// was checked for the training data only.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
-    // The restore reports a damaged checkpoint.
+    // If the checkpoint is damaged, restoring the run reports the error.
     let Ok(wanted) = run::data_wanted(checkpoint) else { return Ok(()) };
     match wanted {
         Some(wanted) if found > wanted.bytes => bail!(Usage(format!(
@@ -66,7 +67,7 @@ fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
             wanted.name,
             wanted.bytes
         ))),
-        // Data saved inside the checkpoint is shorter than the checkpoint.
+        // If the data is saved inside the checkpoint, it cannot be longer than the checkpoint.
         None if found > checkpoint.len() as u64 => bail!(foreign_data(file)),
         _ => Ok(()),
     }

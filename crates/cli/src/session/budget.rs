@@ -1,11 +1,11 @@
-//! Limits of a run, the share that is done, and the remaining time at the current pace.
+//! //! Limits of a run, the share of the limits that is used, and the remaining time at the current pace.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    /// Limit of the room's first counter; None for no limit.
+    /// Limit of the room's first counter; `None` if the counter has no limit.
     pub steps: Option<u64>,
     pub seconds: Option<f64>,
     pub cpu_seconds: Option<f64>,
@@ -18,22 +18,22 @@ impl Budget {
     }
 }
 
-/// Seconds between two pace samples.
+/// Minimum number of seconds between two pace samples.
 const EVERY_S: f64 = 1.0;
-/// Number of samples from which the pace is computed. Older samples are dropped, since the pace changes with knobs, devices and system
-/// load.
+/// Maximum number of samples from which the pace is computed. Older samples are dropped, since the pace changes with knobs, devices and
+/// system load.
 const SAMPLES: usize = 30;
 
-/// Progress towards the limit that is reached first.
+/// Progress towards the limit that will be reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remaining {
-    /// Share of the limit that is used, 0 to 1.
+    /// Share of the limit that is used, from 0 to 1.
     pub done: f64,
-    /// Estimated seconds until the limit is reached.
+    /// Estimated number of seconds until the limit is reached.
     pub seconds: f64,
 }
 
-/// Wall-clock seconds, CPU seconds and the room's first counter at one moment.
+/// Wall-clock time, CPU time and the room's first counter at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct PaceSample {
     pub at_s: f64,
@@ -41,13 +41,13 @@ pub struct PaceSample {
     pub count: f64,
 }
 
-/// The newest samples.
+/// The newest samples, oldest first.
 #[derive(Default)]
 pub struct Pace(VecDeque<PaceSample>);
 
 impl Pace {
-    /// Adds a sample, at most one per second, and returns the remaining work. Returns None between samples and while the pace is
-    /// unknown.
+    /// Adds a sample if the last sample is at least one second old, and returns the progress towards the limits. Returns `None` if it adds
+    /// no sample or the pace is unknown.
     pub fn sample(&mut self, budget: &Budget, now: PaceSample) -> Option<Remaining> {
         if self.0.back().is_some_and(|last| now.at_s < last.at_s + EVERY_S) {
             return None;
@@ -95,9 +95,9 @@ mod tests {
         assert_eq!(estimate(&Budget { seconds: Some(80.0), ..steps.clone() }), Some((0.25, 60.0)));
         assert_eq!(estimate(&Budget { seconds: Some(200.0), ..steps.clone() }), Some((0.25, 90.0)));
         assert_eq!(estimate(&Budget { cpu_seconds: Some(50.0), ..steps.clone() }), Some((0.7, 10.0)));
-        // Past the limit, until the iteration ends.
+        // The time limit has passed, but the run has not reached the end of its iteration.
         assert_eq!(estimate(&Budget { seconds: Some(15.0), ..none.clone() }), Some((1.0, 0.0)));
-        // Without progress in the counter, only the time limit has an estimate.
+        // The counter has not changed, so only the time limit has an estimate.
         let stalled = sample(20.0, 35.0, 1e6);
         assert_eq!(remaining(&steps, &then, &stalled), None);
         let timed = Budget { seconds: Some(80.0), ..steps };
@@ -109,7 +109,7 @@ mod tests {
         let budget = Budget { steps: Some(10_000), ..Budget::default() };
         let mut pace = Pace::default();
         let mut estimates = Vec::new();
-        // 10 steps per second, and 100 after half a minute.
+        // The run makes 10 steps per second in the first 30 seconds, then 100 steps per second.
         for tenth in 0..=900u32 {
             let at_s = f64::from(tenth) / 10.0;
             let count = 10.0 * at_s + 90.0 * (at_s - 30.0).max(0.0);
@@ -117,7 +117,7 @@ mod tests {
         }
         assert_eq!(estimates.len(), 90, "the first sample has no pace");
         assert!((estimates[29].seconds - 970.0).abs() < 1e-6, "{:?}", estimates[29]);
-        // (10,000 - 6,300) / 100
+        // Expected seconds: (10,000 - 6,300) steps / 100 steps per second.
         assert!((estimates[89].seconds - 37.0).abs() < 1e-6 && estimates[89].done == 0.63, "{:?}", estimates[89]);
     }
 }

@@ -1,5 +1,5 @@
-//! The GPU of a training process. It is opened on its own thread, so that training does not wait, and offered to the run, which
-//! decides whether to use it.
+//! //! The GPU of a training process. A separate thread opens the GPU, so that training does not wait. The run then decides whether to use
+//! the GPU.
 
 use gpu::{Gpu, OpenOptions};
 use run::protocol::DeviceWish;
@@ -7,7 +7,7 @@ use run::{AnyRun, Fault, Machine};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// Seconds before a run with device `auto` opens a GPU. A shorter run would end before the GPU saves time.
+/// Number of seconds after which a run with device `auto` opens a GPU. A shorter run would end before the GPU saves time.
 const AUTO_DELAY_S: f64 = 2.0;
 
 type Opened = Result<Box<dyn Machine>, Fault>;
@@ -18,7 +18,7 @@ pub struct GpuOpener {
 }
 
 impl GpuOpener {
-    /// Creates an opener; if the run requires a GPU, opens it before returning.
+    /// Creates an opener. If the run requires a GPU, opens the GPU before returning.
     pub fn begin(run: &mut dyn AnyRun) -> GpuOpener {
         let mut opener = GpuOpener::default();
         if run.device_wish() == DeviceWish::Gpu {
@@ -28,7 +28,7 @@ impl GpuOpener {
         opener
     }
 
-    /// Starts to open a GPU if the run wants one, and offers it to the run once it is open.
+    /// If the run wants a GPU, starts to open it. Once the GPU is open, offers it to the run.
     pub fn poll(&mut self, run: &mut dyn AnyRun, elapsed_s: f64) {
         if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish(run);
@@ -39,7 +39,7 @@ impl GpuOpener {
         }
     }
 
-    /// Waits for a GPU that is being opened and offers it to the run.
+    /// If a GPU is being opened, waits until it is open and offers it to the run.
     pub fn finish(&mut self, run: &mut dyn AnyRun) {
         if let Some(opening) = self.opening.take() {
             let panicked = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });

@@ -1,8 +1,9 @@
-//! Monitors as files. A run writes its events into memory. A thread copies the changed blocks to the file five times a second, and
-//! `watch` reads the file. Training therefore never waits for a disk, and no damage to the file can stop it. By default, the file is
-//! in the user's cache. Its name begins with the start time, and the oldest files are removed. `run::monitor` defines the content.
+//! //! Monitors as files. A monitor is a memory area of fixed size with the events of a run; `run::monitor` defines its content. A run
+//! writes its events into memory. A thread copies the changed blocks to the file five times a second, and `hothouse watch` reads the file.
+//! Training therefore never waits for a disk, and no damage to the file can stop the training.
 //!
-//! The file contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
+//! By default, the file is in the user's cache. Its name begins with the start time of the run, and the oldest files are removed. The file
+//! contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
 
 use crate::session::saves::{self, KEPT};
 use anyhow::{Context, Result, anyhow, bail};
@@ -20,27 +21,27 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const EXTENSION: &str = "ring";
-/// Interval between two updates of the file.
+/// Interval between two copies of the memory to the file.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Number of words per block. A block is the unit of writing.
+/// Number of words per block. Only changed blocks are written.
 const BLOCK: usize = 512;
-/// Attempts to read a file between two writes before the last state is used.
+/// Maximum number of attempts to read the file while no write is in progress. After that, the words of the last attempt are used.
 const READ_ATTEMPTS: usize = 200;
-/// Largest size of a monitor in bytes. The rooms' monitors have about 10 MB.
+/// Maximum size of a monitor in bytes. The rooms' monitors have about 10 MB.
 const LARGEST: u64 = 256 << 20;
 
-/// Writer of a monitor file, for the training process.
+/// The training process's side of a monitor file.
 pub struct MonitorFile {
-    /// Writer of the run's events. The lock prevents a copy of the memory in the middle of a record.
+    /// Writer of the run's events. The lock prevents the thread from copying an incomplete record.
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// Changes of the write status: `Some` with the error when writing fails, `None` when it succeeds again.
+    /// Changes of the write status: `Some` with the error if writing failed, `None` if writing succeeds again.
     status_changes: Receiver<Option<String>>,
 }
 
 impl MonitorFile {
-    /// Creates the file. It gets its name only when it is readable.
+    /// Creates the file. The file gets its name only when its content is complete.
     pub fn create(path: &Path, schema: &Schema, about: &str) -> Result<MonitorFile> {
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, about)?;
@@ -50,7 +51,7 @@ impl MonitorFile {
     fn begin(path: &Path, memory: Arc<[AtomicU64]>, writer: Writer) -> Result<MonitorFile> {
         let mut copy = Copy::default();
         let file = files::replace(path, MONITOR, |file| {
-            // Without file locks, readers use the heartbeat.
+            // On a file system without locks, readers detect a dead process by the missing heartbeat.
             let _ = file.try_lock();
             copy.write(file, &snapshot(&memory))
         });
@@ -75,10 +76,10 @@ impl MonitorFile {
                     }
                     snapshot(&memory)
                 };
-                // A failed write is retried at the next interval; training continues.
+                // If the write fails, training continues, and the next interval writes again.
                 let now = copy.write(&mut file, &words).err().map(|error| error.to_string());
                 if now != failure {
-                    // The receiver may be gone after the run has ended.
+                    // After the end of the run, the receiver may be gone.
                     let _ = changes.send(now.clone());
                     failure = now;
                 }
@@ -90,7 +91,8 @@ impl MonitorFile {
         MonitorFile { writer, stop: Some(stop), thread: Some(thread), status_changes }
     }
 
-    /// Returns the newest status change since the last call: the write error, or `Some(None)` if writing succeeds again.
+    /// Returns the newest status change since the last call: `Some(Some(error))` if writing failed, `Some(None)` if writing succeeds again,
+    /// `None` if the status did not change.
     pub fn status_change(&self) -> Option<Option<String>> {
         self.status_changes.try_iter().last()
     }
@@ -101,7 +103,7 @@ impl MonitorFile {
 
     pub fn say(&self, text: &str) {
         self.with(|writer| {
-            // A text that is too long is dropped; other shells do not depend on it.
+            // A text that is too long for the monitor is dropped. Readers do not depend on these texts.
             writer.say(text);
         });
     }
@@ -134,7 +136,7 @@ fn snapshot(memory: &[AtomicU64]) -> Vec<u64> {
     memory.iter().map(|word| word.load(Relaxed)).collect()
 }
 
-/// State of the file: the words written last and the write counter.
+/// Content of the file: the words that were written last, and the write counter.
 #[derive(Default)]
 struct Copy {
     written: Vec<u64>,
@@ -144,7 +146,7 @@ struct Copy {
 impl Copy {
     fn write(&mut self, file: &mut File, words: &[u64]) -> std::io::Result<()> {
         let full_size = 8 * (words.len() as u64 + 1);
-        // A truncated file is rewritten.
+        // If the file was truncated, all blocks are written again.
         if file.metadata()?.len() < full_size {
             self.written.clear();
         }
@@ -172,7 +174,7 @@ fn put(file: &mut File, at: usize, words: &[u64]) -> std::io::Result<()> {
     file.write_all(&bytes)
 }
 
-/// Creates a monitor file for a benchmark; a thread reads it ten times a second until the writer is dropped.
+/// Creates a monitor file for a benchmark. A thread refreshes the file and reads it repeatedly, until the returned writer is dropped.
 pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     let memory = monitor::heap(schema);
     let writer = Writer::new(Box::new(memory.clone()), schema, "")?;
@@ -194,12 +196,12 @@ pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     Ok(writer)
 }
 
-/// Returns true if the file begins as a monitor does. Only regular files are opened: reading a pipe would consume its bytes.
+/// Returns true if the file begins like a monitor. Opens regular files only, because reading a pipe would consume its bytes.
 pub fn is_monitor(path: &Path) -> bool {
     path.is_file() && File::open(path).is_ok_and(|mut file| (MONITOR.is_kind)(&mut file))
 }
 
-/// An open monitor file of another process.
+/// An open monitor file that another process writes.
 pub struct Watched {
     pub reader: Reader,
     memory: Arc<[AtomicU64]>,
@@ -218,7 +220,7 @@ pub fn open(path: &Path) -> Result<Watched> {
     Ok(Watched { reader, memory, file, times })
 }
 
-/// Reads all words of the file between two writes.
+/// Reads all words of the file while no write is in progress.
 fn read_between_writes(file: &mut File) -> std::io::Result<Vec<u64>> {
     let mut words = Vec::new();
     for _ in 0..READ_ATTEMPTS {
@@ -229,7 +231,7 @@ fn read_between_writes(file: &mut File) -> std::io::Result<Vec<u64>> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The writer was stopped in the middle of a write.
+    // A process that was killed during a write leaves the counter odd. The words are used nevertheless.
     Ok(words)
 }
 
@@ -256,7 +258,7 @@ fn read_word(file: &mut File, at: usize) -> std::io::Result<Option<u64>> {
 }
 
 impl Watched {
-    /// Reads changes from the file. If the file was truncated, the last state is kept.
+    /// Reads the words again if the file has changed. If the file was truncated, keeps the last state.
     pub fn refresh(&mut self) -> std::io::Result<()> {
         let count = self.memory.len();
         match read_word(&mut self.file, count)? {
@@ -271,7 +273,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Returns whether the writing process still exists; None if the file system has no locks.
+    /// Returns whether the writing process still exists, or `None` if the file system has no locks.
     pub fn is_written(&self) -> Option<bool> {
         match self.file.try_lock_shared() {
             Ok(()) => {
@@ -284,12 +286,12 @@ impl Watched {
     }
 }
 
-/// Removes the oldest monitors from the cache and returns a path there for a new run.
+/// Removes the oldest monitors from the cache and returns a new path in the cache.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     let folder = saves::folder()?;
     for old in kept()?.into_iter().skip(KEPT - 1) {
         if open(&old).map_or(true, |watched| watched.is_written() == Some(false)) {
-            // A failed removal is retried by the next run.
+            // If the removal fails, the next run tries again.
             let _ = fs::remove_file(old);
         }
     }
@@ -299,12 +301,12 @@ pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
 /// Lists all monitors in the cache, newest first.
 pub fn kept() -> Result<Vec<PathBuf>> {
     let mut rings = saves::cached(EXTENSION)?;
-    // Names begin with the time of the start, in milliseconds.
+    // File names begin with the start time in milliseconds.
     rings.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
     Ok(rings)
 }
 
-/// Seconds since the run started, from the file name.
+/// Seconds since the start of the run, computed from the file name; `None` if the name contains no time.
 pub fn age_s(path: &Path) -> Option<f64> {
     let started_ms: f64 = path.file_name()?.to_str()?.split('-').next()?.parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
@@ -342,7 +344,7 @@ mod tests {
         assert_eq!((one.is_written(), other.is_written()), (Some(false), Some(false)));
         other.refresh().unwrap();
         assert_eq!(other.reader.state(), State::Finished);
-        // A new run of the same name does not change an open reader of the old one.
+        // A new run of the same name replaces the file, but not the file that a reader has open.
         let again = create(&path, "again").unwrap();
         assert_eq!((one.reader.about(), one.is_written()), ("{}".into(), Some(false)));
         assert_eq!(open(&path).unwrap().reader.about(), "again");
@@ -368,7 +370,7 @@ mod tests {
         let schema = run::rooms()[0].schema();
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, "").unwrap();
-        // Writing to a file that is open for reading fails, as on a full disk.
+        // Writing to a file that was opened for reading fails, as on a full disk.
         let file = MonitorFile::keep(File::open(&path).unwrap(), Copy::default(), memory, writer);
         let status_change = || file.status_changes.recv_timeout(Duration::from_secs(10)).unwrap();
         assert!(status_change().is_some_and(|reason| !reason.is_empty()));

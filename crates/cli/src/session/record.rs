@@ -1,5 +1,5 @@
-//! Records of a training process: the events of its run and the shell's own records, one JSON object per line. `--json`,
-//! `--events` and `watch` use this format; they print nothing else.
+//! //! Records of a training process: the events of its run and the terminal shell's own records. A record is a JSON object on one line.
+//! `--json`, `--events` and `watch` print this format only.
 //!
 //! `named.rs` defines the names of the fields.
 
@@ -18,14 +18,14 @@ pub use summary::{Ended, EndedBy, Parts, Summary};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// First record of a process: its machine and version.
+    /// First record of a process: the machine and the version of the program.
     Opened(Backend),
     /// A checkpoint was written.
     FileSaved {
         file: String,
         bytes: u64,
     },
-    /// Progress towards the run's limits, once a second; not reported for a run without limits.
+    /// Progress towards the run's limits, at most once a second. Not reported for a run without limits.
     Remaining(Remaining),
     /// Last record of a process.
     Summary(Box<Summary>),
@@ -33,13 +33,13 @@ pub enum Record {
 }
 
 impl Record {
-    /// Formats the record as one line, for a run of the room with this schema.
+    /// Formats the record as one line. `schema` is the schema of the run's room.
     pub fn line(&self, schema: &Schema) -> String {
-        // Cannot fail: the record is plain data with string keys.
+        // Serialization cannot fail: the record is plain data with string keys.
         serde_json::to_string(&Line { record: self, schema }).unwrap_or_default()
     }
 
-    /// Room id of a `Began` event or a summary.
+    /// Room id of a `Began` event or of a summary; `None` for other records.
     pub fn room(&self) -> Option<&str> {
         match self {
             Record::Event(Event::Began(began)) => Some(&began.config.room),
@@ -48,7 +48,8 @@ impl Record {
         }
     }
 
-    /// Parses a line. `schema` is the schema of the current run; a record that contains a config replaces it.
+    /// Parses a line; returns `None` if the line is invalid. `schema` is the schema of the current run. If the line contains a config, the
+    /// schema of its room replaces `schema`.
     pub fn read(line: &[u8], schema: &mut Option<&'static Schema>) -> Option<Record> {
         let value: Value = serde_json::from_slice(line).ok()?;
         if let Some(room) = value.get("config").and_then(|config| config.get("room")) {
@@ -67,7 +68,7 @@ impl Record {
     }
 }
 
-/// Parses a record that contains names of the room's columns.
+/// Parses a record whose fields have the names of the room's columns.
 fn read_named(kind: &str, value: &Value, names: Names) -> Option<Record> {
     Some(Record::Event(match kind {
         "began" => Event::Began(Box::new(Began::read(value, names)?)),
@@ -202,7 +203,7 @@ mod tests {
             for (record, line) in records.into_iter().zip(&lines) {
                 assert_eq!(Record::read(line.as_bytes(), &mut known), Some(record), "{line}");
             }
-            // `watch` shows all valid lines of an untrusted file.
+            // `watch` prints every valid line of an untrusted file, so printing a parsed record must not panic.
             let mut printer = crate::outputs::lines::Printer::new(Vec::new(), false);
             testkit::fuzz(&format!("record of {}", schema.id), testkit::cases(100), |mutator| {
                 let line = mutator.one_of(&lines).clone();

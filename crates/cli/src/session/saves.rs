@@ -1,4 +1,4 @@
-//! Files in the user's cache: monitors, and checkpoints of runs without `--save`.
+//! //! Files in the user's cache: monitors, unfinished games, and checkpoints of runs without `--save`.
 
 use crate::format::clock;
 use anyhow::{Context, Result, bail};
@@ -7,10 +7,10 @@ use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Largest number of files of each kind in the cache; older files are removed.
+/// Maximum number of files of each kind in the cache. The oldest files above this number are removed.
 pub const KEPT: usize = 20;
 const EXTENSION: &str = "safetensors";
-/// Number of runs that `resume` without a file lists.
+/// Maximum number of runs that `resume` lists if no file is named.
 const LISTED: usize = 9;
 
 fn cache() -> PathBuf {
@@ -20,20 +20,20 @@ fn cache() -> PathBuf {
     cache.unwrap_or_else(std::env::temp_dir).join("hothouse")
 }
 
-/// Returns the cache folder; creates it if it does not exist.
+/// Returns the path of the cache folder. Creates the folder if it does not exist.
 pub fn folder() -> Result<PathBuf> {
     let folder = cache();
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
 
-/// First part of a cache file's name: start time, variant, seed and process id.
+/// Name of a cache file without its extension: start time, variant, seed and process id.
 pub fn stem(variant: &str, seed: u32) -> String {
     let since_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     format!("{since_ms:013}-{variant}-seed{seed}-{}", std::process::id())
 }
 
-/// Returns true if a file's name begins with a time, as [`stem`] does.
+/// Returns true if a file's name begins with a start time, like the names of [`stem`].
 fn has_stem(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let time = name.split_once('-').map_or("", |(time, _)| time);
@@ -59,12 +59,12 @@ pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     Ok(folder()?.join(format!("{}.{EXTENSION}", stem(variant, seed))))
 }
 
-/// Folder of unfinished games, apart from training runs.
+/// Folder of unfinished games. Training runs are not in this folder.
 fn games() -> PathBuf {
     cache().join("games")
 }
 
-/// Returns a new path in the cache for an unfinished game; removes the oldest games.
+/// Returns a new path for an unfinished game. Removes the oldest games.
 pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
     let folder = games();
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -72,7 +72,7 @@ pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
     Ok(folder.join(format!("{}.{EXTENSION}", stem(game, seed))))
 }
 
-/// Removes all but the newest `count` games of a folder. Files that this program did not name stay.
+/// Removes all games of a folder except the newest `count`. Keeps files whose names do not come from this program.
 fn leave_newest(folder: &Path, count: usize) {
     let mut games = files_of(folder, EXTENSION).unwrap_or_default();
     games.retain(|path| has_stem(path));
@@ -80,12 +80,12 @@ fn leave_newest(folder: &Path, count: usize) {
     games.into_iter().skip(count).for_each(|path| drop(fs::remove_file(path)));
 }
 
-/// Returns true if the path is in the folder of games.
+/// Returns true if the path is in the folder of unfinished games.
 pub fn is_game(path: &Path) -> bool {
     path.parent() == Some(&games())
 }
 
-/// Lists the checkpoints in the cache, newest save first.
+/// Lists the checkpoints in the cache, the most recently saved first.
 pub fn kept() -> Result<Vec<PathBuf>> {
     let mut saves = cached(EXTENSION)?;
     saves.sort_by_cached_key(|path| std::cmp::Reverse((written(path), path.clone())));
@@ -96,23 +96,23 @@ fn written(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
-/// Removes the oldest checkpoints if `path`, which was just written, is in the cache. Running processes save regularly, so their
-/// checkpoints are not among the oldest.
+/// Removes the oldest checkpoints if `path` is in the cache; `path` was just written. A running process saves regularly, so its checkpoint
+/// is not among the oldest.
 pub fn prune(path: &Path) {
     if path.parent() == Some(&cache()) {
         for old in kept().unwrap_or_default().into_iter().skip(KEPT) {
-            // A failed removal is retried at the next save.
+            // If the removal fails, the next save tries again.
             let _ = fs::remove_file(old);
         }
     }
 }
 
-/// Returns the checkpoint to resume when no file is named: the user's choice in a terminal, else the newest. None if the user
-/// cancels.
+/// Returns the checkpoint to resume if no file is named. In a terminal the user chooses it; otherwise it is the newest. Returns `None` if
+/// the user cancels.
 pub fn chosen() -> Result<Option<PathBuf>> {
     let saves = kept()?;
     let Some(newest) = saves.first() else { bail!("there is no run to resume. Start one with `hothouse train`, or name a checkpoint") };
-    // Standard output is for the run itself.
+    // Standard output is reserved for the run.
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
     if input.is_terminal() && output.is_terminal() {
         return choose(&saves, &mut input, &mut output);
@@ -121,7 +121,8 @@ pub fn chosen() -> Result<Option<PathBuf>> {
     Ok(Some(newest.clone()))
 }
 
-/// Asks until the input is a number of the list. Enter alone selects the newest; `q` or the end of the input selects none.
+/// Asks until the input is a number of the list. An empty line selects the newest run; `q` or the end of the input selects no run and
+/// returns `None`.
 fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) -> Result<Option<PathBuf>> {
     let listed = &saves[..saves.len().min(LISTED)];
     writeln!(output, "Saved runs, newest first:")?;
@@ -149,7 +150,7 @@ fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) 
     }
 }
 
-/// Variant and seed from a file name, without the start time and process id: `CartPole-v1-seed3`
+/// Variant and seed from a file name without the start time and process id, such as `CartPole-v1-seed3`.
 fn about(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let inner = stem.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-'));

@@ -1,5 +1,5 @@
-//! The training thread. It owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives
-//! records and sends requests; training does not wait for it, except when the record queue is full.
+//! //! The training thread. It owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives records
+//! and sends requests. Training waits for the display only while the queue of records is full.
 
 use crate::format::{counted, quoted};
 use crate::session::budget::{Budget, Pace, PaceSample};
@@ -19,44 +19,44 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-/// Capacity of the queue of records to the display. Training waits while it is full.
+/// Capacity of the queue of records for the display. Training waits while the queue is full.
 pub const BACKLOG: usize = 8192;
-/// Longest sleep of a paused run before it checks its limits again.
+/// Maximum time for which a paused run sleeps before it checks its limits again.
 const IDLE: Duration = Duration::from_millis(50);
-/// Time for a stopping run to reach the end of an iteration; then it ends at the next point where it can be saved. After an
-/// interrupt, also the time limit of the last test.
+/// Time that a stopping run has to reach the end of its iteration. After this time, the run ends at the next point where it can be saved.
+/// After an interrupt, this is also the time limit of the last test.
 const GRACE: Duration = Duration::from_millis(500);
-/// Interval between attempts to save a run at its end.
+/// Interval between attempts to save a run that has ended.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
 
-/// A request from the display to a run in progress.
+/// A request of the display to the run.
 pub enum Request {
     Command(Command),
-    /// Save the run to its file.
+    /// Saves the run to its file.
     Save,
-    /// Ask the room's question, for a picture.
+    /// A room-specific question of the picture to the run.
     Ask(serde_json::Value),
 }
 
 pub enum Update {
     Record(Box<Record>),
-    /// Answer as JSON; empty if the question failed.
+    /// The run's answer as JSON; empty if the question failed.
     Answer(Vec<u8>),
 }
 
-/// Checkpoint file of a run and the schedule of its saves.
+/// Checkpoint file of a run, and the schedule of its saves.
 pub struct SaveTarget {
-    /// File of `--save`, or the resumed checkpoint.
+    /// File that the user named: the file of `--save`, or the resumed checkpoint.
     named: Option<PathBuf>,
-    /// File in the cache, if none is named.
+    /// File in the cache, if the user named no file.
     cached: Option<PathBuf>,
-    /// Alternative files if the first cannot be written.
+    /// Files that are tried if the first file cannot be written.
     fallbacks: Vec<PathBuf>,
-    /// Text of the last warning.
+    /// Text of the last warning; `None` after a successful save.
     warning: Option<String>,
-    /// Training time at the newest save, in seconds.
+    /// Training time at the last save, in seconds.
     saved_s: f64,
-    /// Seconds of training between two automatic saves.
+    /// Training time between two automatic saves, in seconds.
     every_s: f64,
 }
 
@@ -83,7 +83,7 @@ impl SaveTarget {
             let folders = cache.into_iter().chain([std::env::temp_dir(), PathBuf::from(".")]);
             self.fallbacks = folders.map(|folder| files::free_name(&folder.join(&name))).collect();
         }
-        // Without a cache folder, the first fallback becomes the target.
+        // If there is no cache folder, the run is saved to the first fallback.
         let wanted = wanted.unwrap_or_else(|_| self.fallbacks[0].clone());
         let kept = files::keep(&wanted, &self.fallbacks, bytes)?;
         saves::prune(&kept.path);
@@ -91,7 +91,7 @@ impl SaveTarget {
     }
 }
 
-/// A file name in the current folder, for a save request without a named file.
+/// A new file name in the current folder. It is used if the user requests a save and has named no file.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))
@@ -100,34 +100,34 @@ fn default_name(run: &dyn AnyRun) -> PathBuf {
 pub struct Session<'a> {
     pub run: Box<dyn AnyRun>,
     pub budget: Budget,
-    /// Reason why no test can reach the goal; None if a test can.
+    /// Reason why no test can reach the goal; `None` if a test can reach it.
     pub out_of_reach: Option<&'static str>,
     pub target: SaveTarget,
-    /// True if a user can resume the run after a pause or a divergence.
+    /// True if a user can resume the run in this process after a pause or a divergence.
     pub interactive: bool,
-    /// Program name in the resume command.
+    /// Program name for the resume command.
     pub program: String,
-    /// Flags after the file name in the resume command.
+    /// Flags that follow the file name in the resume command.
     pub resume_flags: String,
-    /// Seconds since the program began.
+    /// Returns the number of seconds since the program began.
     pub clock: &'a (dyn Fn() -> f64 + Sync),
     pub signals: &'a Signals,
     pub requests: Receiver<Request>,
     pub updates: SyncSender<Update>,
-    /// Monitor for `watch`, or the reason why there is none.
+    /// Monitor for `watch`, or the reason why there is no monitor.
     pub monitor: std::result::Result<MonitorFile, String>,
 }
 
-/// Measurements of this process for the summary.
+/// Measurements of this process, for the summary.
 #[derive(Default)]
 struct Measured {
-    /// Progress when this process started the run.
+    /// Progress of the run when this process began.
     first: Progress,
     metrics: Option<Row>,
     spent: TimeByPart,
-    /// GPU in use; None if the run uses the CPU.
+    /// GPU that the run uses; `None` if the run uses the CPU.
     device: Option<String>,
-    /// Speed of progress towards the limits.
+    /// Pace of the run, for the estimate of the remaining time.
     pace: Pace,
     seconds: f64,
     cpu_seconds: f64,
@@ -136,7 +136,7 @@ struct Measured {
 impl Session<'_> {
     pub fn train(mut self) -> Result<()> {
         self.report(Record::Opened(self.run.backend()));
-        // `Began` clears the screen's notice, so notices follow it.
+        // `Began` clears the screen's notice, so it is reported before the initial notices.
         let mut measured = Measured::default();
         self.report_events(&mut measured);
         self.report_initial_notices();
@@ -232,7 +232,7 @@ impl Session<'_> {
                     measured.pace = Pace::default();
                     measured.device = device.gpu.clone().filter(|_| device.on_gpu);
                 }
-                // A pause would distort the pace.
+                // A pause would distort the pace, so the samples are dropped.
                 Event::Running { .. } => measured.pace = Pace::default(),
                 _ => {}
             }
@@ -240,7 +240,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the reason to end the run, if there is one.
+    /// Returns the reason why the run must end, or `None` if it continues.
     fn reason(&self, progress: &Progress) -> Option<EndedBy> {
         let budget = &self.budget;
         let spent = |limit: Option<f64>, used: fn(&Self) -> f64| limit.is_some_and(|l| used(self) >= l);
@@ -265,7 +265,8 @@ impl Session<'_> {
         let result = match request {
             Request::Command(command) => self.run.command(command).map_err(anyhow::Error::from),
             Request::Save => {
-                // A requested save goes to the current folder, and so do all later saves.
+                // A requested save creates a file in the current folder, unless the user has named a file. All later saves go to the same
+                // file.
                 let path = self.target.named.clone().unwrap_or_else(|| default_name(self.run.as_ref()));
                 self.target.named = Some(path);
                 self.save().map(|_| ())
@@ -282,7 +283,7 @@ impl Session<'_> {
         }
     }
 
-    /// Reports when the monitor file cannot be written, and when it can be written again.
+    /// Reports a failed write of the monitor file, and the first successful write after a failure.
     fn report_monitor_status(&mut self) {
         match self.monitor.as_ref().ok().and_then(MonitorFile::status_change) {
             Some(Some(reason)) => {
@@ -294,14 +295,14 @@ impl Session<'_> {
         }
     }
 
-    /// Saves the run if the interval since the last save has passed.
+    /// Saves the run if the interval since the last automatic save has passed.
     fn autosave(&mut self, progress: &Progress) {
         let due_s = self.target.saved_s + self.target.every_s;
         let due = progress.train_s >= due_s && self.run.saves().is_some_and(|at| at.train_s >= due_s);
         if !due || self.run.diverged() {
             return;
         }
-        // A failed save is retried after the next interval.
+        // Even if the save fails, the next attempt is after the next interval.
         self.target.saved_s = progress.train_s;
         match self.save() {
             Ok(_) => {}
@@ -310,7 +311,7 @@ impl Session<'_> {
         }
     }
 
-    /// Writes the checkpoint and reports its path.
+    /// Saves the run to its checkpoint file and reports the path.
     fn save(&mut self) -> Result<Kept> {
         let bytes = self.run.save()?;
         self.write(&bytes)
@@ -330,7 +331,7 @@ impl Session<'_> {
         Ok(kept)
     }
 
-    /// Shows a warning unless it repeats the last one.
+    /// Shows a warning unless the last warning had the same text.
     fn warn_once(&mut self, text: &str, next_step: &str) {
         if self.target.warning.as_deref() != Some(text) {
             self.target.warning = Some(text.into());
@@ -338,8 +339,8 @@ impl Session<'_> {
         }
     }
 
-    /// Saves a run that has ended. Waits for disk space if no file can be written. Returns None if there is nothing to save or the
-    /// run diverged.
+    /// Saves a run that has ended. If no file can be written, waits for disk space. Returns `None` if there is nothing to save or the run
+    /// has diverged.
     fn save_at_end(&mut self) -> Result<Option<Kept>> {
         if self.run.is_preparing() {
             let text = "The run stopped during preparation, before training began; nothing was saved.";
@@ -349,7 +350,7 @@ impl Session<'_> {
         let (now, saved) = (self.run.progress(), self.run.saves());
         let begun = saved.is_some_and(|at| at.iteration > 0 || at == now && !self.run.at_boundary());
         let nothing_yet = !begun && self.target.named.is_none();
-        // Diverged weights must not replace an earlier save.
+        // Diverged weights must not replace the last save.
         if self.run.diverged() || nothing_yet {
             return Ok(None);
         }
@@ -422,7 +423,7 @@ impl Session<'_> {
         }
     }
 
-    /// Command that resumes the run. If the user or a closed output stopped the run, the command also contains the remaining limits.
+    /// Command that resumes the run. If the run was stopped before its limits, the command also contains the limits that remain.
     fn resume_command(&self, file: &Path, ended_by: EndedBy, measured: &Measured) -> String {
         let mut command = format!("{} resume {}", quoted(&self.program), quoted(&file.to_string_lossy()));
         if is_stop(ended_by) {
@@ -451,9 +452,9 @@ impl Session<'_> {
         if let Ok(monitor) = &self.monitor {
             match &record {
                 Record::Event(event) => monitor.event(event),
-                // The monitor contains it from the start.
+                // The monitor contains this record from its creation.
                 Record::Opened(_) => {}
-                // Too frequent for the monitor's small space for shell records.
+                // This record is too frequent for the monitor, whose space for shell records is small.
                 Record::Remaining(_) => {}
                 Record::FileSaved { .. } | Record::Summary(_) => monitor.say(&record.line(self.run.schema())),
             }
@@ -463,18 +464,18 @@ impl Session<'_> {
 
     fn send(&self, update: Update) {
         if self.updates.send(update).is_err() {
-            // The display has ended.
+            // A failed send means that the display has ended.
             self.signals.output_closed.store(true, Relaxed);
         }
     }
 }
 
-/// Returns true if the user or a closed output stopped the run, rather than a limit.
+/// Returns true if the user or a closed output stopped the run, false if the run ended by itself.
 fn is_stop(reason: EndedBy) -> bool {
     matches!(reason, EndedBy::Interrupt | EndedBy::ClosedOutput)
 }
 
-/// Seconds since the first call.
+/// Number of seconds since the first call.
 pub fn now_s() -> f64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
@@ -492,7 +493,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::{channel, sync_channel};
 
-    /// A killed process loses at most 30 seconds of training and one iteration.
+    /// If the process is killed, at most 30 seconds of training and one iteration are lost.
     #[test]
     fn autosaves_every_30_seconds_can_be_resumed() {
         const SLICE_S: f64 = 0.25;
@@ -511,7 +512,7 @@ mod tests {
         let (calls, signals) = (AtomicU64::new(0), Signals::new());
         let clock = || calls.fetch_add(1, Relaxed) as f64 * SLICE_S;
         let (_request, requests) = channel();
-        // Without a queue, each record arrives before training continues.
+        // The queue has capacity 0, so the test receives each record before training continues.
         let (update, updates) = sync_channel(0);
         let session = Session {
             run,
@@ -527,7 +528,8 @@ mod tests {
             updates: update,
             monitor: Ok(monitor),
         };
-        // Training time of each iteration; number of iterations and file content at each save.
+        // `trained_s` contains the training time after each iteration. `saves` contains the number of iterations and the file's content at
+        // each save.
         let (mut trained_s, mut saves) = (vec![0.0], Vec::new());
         std::thread::scope(|scope| {
             let trainer = scope.spawn(|| session.train());
@@ -545,7 +547,7 @@ mod tests {
             }
             trainer.join().unwrap().unwrap();
         });
-        // The last save is the one at the end.
+        // The last save is the save at the end of the run.
         let (_, ended) = saves.pop().unwrap();
         let last_s = trained_s[trained_s.len() - 1];
         assert_eq!(saves.len(), (last_s / SAVE_EVERY_S) as usize, "{last_s} s");

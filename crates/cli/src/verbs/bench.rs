@@ -1,5 +1,5 @@
-//! `hothouse bench`: measures the compute core, the GPU or a room; with `--profile`, the time of each call in a training step. Prints
-//! each figure as soon as it is measured.
+//! `hothouse bench`: measures the compute core, the GPU or a room, and prints each figure as soon as it is measured. With `--profile`,
+//! measures the time of each call in a training step instead of speeds.
 
 use crate::args::MachineArgs;
 use crate::error::Usage;
@@ -38,19 +38,19 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
         Some(suite) => (suite.measure)(&mut bench),
         None if suite == "gpu" && profile => {}
         None if suite == "gpu" => bench::measure_device(&gpu::Gpu::open_blocking(gpu::OpenOptions::default())?, &mut bench)?,
-        // A room that another program added has no benchmark.
+        // A room that another program added has no benchmarks.
         None if run::room(suite).is_ok() => {}
         None => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
             bail!(Usage(format!("there is no suite '{suite}'. Choose core, gpu, {}", rooms.join(", "))))
         }
     }
-    // The file may not exist.
+    // An error is ignored: the file may not exist.
     let _ = std::fs::remove_file(&file);
     if !json {
         unavailable.iter().try_for_each(|name| writeln!(std::io::stdout(), "not available: {name}"))?;
     }
-    // If the output is closed, the longer benchmarks are skipped.
+    // If the output was closed, returns before the longer benchmarks.
     printed?;
     if !profile {
         return rooms::shell(suite)

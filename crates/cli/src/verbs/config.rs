@@ -1,5 +1,5 @@
-//! Config files of a run, which `--config FILE` reads and `--print-config` writes. The keys have the names and meanings of the flags;
-//! flags on the command line take precedence.
+//! //! Config files of a run. `--config FILE` reads a config file, and `--print-config` writes one. The keys have the names and meanings of
+//! the flags. Flags on the command line take precedence over the file.
 
 use crate::args::values::{device, device_name, number, seconds, set_one};
 use crate::args::{CommonArgs, TrainArgs};
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use strsim::levenshtein;
 
-/// Largest size of a config file in bytes.
+/// Maximum size of a config file in bytes.
 const LARGEST: u64 = 1 << 20;
-/// Version of the file's keys.
+/// Version of the file format.
 const VERSION: u64 = 1;
 
-/// Content of a config file, in the order of writing. A missing key means that the flag is not set.
+/// Content of a config file; the fields are in the order of writing. A flag that is not set has no key.
 #[derive(Serialize)]
 struct Written<'a> {
     version: u64,
@@ -52,7 +52,7 @@ enum Flag<'a> {
     Switch(&'a mut bool),
 }
 
-/// All flags that a config file can set, with their keys.
+/// All flags that a config file can set, each with its key.
 fn flags(args: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
     [
         ("data", Flag::Path(&mut args.data.data)),
@@ -74,7 +74,7 @@ fn flags(args: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
 }
 
 impl Flag<'_> {
-    /// Value of the flag for a file; None if the flag is not set.
+    /// Value of the flag in a config file; `None` if the flag is not set.
     fn value(self) -> Option<toml::Value> {
         match self {
             Flag::Path(path) => path.as_ref().map(|path| path.to_string_lossy().into_owned().into()),
@@ -87,7 +87,7 @@ impl Flag<'_> {
         }
     }
 
-    /// Sets the flag from the file's keys, unless the command line set it.
+    /// Sets the flag from the key `name` of the file, unless the command line has set the flag.
     fn fill(self, keys: &mut Keys, name: &'static str) -> Result<()> {
         fn or<T>(flag: &mut Option<T>, value: Option<T>) {
             *flag = flag.take().or(value);
@@ -115,7 +115,7 @@ fn threads_of(value: &Value) -> Result<u32, String> {
     }
 }
 
-/// Formats the config file of a run with this config and these flags; it contains every knob.
+/// Formats the config file for a run with this config and these flags. The file contains every knob.
 pub fn text(room: &dyn AnyRoom, config: &Config, args: &TrainArgs) -> Result<String> {
     let known = room.knobs(&config.variant);
     let value = |knob: &run::protocol::Knob| {
@@ -145,7 +145,7 @@ fn setting(value: &Setting) -> toml::Value {
     }
 }
 
-/// Reads a config file; returns the room and the flags, completed from the file.
+/// Reads a config file. Returns the room, and the flags completed with those of the file.
 pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result<(Option<String>, TrainArgs)> {
     let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
     let shown = file.display();
@@ -197,7 +197,7 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
             set_one(name, value, &known).map_err(usage_error)?;
         }
     }
-    // Later values override earlier ones, so flags follow the file's knobs.
+    // Later values override earlier values, so the knobs of the file are inserted before those of the command line.
     args.common.set.splice(0..0, knobs);
     let given = std::mem::take(&mut args.at);
     let is_same = |(at, name, _): &(u32, String, String)| given.iter().any(|(i, knob, _)| (i, knob) == (at, name));
@@ -218,11 +218,11 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Keys of a file. Keys that the program has not read at the end are unknown keys.
+/// Keys of a config file. Each key is removed when it is read, so the remaining keys are unknown.
 struct Keys<'a> {
-    /// Values that are not read yet.
+    /// Values of the keys that were not read yet.
     values: Map<String, Value>,
-    /// Names of all keys that the program read.
+    /// Names of all keys that the program has tried to read.
     known: Vec<&'static str>,
     wrong: &'a dyn Fn(String) -> anyhow::Error,
 }
@@ -252,7 +252,7 @@ fn whole(value: &Value) -> Result<u64, String> {
     given.map(|number| number as u64).ok_or("write a whole number".into())
 }
 
-/// Formats a knob's value as `--set` accepts it.
+/// Formats a knob's value in the form that `--set` accepts.
 fn word(value: &Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text.clone()),

@@ -12,28 +12,28 @@ struct Info {
     version: &'static str,
     /// Operating system and architecture, such as `linux x86_64`.
     system: String,
-    /// CPU name that the operating system reports; None if unknown.
+    /// CPU name according to the operating system; `None` if unknown.
     processor: Option<String>,
     /// Number of logical CPUs that this process may use.
     processors: usize,
     /// Number of threads of a run.
     threads: usize,
-    /// Available memory in bytes; None if unknown.
+    /// Available memory in bytes; `None` if unknown.
     memory_bytes: Option<u64>,
-    /// Instruction sets that the CPU has and kernels are compiled for.
+    /// Instruction sets that the CPU supports and for which this program has kernels.
     instruction_sets: Vec<Set>,
     gpu: GpuInfo,
     rooms: Vec<Room>,
-    /// Optional parts of the program; a build can omit them.
+    /// Optional parts of the program. A build can omit them.
     features: Vec<Feature>,
 }
 
 #[derive(Serialize)]
 struct Set {
     name: &'static str,
-    /// Name of the arithmetic. Instruction sets with the same arithmetic have comparable digests.
+    /// Name of the arithmetic. Digests are comparable between instruction sets with the same arithmetic.
     arithmetic: &'static str,
-    /// True for the instruction set that a run uses.
+    /// True for the instruction set that a run uses by default.
     chosen: bool,
 }
 
@@ -82,7 +82,7 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Lists the instruction sets, including those that are used only if a learner's knob selects them.
+/// Lists the available instruction sets. Some of them are used only if a learner's knob selects them.
 fn sets(chosen: math::Isa) -> Vec<Set> {
     let optional = [math::Isa::Bf16, math::Isa::Amx].into_iter().filter(|isa| isa.is_available());
     let set = |isa: math::Isa| Set {
@@ -113,7 +113,7 @@ fn gpu() -> GpuInfo {
     }
 }
 
-/// Name of the first CPU in Linux's /proc/cpuinfo.
+/// Name of the first CPU in the text of Linux's /proc/cpuinfo; `None` if there is no name.
 fn processor(cpuinfo: &str) -> Option<String> {
     let value = |name: &str| {
         let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;

@@ -1,7 +1,6 @@
-//! `hothouse sweep`: trains one config with many settings and seeds. Every run has one thread and
-//! shares nothing with the others, so the number of parallel runs does not affect results. Each
-//! finished run is a line of the results file. A resumed sweep reads that file and restarts the
-//! unfinished runs. The sweep runs the requested grid; it does not search.
+//! //! `hothouse sweep`: trains one config with many settings and seeds. Every run has its own thread and shares no data with other runs,
+//! so the number of parallel runs does not affect results. Each finished run is a line of the results file. A resumed sweep reads the
+//! results file and trains only the missing runs. The sweep trains all points of a given grid; it does not search for settings.
 
 use crate::args::SweepArgs;
 use crate::error::Usage;
@@ -26,11 +25,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Largest number of runs; more are assumed to be a typing error.
+/// Maximum number of runs. A larger number is assumed to be a typing error.
 const MOST_RUNS: usize = 100_000;
-/// Time without a finished run after which a progress line is printed.
+/// A progress line is printed if no run has finished for this time.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// Beginning of every line of a results file.
+/// First bytes of every line in a results file.
 const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;
 const RESULTS: FileKind = FileKind {
     name: "file with results of a sweep",
@@ -48,13 +47,13 @@ The sweep ends with a table: for each setting, the median and quartiles of the l
 goal is about), and of the steps or games until a test first reached the goal.";
 
 type Setting = Knobs;
-/// Index of the setting, and the seed.
+/// Index of the setting, and seed of the run.
 type Job = (usize, u32);
 type Done = BTreeMap<Job, Box<Finished>>;
-/// Callback that receives each finished run, and None after a silence of `HEARTBEAT`.
+/// Callback that is called with each finished run, and with `None` if no run has finished for `HEARTBEAT`.
 type Report<'a> = &'a mut dyn FnMut(Option<(Job, Box<Finished>)>) -> Result<()>;
 
-/// Limits of a run; the first that is reached ends it.
+/// Limits of a run. The run ends at the first limit that it reaches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Limit {
     steps: Option<u64>,
@@ -83,12 +82,12 @@ enum Line {
 
 impl Line {
     fn text(&self) -> String {
-        // Cannot fail: the line is plain data with string keys.
+        // Serialization cannot fail: the line is plain data with string keys.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// A finished run: its setting, then its results.
+/// A finished run: its setting and seed, and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Finished {
     room: String,
@@ -98,17 +97,17 @@ struct Finished {
     limit: Limit,
     arithmetic: String,
     version: String,
-    /// Progress, with the names of the room's counters.
+    /// Progress at the end of the run. The counters have the room's names.
     progress: serde_json::Value,
-    /// Wall-clock seconds of the run. Other runs may have shared the machine.
+    /// Wall-clock time of the run in seconds. Other runs may have used the machine at the same time.
     seconds: f64,
-    /// Last metrics, by column name.
+    /// Newest metrics by column name.
     metrics: serde_json::Value,
-    /// Test at the end, by column name.
+    /// Test at the end of the run, by column name.
     test: serde_json::Value,
-    /// Value of the column that runs are compared by; see [`Sweep::result`].
+    /// Value by which runs are compared: that of the column [`Sweep::result`].
     result: Option<f64>,
-    /// First counter at the first successful confirmation; `None` if the run is unsolved.
+    /// First counter at the first successful confirmation; `None` if the run is not solved.
     solved_at: Option<f64>,
     /// True if the weights contain NaN or infinity.
     diverged: bool,
@@ -120,11 +119,11 @@ struct Totals {
     complete: bool,
     runs: usize,
     finished: usize,
-    /// Number of finished runs that were read from the results file.
+    /// Number of finished runs that the results file already contained.
     from_file: usize,
     seconds: f64,
     file: String,
-    /// Command that resumes an incomplete sweep.
+    /// Command that resumes the sweep; `None` if the sweep is complete.
     resume: Option<String>,
     settings: Vec<Outcome>,
 }
@@ -135,11 +134,11 @@ struct Sweep {
     settings: Vec<Setting>,
     seeds: u32,
     limit: Limit,
-    /// Host with the memory limit of one run.
+    /// Host whose memory limit is that of one run.
     host: Host,
     arithmetic: String,
     version: String,
-    /// Total of the first counter over all runs of this process.
+    /// Sum of the first counter over all runs of this process.
     done: AtomicU64,
 }
 
@@ -162,7 +161,7 @@ pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()
     let swept = sweep.work(&missing, threads, signals, &mut |finished| match finished {
         Some((job, run)) => {
             let line = Line::SweepRun(run.clone()).text();
-            // One write per line, so that a crash leaves at most one incomplete line.
+            // The line is written in one call, so that a crash leaves at most one incomplete line.
             file.write_all(format!("{line}\n").as_bytes())
                 .with_context(|| format!("cannot write to {}. Free disk space and run the same command again", path.display()))?;
             done.insert(job, run);
@@ -187,7 +186,7 @@ pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()
     out.tail(&sweep, totals)
 }
 
-/// Number of finished runs with the requested seeds; the file may contain more seeds.
+/// Number of finished runs with seeds 1 to `seeds`. The results file may contain runs with other seeds.
 fn done_count(done: &Done, seeds: u32) -> usize {
     done.keys().filter(|(_, seed)| *seed <= seeds).count()
 }
@@ -204,7 +203,7 @@ impl Sweep {
                 bail!(Usage(format!("{0} is given twice. Name it once, with all its values", axis.name)));
             }
             let values = axis.values(args.points, &knobs).map_err(usage_error)?;
-            // Checked before the settings are created.
+            // The number of runs is checked before the settings take memory.
             let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
             if runs > MOST_RUNS {
                 bail!(Usage(format!("this sweep has more than {} runs. Use fewer --points, values or --seeds", grouped(MOST_RUNS as u64))));
@@ -220,7 +219,7 @@ impl Sweep {
                 })
                 .collect();
         }
-        // Parallel runs share the memory.
+        // The memory is divided among the parallel runs.
         let at_once = threads.min(settings.len() * args.seeds as usize).max(1) as u64;
         let host = Host { memory_bytes: host.memory_bytes / at_once, ..host };
         let declared = room.variants().into_iter().find(|variant| variant.id == base.variant);
@@ -238,8 +237,8 @@ impl Sweep {
             version: String::new(),
             done: AtomicU64::new(0),
         };
-        // Reports invalid settings before the first run starts: ranges by validation, incompatible sizes by creating one
-        // learner per size.
+        // Invalid settings are reported before the first run starts. Validation checks the ranges of values. One learner per size is
+        // created to find incompatible sizes.
         let mut sizes = BTreeSet::new();
         let mut opened = Backend::default();
         for setting in &sweep.settings {
@@ -262,16 +261,16 @@ impl Sweep {
         setting.iter().fold(base, |config, (name, value)| with(&config, name, value))
     }
 
-    /// Default results file. The hash in its name covers everything that determines the runs except the number of seeds.
+    /// Default path of the results file. The hash in the name covers everything that determines the runs, except the number of seeds.
     fn default_file(&self) -> PathBuf {
         let (base, arithmetic) = (&self.base, &self.arithmetic);
         let identity = format!("{base:?} {:?} {:?} {arithmetic} {}", self.settings, self.limit, self.version);
-        // FNV-1a
+        // The hash function is FNV-1a.
         let hash = identity.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.variant, hash >> 32))
     }
 
-    /// Opens the results file for appending; returns it with the runs that it contains.
+    /// Opens the results file for appending. Returns the file and the runs that it contains.
     fn open(&self, path: &Path) -> Result<(File, Done)> {
         let shown = path.display();
         files::check(path, RESULTS)?;
@@ -287,7 +286,7 @@ impl Sweep {
         Ok((file, done))
     }
 
-    /// Parses the runs in a file; also returns the length of its complete lines in bytes.
+    /// Parses a results file. Returns the runs, and the length of the complete lines in bytes.
     fn read(&self, bytes: &[u8]) -> Result<(Done, usize), String> {
         let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |last| last + 1);
         let rest = &bytes[whole..];
@@ -316,7 +315,7 @@ impl Sweep {
         Ok((done, whole))
     }
 
-    /// Index of a run's setting, if the run belongs to this sweep.
+    /// Index of a run's setting in `settings`; `None` if the run belongs to another sweep.
     fn setting_of(&self, run: &Finished) -> Option<usize> {
         let same = run.room == self.base.room
             && run.variant == self.base.variant
@@ -326,9 +325,9 @@ impl Sweep {
         self.settings.iter().position(|setting| same && *setting == run.knobs)
     }
 
-    /// Runs the jobs on `threads` threads, one run on each; calls `report` on this thread.
+    /// Runs the jobs on `threads` threads, one job at a time on each thread. Calls `report` on the calling thread.
     fn work(&self, jobs: &[Job], threads: usize, signals: &Signals, report: Report) -> Result<()> {
-        // A pool with one thread per worker, so that parallel code inside a run is sequential.
+        // Every worker has a pool with one thread, so that parallel code inside a run is executed sequentially.
         let pools = (0..threads.min(jobs.len()))
             .map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build())
             .collect::<Result<Vec<_>, _>>()
@@ -361,19 +360,19 @@ impl Sweep {
         while let Some(&(setting, seed)) = jobs.get(next.fetch_add(1, Relaxed)) {
             let Some(run) = self.one(&self.settings[setting], seed, signals).transpose() else { return };
             let failed = run.is_err();
-            // A failed send means that an earlier error ended the sweep.
+            // If the send fails, the sweep has already ended with an error.
             if results.send(run.map(|run| ((setting, seed), run))).is_err() || failed {
                 return;
             }
         }
     }
 
-    /// Counter of the step limit.
+    /// Counter to which the step limit applies.
     fn counter(&self) -> &'static Column {
         &self.room.schema().counters[0]
     }
 
-    /// Column that runs are compared by: the goal's column, or else the first column of the tests, or else of the metrics.
+    /// Column by which runs are compared: the goal's column, else the first column of tests, else the first column of metrics.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
         let variants = self.room.variants();
@@ -382,7 +381,7 @@ impl Sweep {
         column.or(schema.tests.first()).unwrap_or(&schema.metrics[0])
     }
 
-    /// Trains one run to its end; returns None if a stop signal ends it earlier.
+    /// Trains one run to its end. Returns `None` if a stop signal ends the run earlier.
     fn one(&self, setting: &Setting, seed: u32, signals: &Signals) -> Result<Option<Box<Finished>>> {
         let began = Instant::now();
         let mut run = run::begin(self.config(setting, seed), self.host)?;
@@ -443,7 +442,8 @@ impl Sweep {
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// Best setting: the largest share of solved seeds, then the time to solve with `--until-solved`, else the result.
+    /// Best setting. The first criterion is the share of solved seeds. The second is the result, or with `--until-solved` the time to
+    /// solve.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;
@@ -465,7 +465,7 @@ fn gather(results: &Receiver<Result<(Job, Box<Finished>)>>, report: Report) -> R
     }
 }
 
-/// Printer of the sweep's lines.
+/// Prints the lines of the sweep.
 struct Lines {
     json: bool,
     total: usize,

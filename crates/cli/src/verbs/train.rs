@@ -1,4 +1,4 @@
-//! `hothouse train` and `hothouse resume`: creates the run, its files and its display from the command line.
+//! //! `hothouse train` and `hothouse resume`: creates the run, its files and its display from the command line.
 
 use crate::args::values::{device_name, set, set_one};
 use crate::args::{CommonArgs, MachineArgs, TrainArgs};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-/// Default interval between automatic saves, in seconds of training.
+/// Default training time between two automatic saves, in seconds.
 const SAVE_EVERY_S: f64 = 30.0;
 
 pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Result<()> {
@@ -57,7 +57,7 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
     let machine = Machine::new(&common.machine)?;
-    // None means that the user cancelled.
+    // `None` means that the user cancelled the choice of a run.
     let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
     let mut run = machine.pool.install(|| restored(&file, &common.data, machine.host))?;
     for (name, value) in set(&common.set, &run.knobs()).map_err(usage_error)? {
@@ -119,11 +119,12 @@ fn session(
         requests: Some(&request),
         panic_message: "training stopped at an internal error, shown above. Resume from the last save, and please report it",
     };
-    // On a thread of the pool, so that training uses exactly the requested number of threads.
+    // The training runs on a thread of the pool, so that it uses exactly the requested number of threads.
     display.show(|updates| machine.pool.install(|| session(updates).train()), &mut log)
 }
 
-/// Returns an error, before anything is written, for files that this run must not overwrite.
+/// Returns an error if two arguments name the same file, or if an output file exists and is of another kind. Called before any file is
+/// written.
 fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>) -> Result<()> {
     let named = [
         ("the run to resume", resumed),
@@ -141,7 +142,7 @@ fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>)
     if let Some(path) = save {
         files::check(path, files::CHECKPOINT)?;
     }
-    // A monitor that cannot be written causes a warning only.
+    // If the monitor cannot be written, the run only prints a warning.
     common.monitor.as_deref().map_or(Ok(()), |path| files::check_place(path, files::MONITOR))
 }
 
@@ -150,11 +151,11 @@ fn machine_flags(machine: &MachineArgs) -> String {
     threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
 }
 
-/// Flags of the resume command: files, data and device of the run.
+/// Flags of the resume command that restore the files, data and device of the run.
 fn other_flags(common: &CommonArgs) -> String {
     let flag =
         |name: &str, path: &Option<PathBuf>| path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())));
-    // Data from standard input cannot be named again.
+    // The resume command cannot name data that was read from standard input.
     let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
     let device = common.device.filter(|&wish| wish != DeviceWish::Auto);
     let every = common.save_every.map_or(String::new(), |every| format!(" --save-every {every}"));

@@ -1,5 +1,5 @@
-//! `hothouse watch`: follows a training process by its monitor or events file, or shows one that has ended. It only reads and has no
-//! effect on the run.
+//! //! `hothouse watch`: shows the run of another process from the monitor or events file of that process. The run may still train or may
+//! have ended. The command only reads and has no effect on the run.
 
 use crate::args::ShowArgs;
 use crate::format::{briefs, clock, counted};
@@ -23,20 +23,21 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(100);
 /// Interval between two reads of a monitor. The screen is drawn at the same interval.
 const READ_EVERY: Duration = Duration::from_millis(50);
-/// Time without news after which a run may have been killed.
+/// If a run writes nothing for this time, it may have been killed.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Time that a new run may need to write the first line of its file.
+/// Time in which a new run must write the first line of its file.
 const EMPTY: Duration = Duration::from_secs(1);
-/// Longest line of an events file in bytes. The longest line is `began` with a history.
+/// Maximum length of a line in an events file, in bytes. The longest line is the `began` record of a resumed run, which contains the
+/// history.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Shows the run of another process, from the given file or from the newest monitor.
+/// Shows the run of another process. Reads the given file or, if `file` is `None`, the newest monitor.
 pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let file = match file {
         Some(file) => file,
         None => {
             let newest = monitor_file::newest()?;
-            // Standard output is for the run itself.
+            // Standard output is reserved for the run.
             let _ = writeln!(std::io::stderr(), "watching {}", newest.display());
             newest
         }
@@ -51,7 +52,7 @@ pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     display.show(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
 }
 
-/// Sends records until the summary, or until a stop signal.
+/// Sends the records of the file until the summary or a stop signal.
 fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
     if monitor_file::is_monitor(path) { follow_monitor(path, signals, updates) } else { follow_events(path, signals, updates) }
 }
@@ -70,7 +71,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
         return Ok(());
     }
     while !signals.stopping() {
-        // Checked before reading, so that records from before the end are not missed.
+        // This is checked before reading, so that records written just before the end are not missed.
         let is_written = watched.is_written();
         watched.refresh().with_context(|| format!("cannot read {shown}"))?;
         let state = watched.reader.state();
@@ -93,7 +94,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
                     "Resume from the last save with `hothouse resume`, or start a new run.",
                 ),
             };
-            // A failed send means that the display has ended.
+            // A failed send is ignored, because it means that the display has ended.
             let _ = updates.send(notice(Level::Error, text, next_step));
             return Ok(());
         }
@@ -107,8 +108,8 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
     Ok(())
 }
 
-/// Converts monitor items to records. `Began` with a history becomes the individual records of that history, so that a late watcher sees
-/// all records from the beginning.
+/// Converts monitor items to records. A `Began` event with a history becomes a `Began` event without a history, then the records of the
+/// history. A watcher that starts late thus receives all records from the beginning.
 fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for item in items {
@@ -116,7 +117,7 @@ fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -
             MonitorItem::Event(Event::Began(began)) => {
                 *schema = run::room(&began.config.room).ok().map(|room| room.schema());
                 let Began { config, knobs, progress, solved, attempts, history, tests, marks, room } = *began;
-                // A run with a history is shown from its start, before any progress.
+                // A run with a history is shown from its start, so the progress of its `Began` event is 0.
                 let from_start = !history.is_empty();
                 let start = Progress { counts: vec![0.0; progress.counts.len()], ..Progress::default() };
                 let bare = Began {
@@ -136,7 +137,7 @@ fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -
                 records.extend(events.chain(marks.into_iter().map(Event::Mark)).map(Record::Event));
             }
             MonitorItem::Event(event) => records.push(Record::Event(event)),
-            // Records of other versions may be unknown.
+            // A record of another version may be unknown; it is omitted.
             MonitorItem::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
         }
     }
@@ -147,7 +148,7 @@ fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -
     records
 }
 
-/// Iteration of a record, if it has one.
+/// Iteration of a record; `None` if the record has no iteration.
 fn iteration_of(record: &Record) -> Option<u32> {
     match record {
         Record::Event(Event::Metrics(row) | Event::Test(row)) => Some(row.progress.iteration),
@@ -159,7 +160,7 @@ fn iteration_of(record: &Record) -> Option<u32> {
     }
 }
 
-/// Time since the last news from a run. A long silence is reported once.
+/// Time since the run's last sign of activity. A long silence is reported once.
 struct Silence {
     since: Instant,
     reported: bool,
@@ -170,7 +171,7 @@ impl Silence {
         Silence { since: Instant::now(), reported: false }
     }
 
-    /// Restarts the silence if there was news; returns its argument.
+    /// Restarts the silence if `has_news` is true. Returns `has_news`.
     fn reset_if(&mut self, has_news: bool) -> bool {
         if has_news {
             *self = Silence::new();
@@ -178,7 +179,7 @@ impl Silence {
         has_news
     }
 
-    /// Returns true once when the silence exceeds its limit.
+    /// Returns true once, when the silence exceeds its limit.
     fn is_due(&mut self) -> bool {
         let now = !self.reported && self.since.elapsed() > SILENCE;
         self.reported |= now;
@@ -196,7 +197,7 @@ fn notice(level: Level, text: &str, next_step: &str) -> Update {
     Update::Record(Box::new(Record::Event(notice)))
 }
 
-/// Prints one line per run that can be watched.
+/// Prints one line for each run that can be watched.
 pub fn list(json: bool) -> Result<()> {
     #[derive(serde::Serialize)]
     struct Line<'a> {
@@ -205,9 +206,9 @@ pub fn list(json: bool) -> Result<()> {
         variant: String,
         seed: u32,
         progress: By<'a, Progress>,
-        /// Newest metrics that printed lines contain.
+        /// Newest values of the metrics that printed lines contain.
         metrics: BTreeMap<&'static str, Option<f64>>,
-        /// Seconds of training by part.
+        /// Seconds of training for each part.
         parts_s: BTreeMap<&'static str, f64>,
         age_s: Option<f64>,
         file: String,
@@ -218,7 +219,7 @@ pub fn list(json: bool) -> Result<()> {
         writeln!(out, "There is no run to watch. Start one with `hothouse train`.")?;
     }
     for path in runs {
-        // Files of other versions and files that were just removed are skipped.
+        // A file of another version, or a file that was just removed, is omitted.
         let Ok(mut watched) = monitor_file::open(&path) else { continue };
         let (mut config, mut values, mut schema) = (None, Vec::new(), None);
         for record in records_from(watched.reader.poll(), &mut schema) {
@@ -272,7 +273,7 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
     let shown = path.display();
     let mut reader = open(path)?;
     let mut line = Vec::new();
-    // Number of bytes read, and whether the file contained a record.
+    // `position` is the number of bytes read. `known` is true once the file has contained a valid record.
     let (mut position, mut known) = (0u64, false);
     let mut silence = Silence::new();
     let (mut schema, began) = (None, Instant::now());
@@ -295,7 +296,8 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
                         return Ok(());
                     }
                 }
-                // A newer process may write unknown records; a file of another kind has no known records.
+                // If the file contained a valid record before, this record comes from a newer version. Otherwise the file is of another
+                // kind.
                 None if known => {}
                 None => {
                     bail!("{shown} contains no events. Name a file written by `hothouse train --events FILE`")
@@ -307,7 +309,7 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
                 bail!("{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`");
             }
             std::thread::sleep(POLL);
-            // A new run truncates the file.
+            // If a new run has truncated the file, reading starts again.
             if std::fs::metadata(path).is_ok_and(|m| m.len() < position) {
                 reader = open(path)?;
                 line.clear();

@@ -4,7 +4,7 @@ use crate::common::*;
 
 const DECISIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/backgammon_decisions.jsonl");
 
-/// A folder with the checkpoint of a barely trained agent.
+/// A folder with the checkpoint of an agent that has trained for one short round.
 fn with_agent() -> Scratch {
     let scratch = Scratch::new();
     scratch.stdout(format!("train backgammon --save run.safetensors {SMALL_GAMES} --steps 24 --json"));
@@ -27,7 +27,7 @@ fn duel_results_are_printed_as_text_and_json() {
     assert!((line["points_per_game"].as_f64().unwrap() - mean).abs() < 1e-12 && mean > 1.0, "{line}");
     assert!(words.contains(&format!("{mean:+.3}")), "the same games: {words}");
     assert!(line["standard_error"].as_f64().unwrap() > 0.0);
-    // The same duel from the other side.
+    // The players are exchanged, so the result has the opposite sign.
     let other = scratch.json("eval backgammon random --against linear --games 40 --seed 4");
     assert!(other["points_per_game"].as_f64().unwrap() < -1.0);
 }
@@ -70,10 +70,10 @@ fn moves_are_served_to_another_program() {
     let lines = answers(b"hello\nmove 4HPwATDgc/ABMA 3 1\nbatch 2\nmove 4HPwATDgc/ABMA 1 3\nmove x 1 3\nquit\nhello\n");
     assert!(lines.len() == 4 && lines[3].starts_with("error: "), "{lines:?}");
     assert_eq!((lines[0].as_str(), &lines[1]), ("linear", &lines[2]));
-    // The input ends in the middle of a batch, in the middle of a line.
+    // The input ends within the second line of a batch of three.
     let lines = answers(b"batch 3\nmove 4HPwATDgc/ABMA 3 1\nmove 4HPwATDgc/ABMA 6");
     assert!(lines.len() == 3 && lines[1].starts_with("error: ") && lines[2].contains("1 lines of this batch"), "{lines:?}");
-    // A line over the length limit.
+    // The second line is longer than the limit.
     let long = ["batch 2\n", &"m".repeat(200_000), "\nmove 4HPwATDgc/ABMA 6 6\n"].concat();
     let lines = answers(long.as_bytes());
     assert!(lines.len() == 2 && lines[0].contains("too long") && !lines[1].contains("error"), "{lines:?}");
@@ -86,7 +86,7 @@ fn checkpoint_is_evaluated_and_serves_moves() {
     let (one, same) = (evaluated("--threads 1"), evaluated("--threads 2"));
     assert_eq!(one["points_per_game"], same["points_per_game"]);
     assert_eq!(one["games"], 20);
-    // The names of both players differ, and the agent is even against itself.
+    // The result distinguishes the names of the players. Against itself, the agent's mean result is 0.
     assert_ne!(one["player"], one["against"]);
     let itself = scratch.json("eval backgammon run.safetensors --against run.safetensors --games 10");
     assert_eq!((&itself["points_per_game"], &itself["standard_error"]), (&0.0.into(), &0.0.into()));
@@ -95,17 +95,17 @@ fn checkpoint_is_evaluated_and_serves_moves() {
     let answers: Vec<&str> = answers.lines().collect();
     assert!(answers.len() == 4 && answers[0] != "linear", "{answers:?}");
     assert_eq!(answers[1], answers[3], "the answer does not depend on the batch");
-    // Without `backgammon`, the room's own test runs.
+    // Without the word `backgammon`, `eval` runs the room's test.
     let tested = scratch.stdout("eval run.safetensors");
     assert!(tested.contains("random ") && tested.contains("pubeval "), "{tested}");
     let output = scratch.run("eval run.safetensors --episodes 9");
     assert_eq!(output.status.code(), Some(2), "a room without episodes");
-    // A file that is not a checkpoint.
+    // The file is not a checkpoint.
     scratch.write("run.safetensors", "nothing of the kind");
     scratch.fails("play backgammon run.safetensors --stdio", 1, "");
 }
 
-/// A game by typed lines, including invalid ones.
+/// The user plays by typed lines, some of which are invalid.
 #[test]
 fn a_game_is_played_by_lines_and_ends_with_the_input() {
     let scratch = Scratch::new();
@@ -133,7 +133,7 @@ fn a_game_is_played_by_lines_and_ends_with_the_input() {
 fn a_game_against_an_agent_has_hints_reviews_and_the_cube() {
     let scratch = with_agent();
     let answers = |lines: &str| scratch.stdout_with_input("play backgammon run.safetensors --seed 3", lines);
-    // The agent may begin; then the second roll is the user's.
+    // If the agent begins, the second roll is the user's roll.
     let asked = answers("roll\nroll\nhint\n");
     let best = asked.lines().find_map(|line| line.trim_start().strip_prefix("1. ")).expect("a ranked move");
     let best = best.split(" +").next().unwrap().split(" -").next().unwrap().trim();
@@ -144,7 +144,7 @@ fn a_game_against_an_agent_has_hints_reviews_and_the_cube() {
     assert!(["no double", "cannot double", "take"].iter().any(|words| turn.contains(words)), "{turn}");
 }
 
-/// A resumed game equals an uninterrupted one, including the dice.
+/// A resumed game continues exactly like an uninterrupted game, with the same dice.
 #[test]
 fn an_unfinished_game_is_resumed() {
     let scratch = Scratch::new();
@@ -158,11 +158,11 @@ fn an_unfinished_game_is_resumed() {
     assert!(again.contains("Resumed the game") && again.contains("against random"), "{again}");
     let end = |text: &str| text.lines().rev().find(|line| line.contains("XGID=")).map(String::from);
     assert!(end(&whole).is_some() && end(&whole) == end(&again), "{whole}\n{again}");
-    // Without --keep, neither the resumed game nor a new one changes the file.
+    // Without `--keep`, no command changes the file: neither a resumed game nor a new game.
     assert_eq!(scratch.bytes("game.safetensors"), kept);
     let new = scratch.stdout_with_input(format!("{resume} --new"), "quit\n");
     assert!(!new.contains("Resumed") && new.contains("play against random") && new.ends_with("0 : 0\n"), "{new}");
-    // A finished match has no resume command.
+    // After the end of the match, no command to resume is printed.
     let over = scratch.stdout_with_input(format!("{resume} --keep game.safetensors"), "roll\nresign 3\nquit\n");
     assert!(over.contains("The match is over") && !over.contains("resume with"), "{over}");
     let output = scratch.run(format!("{begin} --keep none/game"));

@@ -2,7 +2,8 @@
 
 use crate::common::*;
 
-/// Uses the real clock. `bench::profile` tests with a simulated clock that the parts add up to the step.
+/// This test uses the real clock. A test of `bench::profile` uses a simulated clock to check that the times of the parts add up to the
+/// step.
 #[test]
 fn profile_contains_every_part_of_a_step() {
     let scratch = Scratch::new();

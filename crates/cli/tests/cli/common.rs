@@ -1,4 +1,4 @@
-//! Shared parts of the tests: a scratch folder with its own cache, and readers of the program's output.
+//! //! Shared code of the tests: a scratch folder with its own cache, and readers of the program's output.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
-/// Knobs for iterations of 4,096 steps: few enough to be quick, enough to be divided into several shards.
+/// Knobs of the control room for iterations of 4,096 steps. Such an iteration is quick, but is still divided into several shards.
 pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
-/// Knobs of the strong backgammon learner for small networks and short rounds.
+/// Knobs of the strong backgammon learner, for a small network and short rounds.
 pub const SMALL_GAMES: &str = "--set hidden=16 --set games=24 --set batch=128";
 pub const SMALL_PUBLISHED: &str = "--set tables=2 --set games=4 --set batch=16 --set evals=4 --set round_batches=12 \
     --set minibatch=32 --set replay=512";
@@ -20,13 +20,13 @@ pub const SMALL_CIRCUITS: &str = "--set population=2 --set batch=2 --set updates
 pub const SMALL_TEXTS: &str = "--set width=32 --set layers=2 --set heads=2 --set context=16 --set batch=4 --set micro=2 \
     --set steps=2 --set warmup=2 --set characters=20000 --set vocab=300 --set sample=8";
 
-/// Splits a command line into words. Text in double quotes is one word.
+/// Splits a command line into words. A text in double quotes is one word.
 fn words(line: &str) -> Vec<&str> {
     let parts = line.split('"').enumerate();
     parts.flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] }).collect()
 }
 
-/// A scratch folder and a cache; dropping it removes both.
+/// A scratch folder and a cache folder. Dropping this value removes both folders.
 pub struct Scratch(pub testkit::Scratch);
 
 impl Scratch {
@@ -50,25 +50,25 @@ impl Scratch {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Cache folder of the program. It is beside the scratch folder, so that the scratch folder contains only requested files.
+    /// Cache folder of the program. It is outside the scratch folder, which therefore contains only the files that a test requested.
     pub fn cache(&self) -> PathBuf {
         self.0.with_extension("cache")
     }
 
-    /// Files in the cache with this extension.
+    /// Paths of the files in the cache that have this extension.
     pub fn cached(&self, extension: &str) -> Vec<PathBuf> {
         let Ok(folder) = fs::read_dir(self.cache().join("hothouse")) else { return Vec::new() };
         let paths = folder.map(|entry| entry.unwrap().path());
-        // An incomplete file has another name.
+        // A file that is still being written has a temporary name, so it is not in the list.
         paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
     }
 
-    /// Command of the program with these arguments.
+    /// Command that runs the program with these arguments in the scratch folder.
     pub fn hothouse(&self, args: impl AsRef<str>) -> Command {
         let mut command = Command::new(HOTHOUSE);
         command.current_dir(&self.0).args(words(args.as_ref())).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.cache());
-        // Without it the system's software GPU prints a warning.
+        // Without this variable, the software GPU of the system prints a warning.
         command.env("XDG_RUNTIME_DIR", &*self.0);
         command
     }
@@ -77,56 +77,58 @@ impl Scratch {
         self.hothouse(args).output().unwrap()
     }
 
-    /// Runs the program with this input.
+    /// Runs the program with this text as standard input.
     pub fn run_with_input(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> Output {
         let mut command = self.hothouse(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut sender = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
-            // On its own thread, since answers may fill their pipe. The program may have ended already.
+            // A separate thread writes the input, since the program may wait until its answers are read. A failed write is ignored, because
+            // the program may already have ended.
             scope.spawn(move || drop(sender.write_all(input.as_ref())));
             child.wait_with_output().unwrap()
         })
     }
 
-    /// Standard output of a successful command.
+    /// Standard output of a command, which must succeed.
     #[track_caller]
     pub fn stdout(&self, args: impl AsRef<str>) -> String {
         expect_success(args.as_ref(), &self.run(&args))
     }
 
-    /// Standard output of a successful command with this input.
+    /// Standard output of a command with this standard input. The command must succeed.
     #[track_caller]
     pub fn stdout_with_input(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> String {
         expect_success(args.as_ref(), &self.run_with_input(&args, input))
     }
 
-    /// Runs a command with `--json`, which must succeed and print one JSON value; returns the value.
+    /// Runs a command with `--json` and returns the JSON value that it prints. The command must succeed and print exactly one value.
     #[track_caller]
     pub fn json(&self, args: impl AsRef<str>) -> Value {
         serde_json::from_str(&self.stdout(format!("{} --json", args.as_ref()))).unwrap()
     }
 
-    /// Runs a command with `--json`; returns its lines, each of which must be a record.
+    /// Runs a command with `--json` and returns its records. Every printed line must be a record.
     #[track_caller]
     pub fn records(&self, args: impl AsRef<str>) -> Vec<Value> {
         records(&self.stdout(format!("{} --json", args.as_ref())))
     }
 
-    /// Runs a command with `--json`; returns its last record, the summary.
+    /// Runs a command with `--json` and returns its last record, which must be the summary.
     #[track_caller]
     pub fn summary(&self, args: impl AsRef<str>) -> Value {
         summary(&self.records(args)).clone()
     }
 
-    /// Summary of `train` with the small configuration.
+    /// Summary of `train` with the knobs of [`SMALL`].
     #[track_caller]
     pub fn train(&self, args: impl AsRef<str>) -> Value {
         self.summary(format!("train {SMALL} {}", args.as_ref()))
     }
 
-    /// Runs a command that must fail with this status, an error that contains `words`, and no output. Returns the error.
+    /// Runs a command that must fail with this status, print nothing to standard output, and print an error that contains `words`. Returns
+    /// the error.
     #[track_caller]
     pub fn fails(&self, args: impl AsRef<str>, status: i32, words: &str) -> String {
         let (args, output) = (args.as_ref(), self.run(args.as_ref()));
@@ -142,7 +144,7 @@ impl Scratch {
         Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// Rows of a CSV table, by column.
+    /// Rows of a CSV table. A row maps the names of the columns to the texts of the cells.
     pub fn table(&self, name: &str) -> Vec<BTreeMap<String, String>> {
         let text = self.text(name);
         let mut lines = text.lines();
@@ -170,20 +172,20 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Standard output of a command that must have succeeded.
+/// Standard output of a finished command, which must have succeeded.
 #[track_caller]
 pub fn expect_success(args: &str, output: &Output) -> String {
     assert!(output.status.success(), "{args}: {}", stderr(output));
     stdout(output)
 }
 
-/// Parses lines of JSON values.
+/// Parses a text of one JSON value per line.
 pub fn values(text: &str) -> Vec<Value> {
     let read = |line: &str| -> Value { serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")) };
     text.lines().map(read).collect()
 }
 
-/// Parses lines of JSON objects, each of which must have a `kind`.
+/// Parses a text of one JSON object per line. Every object must have a `kind`.
 pub fn records(text: &str) -> Vec<Value> {
     let values = values(text);
     assert!(values.iter().all(|value| value["kind"].is_string()), "{text}");
@@ -194,7 +196,7 @@ pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().filter(|record| record["kind"] == kind).collect()
 }
 
-/// Last record, which must be the summary. The first record must be `opened`.
+/// Returns the last record, which must be the summary. Also asserts that the first record is `opened`.
 #[track_caller]
 pub fn summary(records: &[Value]) -> &Value {
     let last = records.last().unwrap();
@@ -202,7 +204,7 @@ pub fn summary(records: &[Value]) -> &Value {
     last
 }
 
-/// Client of a command that answers each line with one line.
+/// Client of a command that answers each input line with one output line.
 pub struct LineClient {
     child: Child,
     input: Option<ChildStdin>,
@@ -211,7 +213,7 @@ pub struct LineClient {
 }
 
 impl LineClient {
-    /// Starts the command in its own folder.
+    /// Starts the command in a new scratch folder.
     pub fn start(args: impl AsRef<str>) -> LineClient {
         let scratch = Scratch::new();
         let mut command = scratch.hothouse(args);
@@ -231,13 +233,13 @@ impl LineClient {
         answer.trim_end().to_string()
     }
 
-    /// Closes the input, which must end the program successfully.
+    /// Closes the input. Asserts that the program then ends successfully.
     pub fn end(mut self) {
         drop(self.input.take());
         self.assert_ended();
     }
 
-    /// Asserts that the program ended successfully and printed nothing more.
+    /// Asserts that the program ends successfully and prints nothing more.
     pub fn assert_ended(mut self) {
         let mut rest = String::new();
         assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "unexpected output: {rest}");
@@ -245,10 +247,10 @@ impl LineClient {
     }
 }
 
-/// A process that is killed at the end of its test.
+/// A running process. Dropping this value kills the process.
 pub struct Running {
     pub process: Child,
-    /// Standard output, read through one buffer.
+    /// Reader of the standard output; `None` after `close_output`.
     lines: Option<BufReader<ChildStdout>>,
 }
 
@@ -264,7 +266,7 @@ impl Running {
         self.read_times(kind, 1)
     }
 
-    /// Reads JSON lines up to record number `count` of this kind.
+    /// Reads JSON lines until `count` records of this kind have been read.
     pub fn read_times(&mut self, kind: &str, count: usize) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         while of_kind(&values, kind).len() < count {
@@ -286,14 +288,14 @@ impl Running {
         text
     }
 
-    /// Reads the remaining output.
+    /// Reads the remaining standard output.
     pub fn rest(&mut self) -> String {
         let mut text = String::new();
         self.lines.as_mut().unwrap().read_to_string(&mut text).unwrap();
         text
     }
 
-    /// Standard error of a process that has ended.
+    /// Standard error of the process, which must have ended.
     pub fn errors(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.process.stderr.take() {
@@ -302,18 +304,19 @@ impl Running {
         text
     }
 
-    /// Reads a line, then closes the output.
+    /// Reads one line, then closes the standard output of the process.
     pub fn close_output(&mut self) {
         let mut lines = self.lines.take().unwrap();
         lines.read_line(&mut String::new()).unwrap();
     }
 
     #[cfg(unix)]
-    /// CPU seconds of all threads; None without `/proc`. They can be read even after the process has ended, until `wait`.
+    /// CPU seconds of all threads; `None` without `/proc`. The value is available after the end of the process, until `wait` is called.
     pub fn processor_s(&self) -> Option<f64> {
         const TICKS_PER_S: f64 = 100.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;
-        // The name, in parentheses, may contain spaces. User and system time are the 12th and 13th field after it.
+        // The second field is the name in parentheses, which may contain spaces. The user time is the 12th field after the name, the system
+        // time the 13th.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |k: usize| fields.get(k)?.parse::<f64>().ok();
         Some((ticks(11)? + ticks(12)?) / TICKS_PER_S)

@@ -16,7 +16,7 @@ fn a_printed_config_gives_the_same_run() {
         assert_eq!(again[what], whole[what], "{what}");
     }
     assert_eq!(again["progress"]["env_steps"], whole["progress"]["env_steps"]);
-    // Printing a config that was read gives the same text.
+    // If a config file is read and printed again, the text does not change.
     assert_eq!(scratch.stdout("train --config run.toml --print-config"), text);
     // Flags take precedence over the file.
     let other = read("--seed 8 --steps 8192");
@@ -28,7 +28,7 @@ fn a_printed_config_gives_the_same_run() {
     assert!(set.contains("envs = 64") && set.contains("value = 0.002") && set.matches("[[changes]]").count() == 1, "{set}");
 }
 
-/// Every key with a value that is not its default, and the flag with that value.
+/// Every key with a value that differs from its default, and the flag that sets the same value.
 const EVERY_KEY: [(&str, &str, &str); 18] = [
     ("variant", "Pendulum-v1", "--variant Pendulum-v1"),
     ("seed", "7", "--seed 7"),
@@ -64,10 +64,10 @@ fn every_key_survives_printing_and_reading() {
     assert_eq!(written["knobs"]["lr"].as_float(), Some(0.002));
     let change = &written["changes"][0];
     assert_eq!((change["iteration"].as_integer(), change["value"].as_float()), (Some(3), Some(0.0001)));
-    // The file gives the same run as the flags.
+    // The file and the flags define the same run.
     scratch.write("run.toml", &text);
     assert_eq!(scratch.stdout("train --config run.toml --print-config"), text);
-    // The list of keys in the error message is complete.
+    // The error about an unknown key lists all keys.
     scratch.write("none.toml", "nothing = 1");
     let message = stderr(&scratch.run("train --config none.toml"));
     let known = message.trim().split_once("Choose one of: ").unwrap().1.split(", ");
@@ -130,7 +130,7 @@ fn info_describes_the_machine() {
     let rooms: Vec<_> = info["rooms"].as_array().unwrap().iter().map(|room| room["id"].as_str().unwrap()).collect();
     assert_eq!(rooms, ["control", "backgammon", "cube", "logic", "words"]);
     assert!(info["gpu"]["name"].is_string() || info["gpu"]["none"].is_string(), "{info}");
-    // A run uses the instruction set that `info` reports.
+    // A run uses the instruction set that `info` marks as chosen.
     let best = sets.iter().find(|set| set["chosen"] == true).unwrap();
     let opened = &scratch.records("train --steps 1 --device cpu")[0];
     assert_eq!((&opened["isa"], &opened["arithmetic"]), (&best["name"], &best["arithmetic"]));

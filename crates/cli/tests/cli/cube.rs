@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::process::Output;
 
 const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
-/// Stickers of the 2x2x2 after the move R.
+/// Stickers of the 2x2x2 after the single move R.
 const TURNED: &str = "UFUFRRRRFDFDDBDBLLLLUBUB";
 const SOLVED_3: &str = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
 
@@ -13,13 +13,13 @@ fn lines(output: &Output) -> Vec<Value> {
     values(&stdout(output))
 }
 
-/// Trains a small network.
+/// Trains a small network and saves it to `file`.
 fn trained(scratch: &Scratch, variant: &str, steps: &str, file: &str) {
     let knobs = "--set hidden=64-32 --set batch=480";
     scratch.stdout(format!("train cube --variant {variant} --steps {steps} --save {file} --json {knobs}"));
 }
 
-/// Asserts that the scramble followed by the solution gives the solved cube, by the exact table.
+/// Asserts that the scramble followed by the solution gives the solved cube. The exact table then finds a solution of length 0.
 #[track_caller]
 fn solves(scratch: &Scratch, scramble: &str, line: &Value) {
     let solution = line["solution"].as_str().unwrap();
@@ -65,13 +65,13 @@ fn an_agent_is_trained_saved_tested_resumed_and_solves() {
         solves(&scratch, scramble, &line);
         assert!(line["optimal"].as_u64() <= line["length"].as_u64() && line["nodes"].as_u64() > Some(0));
     }
-    // The same agent with other methods, on a short scramble.
+    // The same agent solves a short scramble by other methods.
     for method in ["greedy", "astar"] {
         let output = scratch.run(format!("{from} \"R U\" --method {method}"));
         solves(&scratch, "R U", &lines(&output)[0]);
     }
     let far = "R U F2 R' U2 F R2 U' F R U2 F'";
-    // A wider beam follows one that failed, and the line contains its width.
+    // If a beam fails, a wider beam is tried, and the output line contains the width of the beam that succeeded.
     let all = [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
     let all: Vec<_> = all.iter().zip(run_with_input("--width 1", &all)).collect();
     all.iter().for_each(|(scramble, line)| solves(&scratch, scramble, line));
@@ -97,7 +97,7 @@ fn an_agent_is_trained_saved_tested_resumed_and_solves() {
     let resumed = scratch.summary("resume two.safetensors --steps 350_000");
     assert!(resumed["progress"]["states"].as_f64() >= Some(350_000.0), "{resumed}");
 
-    // Incompatible arguments are errors.
+    // Arguments that do not suit the checkpoint are errors.
     trained(&scratch, "3x3x3", "60_000", "three.safetensors");
     scratch.train("--steps 4096 --save pole.safetensors");
     for (args, words) in [

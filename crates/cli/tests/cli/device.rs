@@ -3,18 +3,18 @@
 use crate::common::*;
 use serde_json::Value;
 
-/// Command that trains control with the knobs of [`SMALL`].
+/// Command that trains the control room with the knobs of [`SMALL`].
 fn control() -> String {
     format!("train {SMALL}")
 }
 
-/// Command that trains the backgammon learner that can use a GPU, with short rounds.
+/// Command that trains the published backgammon learner in short rounds. This learner can use a GPU.
 fn published() -> String {
     format!("train backgammon --learner published --seed 3 {SMALL_PUBLISHED}")
 }
 
-/// Trains on the GPU up to the first budget, then on the CPU up to the second. Returns the first run's records and the second's
-/// summary.
+/// Trains on the GPU up to the budget `first`, then on the CPU up to `second`. Returns the records of the GPU process and the summary of
+/// the CPU process.
 #[track_caller]
 fn on_both(train: &str, [first, second]: [u64; 2], counter: &str) -> (Vec<Value>, Value) {
     let scratch = Scratch::new();
@@ -52,7 +52,7 @@ fn published_learner_trains_on_the_gpu_and_continues_on_the_cpu() {
     let (log, _) = on_both(&published(), [12, 24], "games");
     let metrics = of_kind(&log, "metrics");
     assert!(metrics.iter().any(|metrics| metrics["loss"].as_f64().unwrap() > 0.0), "it learned: {metrics:?}");
-    // The first round prepares the GPU.
+    // In the first round, the GPU is still being prepared.
     for metrics in &metrics[1..] {
         assert!(metrics["shares"]["device"].as_f64().unwrap() > 0.1, "the GPU has a share of the time: {metrics}");
     }
@@ -62,7 +62,7 @@ fn published_learner_trains_on_the_gpu_and_continues_on_the_cpu() {
 fn without_a_gpu_the_cpu_trains_with_a_warning() {
     for train in [format!("{} --steps {}", control(), 3 * ITERATION_STEPS), format!("{} --steps 12", published())] {
         let scratch = Scratch::new();
-        // The system's loader finds no driver.
+        // The path does not exist, so the loader of the system finds no GPU driver.
         let nowhere = scratch.path("no-driver.json");
         let mut command = scratch.hothouse(format!("{train} --device gpu --json"));
         let output = command.env("VK_DRIVER_FILES", &nowhere).env("VK_ICD_FILENAMES", &nowhere).output();
@@ -81,7 +81,7 @@ fn without_a_gpu_the_cpu_trains_with_a_warning() {
 #[test]
 fn a_run_too_large_for_the_gpu_stays_on_the_cpu() {
     let scratch = Scratch::new();
-    // The largest iteration, with layers whose activations exceed 4 GB.
+    // This iteration has the maximum number of steps. Its layers have more than 4 GB of activations.
     let wide = "--set envs=65536 --set rollout_steps=64 --set hidden=512 --set minibatches=1";
     let log = scratch.spawn(format!("train --device gpu --steps 1e15 --json {wide}")).read_until("notice");
     let notice = log.last().unwrap();

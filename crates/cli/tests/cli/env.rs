@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const IDS: [&str; 5] = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"];
 
-/// Client of an environment.
+/// Client of `hothouse env`.
 struct EnvClient(LineClient);
 
 impl EnvClient {
@@ -36,7 +36,7 @@ fn keys(value: &Value) -> Vec<&str> {
 
 #[test]
 fn steps_equal_those_of_gymnasium() {
-    // Environments whose observation is their state, so that f64 states can be compared.
+    // In these environments the observation is the whole state, so states can be compared in f64.
     for (id, text) in [
         ("MountainCar-v0", include_str!("../../../../tests/golden/worlds_mountain_car.json")),
         ("MountainCarContinuous-v0", include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json")),
@@ -83,7 +83,7 @@ fn every_environment_plays_episodes_from_seeds() {
             }
             assert!(steps < 1000, "{id}: no end");
         }
-        // A step after the end is an error, and a reset with the same seed repeats the episode.
+        // A step after the end of an episode is an error. A reset with the same seed repeats the episode.
         let over = client.ask(action.clone());
         assert!(over["error"].as_str().unwrap().contains("reset"), "{id}: {over}");
         assert_eq!(client.ask(json!({"reset": {"seed": 1}})), first, "{id}");

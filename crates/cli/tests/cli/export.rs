@@ -1,11 +1,11 @@
-//! Tests of the CSV table and the TensorBoard files, which are decoded here from their bytes.
+//! //! Tests of the CSV table and the TensorBoard files. The tests decode the TensorBoard files themselves.
 
 use crate::common::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Every event of a folder, in the order of its files.
+/// All events in a folder, in the order of the names of their files.
 fn events_of(scratch: &Scratch, folder: &str) -> Vec<Event> {
     let mut files: Vec<PathBuf> = fs::read_dir(scratch.path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -113,7 +113,7 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
     fields
 }
 
-/// The values of RFC 3720 verify this file's own CRC.
+/// Published values of RFC 3720 verify `masked_crc`.
 #[test]
 fn crc_has_the_published_values() {
     let unmasked = |crc: u32| crc.wrapping_sub(0xa282_ead8).rotate_left(15);
@@ -175,13 +175,13 @@ fn a_resumed_run_appends_rows_and_events() {
     let iterations = |name: &str| -> Vec<String> { scratch.table(name).into_iter().map(|row| row["iteration"].clone()).collect() };
     resume(20480, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3", "4", "5"]);
-    // Resuming the same save again discards the later rows.
+    // If the same checkpoint is resumed a second time, the rows of the first resumed run are discarded.
     resume(12288, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3"]);
     let steps = |of: fn(&Event) -> bool| -> Vec<u64> { events_of(&scratch, "board").iter().filter(|e| of(e)).map(|e| e.step).collect() };
     assert_eq!(steps(|e| e.started), [8193, 8193], "later steps are discarded");
     assert_eq!(steps(|e| !e.scalars.is_empty()), [4096, 8192, 12288, 16384, 20480, 12288]);
-    // New files receive the history of the checkpoint.
+    // If the exported files are new, they receive the history in the checkpoint.
     resume(12288, "--csv fresh.csv --tensorboard fresh");
     assert_eq!(iterations("fresh.csv"), ["1", "2", "3"]);
     let fresh: Vec<u64> = events_of(&scratch, "fresh").iter().filter(|e| !e.scalars.is_empty()).map(|e| e.step).collect();

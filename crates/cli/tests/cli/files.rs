@@ -1,4 +1,4 @@
-//! Tests that a run overwrites only its own files, and that two runs never share a file.
+//! //! Tests that a run overwrites no foreign file, and that no two outputs use the same file.
 
 use crate::common::*;
 use std::fs;
@@ -62,7 +62,7 @@ fn divergence_keeps_the_last_good_save() {
     scratch.train("--steps 4096 --save run.safetensors");
     let whole = scratch.bytes("run.safetensors");
     let output = scratch.run("resume run.safetensors --steps 200000 --json --set lr=0.1 --set epochs=20");
-    // With or without divergence, the file is a valid checkpoint.
+    // Whether or not the run diverged, the file is a valid checkpoint.
     if summary(&records(&stdout(&output)))["ended_by"] == "diverged" {
         assert_eq!(scratch.bytes("run.safetensors"), whole);
     }
@@ -82,11 +82,11 @@ mod special {
     /// Minor device number of `/dev/zero`.
     const ZERO: &str = "5";
 
-    /// Creates a character device. If this user is not permitted to, reports the test as skipped and returns false.
+    /// Creates a character device. Returns false and reports the test as skipped if this user cannot create or open it.
     fn device(path: &Path, minor: &str) -> bool {
         let made = Command::new("mknod").arg(path).args(["c", "1", minor]).stderr(Stdio::null()).status();
         let made = made.is_ok_and(|status| status.success())
-            // Some file systems do not allow devices to be opened.
+            // Some file systems do not allow opening a device.
             && fs::OpenOptions::new().write(true).open(path).is_ok();
         if !made {
             let _ = fs::remove_file(path);
@@ -131,7 +131,7 @@ mod special {
         }
         assert_eq!(kinds(), before);
         if names.contains(&"null") {
-            // Events can be written to a device, which stays a device.
+            // Events can be written to a device. The device is not replaced by a file.
             scratch.train("--steps 4096 --events to-null");
             assert_eq!(kinds(), before);
         }
@@ -214,7 +214,7 @@ mod special {
                 assert!(!output.status.success() && message.contains("is a device, not a file"), "{args}: {message}");
             }
         }
-        // A pipe may have an end, but its first line shows that it has no events.
+        // The pipe never ends. The command must stop when the first bytes show that the pipe contains no events.
         pipe(&scratch.path("endless"));
         for begins in ["these are no events", "{"] {
             let to = scratch.path("endless");
@@ -247,7 +247,7 @@ mod special {
             let at = |kind: &str, words: &str| log.iter().position(|record| record["kind"] == kind && record.to_string().contains(words));
             let notice = at("notice", "No space left on device").unwrap();
             assert!(log[notice].to_string().contains("cannot be watched"), "{}", log[notice]);
-            // `began` clears notices from the screen, so the notice must follow it.
+            // `began` clears the notice on the screen, so this notice must come after `began`.
             assert!(at("began", "").unwrap() < notice);
             assert_eq!(summary(&log)["ended_by"], "steps");
         }

@@ -1,9 +1,9 @@
-//! Fuzz tests of the commands that serve other programs: every line gets an answer. `FUZZ=10000` sends more lines.
+//! //! Fuzz tests of the commands that serve other programs. Every line must get an answer. `FUZZ=10000` increases the number of lines.
 
 use crate::common::*;
 use testkit::{Mutator, cases};
 
-/// Sends mutations of `good` and then the valid line `last` in one input. Returns the number of lines and the answers.
+/// Sends mutated lines of `good`, then the valid line `last`. Returns the number of lines and the answers.
 fn answers(args: &str, good: &[&str], last: &str) -> (usize, Vec<String>) {
     let scratch = Scratch::new();
     let mut lines = Vec::new();
@@ -13,7 +13,7 @@ fn answers(args: &str, good: &[&str], last: &str) -> (usize, Vec<String>) {
         let line = mutator.one_of(good);
         let mut line = mutator.bytes(line.as_bytes());
         line.retain(|&byte| byte != b'\n');
-        // `quit` would end the program, and `batch` would start an incomplete batch.
+        // The line `quit` would end the program. `batch` would begin a batch that has no end.
         let text = String::from_utf8_lossy(&line).into_owned();
         if text.trim_ascii() == "quit" || text.contains("batch") {
             line = b"what".to_vec();

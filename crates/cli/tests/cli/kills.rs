@@ -1,5 +1,5 @@
-//! Kills training processes at random moments: the automatic save is always valid, and at most one interval of training is lost.
-//! `FUZZ=200` kills 200 processes.
+//! //! Kills training processes at random moments. The automatically saved checkpoint must always be valid, and at most one interval of
+//! training may be lost. `FUZZ=200` kills 200 processes.
 
 use crate::common::*;
 use run::Host;
@@ -14,8 +14,8 @@ const ROOMS: [(&str, &str); 5] =
     [("control", SMALL), ("backgammon", SMALL_GAMES), ("cube", SMALL_CUBES), ("logic", SMALL_CIRCUITS), ("words", SMALL_TEXTS)];
 const EVERY_S: f64 = 0.03;
 
-/// Iterations after which the log shows that a save was due, if the previous save was at training time `saved_s`. The training time of a
-/// save may include a test that no row includes.
+/// Iterations after which a save was due according to the log. `saved_s` is the training time of the last save; it may include a test that
+/// no row of the log includes.
 fn due(log: &[Value], mut saved_s: f64) -> Vec<u64> {
     let mut all = Vec::new();
     for row in log.iter().filter(|record| record["kind"] == "metrics") {
@@ -34,7 +34,7 @@ fn killed(mutator: &mut Mutator, room: &str, small: &str) {
     let save = "--save run.safetensors --save-every 0.03";
     let mut command = scratch.hothouse(format!("train {room} --device cpu --json {save} {small}"));
     let mut process = Running::start(command.stdout(File::create(&log).unwrap()).stderr(Stdio::null()));
-    // Waits for the first save, which may take long on a busy machine.
+    // Waits for the first save. On a busy machine this may take long.
     let began = Instant::now();
     while !file.exists() {
         assert!(began.elapsed() < Duration::from_secs(120), "{room} saved nothing");
@@ -46,11 +46,11 @@ fn killed(mutator: &mut Mutator, room: &str, small: &str) {
     process.process.wait().unwrap();
 
     let log = fs::read_to_string(&log).unwrap();
-    // The last line may be incomplete.
+    // The last line may be incomplete; such lines are skipped.
     let log: Vec<Value> = log.split_inclusive('\n').filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut run = run::restore(&fs::read(&file).unwrap(), Host::new(math::Isa::best())).unwrap();
     let saved = u64::from(run.progress().iteration);
-    // One save may have been due but not done.
+    // At the moment of the kill, one save may have been due but not finished.
     let due = due(&log, run.progress().train_s);
     assert!(due.len() <= 1, "{room}: the file has iteration {saved}, but saves were due at {due:?}");
     run.command(Command::Start).unwrap();

@@ -18,7 +18,8 @@ fn a_glider_returns_on_a_periodic_grid() {
     assert_eq!((&one["periodic"], &one["on"], &one["gates"]), (&true.into(), &5.into(), &round["gates"]));
     assert!(one["gate_cells_per_s"].as_f64().unwrap() > 0.0);
     assert_eq!(scratch.text("round.txt").trim().replace('\n', "/"), round["cells"].as_str().unwrap());
-    // After 10 cells on 9 it is one cell from its start.
+    // A glider moves by 10 cells in 40 steps. On a grid of 9 cells with joined borders, it is then one cell from its start, as after 4
+    // steps.
     assert_eq!(round["cells"], moved);
     assert_eq!(glider("--steps 40 --periodic=false")["on"], 4, "a block remains in the corner");
     assert_eq!(glider("--steps 1 --damage 4,4,9")["on"], 0);
@@ -40,7 +41,7 @@ fn an_exported_circuit_runs_alike_with_any_number_of_threads() {
     assert!(bytes.starts_with(head) && bytes.len() == head.len() + 125 * 701);
     let on: u32 = bytes[head.len()..].iter().map(|byte| byte.count_ones()).sum();
     assert_eq!(by_hand["on"], on);
-    // A bitmap as start state reproduces every cell.
+    // A run that starts from the written bitmap continues like the original run.
     let next = ran(&scratch, "life --grid 1000x701 --steps 1 --start one.pbm --out next.pbm");
     let longer = ran(&scratch, "life --grid 1000x701 --steps 21 --seed 3 --out longer.pbm");
     assert_eq!(longer["on"], next["on"]);

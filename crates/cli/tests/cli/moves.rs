@@ -24,7 +24,7 @@ fn results_and_points_are_answered_line_by_line() {
         asked += 1;
     }
     assert!(asked > 500);
-    // Against a closed board no roll has a move.
+    // No roll has a move if the opponent's board is closed.
     assert_eq!(client.ask("27Y5AAAA8P8DQA 6 6"), "27Y5AAAA8P8DQA");
     client.send("quit");
     client.assert_ended();
@@ -62,10 +62,10 @@ fn an_invalid_line_gets_an_error_and_the_next_one_an_answer() {
         assert!(answer.starts_with("error: ") && answer.contains("; "), "{line:?} -> {answer}");
         assert_eq!(client.ask("4HPwATDgc/ABMA 3 1").split(' ').count(), 16, "after {line:?}");
     }
-    // A finished game from the winner's view, then from the loser's.
+    // The first id has the winner's point of view, the second the loser's.
     assert_eq!(client.ask(&format!("points {won}")), "2");
     assert!(client.ask("points AAAAAOD/DwAAAA").contains("loser"));
-    // The end of the input also ends the program.
+    // The program ends when the input ends.
     client.end();
 }
 

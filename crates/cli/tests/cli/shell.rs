@@ -74,7 +74,7 @@ fn help_lists_commands_rooms_and_knobs() {
     assert!(stdout(&scratch.run("--version")).starts_with("hothouse "));
 }
 
-/// Commands of single rooms are completed too.
+/// The completion also contains the commands of single rooms.
 #[cfg(target_os = "linux")]
 #[test]
 fn shell_completes_commands_and_options() {
@@ -126,7 +126,7 @@ fn remaining_budget_is_reported_during_training() {
     let left = of_kind(&log, "left");
     assert!((1..=4).contains(&left.len()), "{left:?}");
     for left in left {
-        // The remaining time of a time limit does not depend on the training speed.
+        // The remaining time up to a time limit does not depend on the speed of training.
         let (done, seconds) = (left["done"].as_f64().unwrap(), left["seconds"].as_f64().unwrap());
         assert!((4.0 * (1.0 - done) - seconds).abs() < 1e-6 && done > 0.0, "{left}");
     }
@@ -160,7 +160,7 @@ fn a_resumed_run_equals_an_uninterrupted_one() {
     assert_eq!(second["progress"]["env_steps"], expected["progress"]["env_steps"]);
     assert_eq!(second["test"]["mean_return"], expected["test"]["mean_return"]);
 
-    // The resumed run saved to the same file, so resuming to the same limit changes nothing.
+    // The first resumed run replaced the checkpoint, which has therefore already reached the limit. Resuming again changes nothing.
     assert_eq!(scratch.summary(resume)["digest"], expected["digest"]);
     let plain = stdout(&scratch.run(format!("resume run.safetensors --steps {half}")));
     assert!(plain.contains("--steps counts from its beginning"), "{plain}");
@@ -232,7 +232,7 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
     let command = done["resume"].as_str().unwrap();
     assert!(command.ends_with("--steps 1000000000000 --threads 1"), "{command}");
     let steps = done["progress"]["env_steps"].as_u64().unwrap() + 2 * ITERATION_STEPS;
-    // Without a file the newest run is resumed.
+    // If no file is named, the newest run is resumed.
     let again = scratch.run(format!("resume --steps {steps} --json"));
     assert!(stderr(&again).contains("not in a terminal: resuming the newest run"), "{}", stderr(&again));
     let again = records(&stdout(&again));
@@ -245,14 +245,14 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
     let scratch = Scratch::new();
-    // One iteration that takes far longer than the test waits.
+    // One iteration takes far longer than the test waits.
     let endless = "--set envs=2048 --set rollout_steps=256 --set hidden=512 --set epochs=20";
     let mut running = scratch.spawn(format!("train --json {endless}"));
     running.read_until("running");
     running.interrupt();
-    std::thread::sleep(std::time::Duration::from_millis(300)); // simultaneous signals are merged
+    std::thread::sleep(std::time::Duration::from_millis(300)); // two simultaneous signals would count as one
     running.interrupt();
-    // After a clean end the status would be 0 and a file would exist.
+    // A clean end would have status 0 and would save a file.
     assert_eq!(running.wait(), Some(130));
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
 }
@@ -288,7 +288,7 @@ fn closing_the_output_ends_the_run_without_an_error() {
     }
 }
 
-/// Starts the program with `temporary` as temporary folder and cache, and `current` as current folder.
+/// Starts the program with `temporary` as its temporary folder and its cache folder, and with `current` as its current folder.
 #[cfg(unix)]
 fn start_in(scratch: &Scratch, args: String, temporary: &Path, current: &Path) -> Running {
     let mut command = scratch.hothouse(args);
@@ -323,7 +323,7 @@ fn a_run_that_cannot_be_saved_waits() {
     let (folder, inside, nowhere) = (scratch.path("runs"), scratch.path("inside"), scratch.path("nowhere"));
     fs::create_dir(&folder).unwrap();
     fs::create_dir(&inside).unwrap();
-    // The path of the cache and of the temporary folder is a file.
+    // The cache and the temporary folder cannot be used, because their path is a file.
     fs::write(&nowhere, "").unwrap();
     let save = folder.join("run.safetensors");
     let args = format!("train --json --save {} {SMALL}", save.display());
@@ -391,7 +391,8 @@ fn every_command_fails_on_a_full_output() {
         "generate words words --tokens 4 --prompt a",
         "generate words words --tokens 4 --prompt a --json",
     ];
-    // Every command that reads lines answers this line; the other commands ignore it.
+    // Runs a command with the standard output `to`, which is closed if `is_open` is false. Commands that read lines answer the given line.
+    // Other commands ignore it.
     let ended = |args: &str, to: Stdio, is_open: bool| {
         let mut command = scratch.hothouse(args);
         let mut child = command.stdin(Stdio::piped()).stdout(to).stderr(Stdio::piped()).spawn().unwrap();
@@ -408,7 +409,7 @@ fn every_command_fails_on_a_full_output() {
         assert_eq!(status, Some(1), "{args} message: {message}");
         let words = "error: cannot write the output (No space left on device";
         assert!(message.contains(words) && !message.contains("panicked"), "{args} message: {message}");
-        // A closed pipe is not an error.
+        // If the reader has closed the pipe, the command still succeeds.
         if !args.starts_with("solve") {
             assert_eq!(ended(args, Stdio::piped(), false), (Some(0), String::new()), "{args}");
         }

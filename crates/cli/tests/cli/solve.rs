@@ -1,4 +1,4 @@
-//! Tests of `hothouse solve`: lines, table and exit status, also for unsolved runs.
+//! //! Tests of `hothouse solve`: the lines, the table and the exit status. Some runs stay unsolved.
 
 use crate::common::*;
 

@@ -1,21 +1,22 @@
-//! Tests that a run with a very long iteration saves and ends on SIGINT and SIGTERM.
+//! //! Tests that SIGINT and SIGTERM end a run within a very long iteration, and that the run is saved.
 
 use crate::common::*;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Rooms with knobs that make the first iteration long and its slices short.
+/// Each case is a room with knobs. The first iteration is long, but its slices are short.
 const CASES: [&str; 3] = [
     "words --set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=256 --set micro=8 --set steps=10000",
     "logic --set population=8 --set updates=10000",
     "cube --set hidden=64-32 --set batch=4800 --set updates=10000",
 ];
-/// Limit in CPU seconds per core: half a second to a boundary, half a second for a test, and the save.
+/// Maximum CPU time for the end of the run, in seconds per core. It includes half a second for the iteration, half a second for a test, and
+/// the save.
 const WORK_S: f64 = 2.0;
-/// Limit in wall-clock time, for a busy machine. The whole iteration would take hours.
+/// Maximum wall-clock time for the end of the run on a busy machine. The whole iteration would take hours.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Returns the summary; asserts that the run ended for this reason within its first iteration.
+/// Asserts that the run ended within its first iteration and for the reason `by`. Returns the summary.
 fn ended_within<'a>(log: &'a [Value], by: &str, case: &str) -> &'a Value {
     let done = log.last().unwrap();
     assert_eq!(done["kind"], "summary", "{case}");
@@ -44,7 +45,7 @@ fn a_long_iteration_saves_itself_and_ends_at_once() {
             let trained_s = |done: &Value| done["progress"]["train_s"].as_f64().unwrap();
             let done = ended_within(&log, "interrupt", &case);
             assert!(trained_s(done) > 0.0, "{case}");
-            // The resumed run is still within that iteration, and a time limit ends it there too.
+            // The resumed run continues the same iteration. A time limit also ends the run within this iteration.
             let before = Instant::now();
             let more = scratch.records("resume run.safetensors --device cpu --seconds 1");
             assert!(before.elapsed() < TIMEOUT, "{case}: {:?}", before.elapsed());

@@ -1,15 +1,15 @@
-//! Tests of `hothouse sweep`: its file, its table, interruption and errors.
+//! //! Tests of `hothouse sweep`: results file, table, interruption and errors.
 
 use crate::common::{SMALL_GAMES, Scratch, stdout, values};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Knobs and limit for runs of two short iterations each.
+/// Knobs and step limit for runs of two short iterations.
 const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4 --steps 8e3";
 const LR: &str = "--knob lr=1e-3..1e-2:log --points 3";
 
-/// Runs a small grid with the arguments `more`; returns the summary.
+/// Sweeps a small grid with the additional arguments `more`. Returns the summary.
 fn sweep(scratch: &Scratch, more: &str) -> Value {
     let log = scratch.records(format!("sweep control {SMALL} {LR} --seeds 3 {more}"));
     let summary = log.last().unwrap().clone();
@@ -17,12 +17,12 @@ fn sweep(scratch: &Scratch, more: &str) -> Value {
     summary
 }
 
-/// Runs in a results file, sorted and without their measured times.
+/// Runs in a results file, sorted, and without the times that differ between two sweeps.
 fn runs(file: &Path) -> Vec<Value> {
     let mut runs = values(&fs::read_to_string(file).unwrap());
     for run in &mut runs {
         run["seconds"].take();
-        // Rows contain measured times.
+        // The progress of each row contains the training time.
         for row in ["metrics", "test"] {
             run[row]["progress"]["train_s"].take();
         }
@@ -137,7 +137,7 @@ fn grid_errors_name_the_remedy() {
 #[test]
 fn an_interrupted_sweep_is_resumed_by_the_same_command() {
     let scratch = Scratch::new();
-    // The first setting is quick; the second takes far longer than the test waits.
+    // The first setting is quick. A run of the second setting takes far longer than the test waits.
     let slow = "--set rollout_steps=32 --set hidden=128 --steps 6e4";
     let args = format!("sweep --knob epochs=1,20 --seeds 1 --threads 2 --set envs=2048 {slow}");
     let mut running = scratch.spawn(&args);
@@ -171,7 +171,7 @@ fn backgammon_runs_are_compared_by_the_goal_column() {
     assert!(plain.contains("runs.jsonl already contains 2 of 2 runs") && plain.contains("games to solved"), "{plain}");
 }
 
-/// The limit is printed before the first run, so that a user can stop a sweep that would take hours.
+/// The program prints the limit before the first run. A user can then stop a sweep that would take hours.
 #[test]
 fn each_variant_declares_a_default_limit() {
     let scratch = Scratch::new();
@@ -184,7 +184,7 @@ fn each_variant_declares_a_default_limit() {
             let budget = message.lines().last().unwrap().rsplit(" each until ").next().unwrap().to_string();
             let number: f64 = budget.strip_suffix(&format!(" {unit}")).unwrap().replace(',', "").parse().unwrap();
             assert_eq!(number, variant.sweep_budget, "{}: {budget}", variant.id);
-            // Games take far longer than steps.
+            // A game takes far longer than a step, so the default number of games is limited.
             assert!(unit != "games" || number <= 1e5, "{budget}");
         }
     }

@@ -1,4 +1,4 @@
-//! Tests of the program in the terminal of `script`.
+//! //! Tests of the program in a terminal, which the command `script` provides.
 
 use crate::common::*;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const ALTERNATE: &str = "\u{1b}[?1049h";
 
-/// Starts a command in a terminal, which closes at the command's end.
+/// Starts a command in a terminal. The terminal closes when the command ends.
 fn script(scratch: &Scratch, options: &[&str], command: &str) -> Child {
     let mut script = Command::new("script");
     script.arg("--quiet").args(options).args(["--command", command, "/dev/null"]);
@@ -17,16 +17,16 @@ fn script(scratch: &Scratch, options: &[&str], command: &str) -> Child {
     script.spawn().expect("util-linux has `script`")
 }
 
-/// Runs the program in a terminal, types the keys and returns the output. `before` sets environment variables.
+/// Runs the program in a terminal, types `keys`, and returns the output. `before` contains assignments of environment variables.
 fn typed(scratch: &Scratch, before: &str, args: &str, keys: &str) -> String {
-    // The terminal of `script` has no size by default.
+    // `script` sets no terminal size, so `stty` sets it.
     let inside = format!("stty rows 24 columns 80; {before} {HOTHOUSE} {args}");
     let mut script = script(scratch, &["--return"], &inside);
     std::io::Write::write_all(script.stdin.as_mut().unwrap(), keys.as_bytes()).unwrap();
     expect_success(&inside, &script.wait_with_output().unwrap())
 }
 
-/// The output names the checkpoint even without `--save`.
+/// Without `--save`, the output also contains the path of the checkpoint.
 #[test]
 fn a_run_on_the_screen_prints_its_resume_command() {
     let scratch = Scratch::new();
@@ -36,7 +36,7 @@ fn a_run_on_the_screen_prints_its_resume_command() {
     assert!(message.contains(&resume), "{message}");
 }
 
-/// The full screen restores the terminal at its end and prints a command that resumes the game.
+/// At its end, the full screen restores the terminal and prints a command that resumes the game.
 #[test]
 fn a_game_on_the_screen_can_be_resumed() {
     const GREEN: &str = "\u{1b}[38;5;2";
@@ -71,7 +71,7 @@ fn resume_without_a_file_lists_the_saved_runs() {
     let second = typed(&scratch, "", "resume --plain --steps 8192", "7\n2\n");
     assert!(second.contains("There is no 7 in the list"), "{second}");
     assert!(second.contains("control / CartPole-v1, seed 5") && second.contains("8,192 steps"), "{second}");
-    // The resumed run is the newest now.
+    // The run that was just resumed is now the newest run.
     let again = typed(&scratch, "", "resume --plain --steps 12288", "\n");
     assert!(again.contains("control / CartPole-v1, seed 5") && again.contains("12,288 steps"), "{again}");
 }
@@ -81,7 +81,7 @@ fn closing_the_terminal_ends_and_saves_the_run() {
     let scratch = Scratch::new();
     let inside = format!("echo $$ > pid; exec {HOTHOUSE} train --seed 6 --threads 1");
     let mut script = script(&scratch, &[], &inside);
-    // The first drawing shows that the run has begun.
+    // When the first output arrives, the run has begun.
     let mut drawn = [0; 200];
     std::io::Read::read_exact(script.stdout.as_mut().unwrap(), &mut drawn).unwrap();
     let pid = scratch.text("pid");
@@ -93,6 +93,6 @@ fn closing_the_terminal_ends_and_saves_the_run() {
         !alive()
     });
     assert!(waited, "the program still runs 20 s after its terminal closed");
-    // Within the first iteration there is nothing to save.
+    // If the first iteration has not ended, there may be nothing to save.
     assert!(scratch.cached("safetensors").len() <= 1);
 }

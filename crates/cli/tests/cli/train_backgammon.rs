@@ -5,7 +5,7 @@ use serde_json::Value;
 
 #[test]
 fn an_unreached_goal_leaves_the_end_to_the_other_limit() {
-    // 24 games are too few to reach the goal.
+    // An agent cannot reach the goal after only 24 games.
     let done = Scratch::new().summary(format!("train backgammon --until-solved --games 24 {SMALL_GAMES}"));
     assert_eq!((&done["ended_by"], &done["solved"]), (&"steps".into(), &Value::Null));
     let room = run::room("backgammon").unwrap();
@@ -32,7 +32,7 @@ fn errors_name_the_valid_values() {
 #[test]
 fn a_run_ends_when_the_agent_reaches_its_goal() {
     let scratch = Scratch::new();
-    // Learns quickly on one core; --steps bounds the test otherwise.
+    // These settings reach the goal quickly on one core. If they do not, `--steps` ends the run.
     let quick = "--set hidden=32 --set games=64 --set batch=128 --set lr=0.003";
     let log = scratch.records(format!("train backgammon --until-solved --steps 40000 {quick}"));
     let done = summary(&log);
@@ -43,7 +43,7 @@ fn a_run_ends_when_the_agent_reaches_its_goal() {
     let tests = of_kind(&log, "test");
     let scores: Vec<f64> = tests.iter().map(|test| test["linear_points"].as_f64().unwrap()).collect();
     assert!(*scores.last().unwrap() >= 0.4, "{scores:?}");
-    // Each test that reached the goal has one confirmation, and only the last one succeeded.
+    // Every test that reached the goal was followed by a confirmation. Only the last confirmation succeeded.
     let confirmed: Vec<bool> = of_kind(&log, "confirmation").iter().map(|attempt| attempt["confirmed"] == true).collect();
     assert_eq!(confirmed.len(), scores.iter().filter(|score| **score >= 0.4).count(), "{scores:?}");
     let (last, before) = confirmed.split_last().unwrap();
@@ -51,7 +51,7 @@ fn a_run_ends_when_the_agent_reaches_its_goal() {
     assert!(done["progress"]["games"].as_u64().unwrap() < 40_000);
 }
 
-/// Saves a checkpoint with finite weights that diverge in the next round.
+/// Saves a checkpoint whose weights are finite, but so large that the next round diverges. Returns the checkpoint.
 fn save_diverging(scratch: &Scratch, variant: &str, knobs: &str) -> Vec<u8> {
     let args = format!("train backgammon --variant {variant} --steps 12 --device cpu {knobs}");
     scratch.records(format!("{args} --save wild.safetensors"));

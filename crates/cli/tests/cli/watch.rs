@@ -1,22 +1,23 @@
-//! Tests of `hothouse watch` with monitors: live, twice, late, after the end and after a kill; and errors of monitor files.
+//! //! Tests of `hothouse watch` with monitors. Runs are watched during training, by two watchers, from a late start, after the end and
+//! after a kill. Some monitor files are invalid.
 
 use crate::common::*;
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
 
-/// Trains with the small configuration; returns the output.
+/// Trains the control room with the knobs of [`SMALL`] and returns the output.
 fn train(scratch: &Scratch, args: &str) -> String {
     scratch.stdout(format!("train {SMALL} {args}"))
 }
 
-/// Starts a run that trains until it is killed.
+/// Starts a training process that runs until it is killed.
 fn endless(scratch: &Scratch, args: &str) -> Running {
     let mut command = scratch.hothouse(format!("train --threads 1 --steps 1e15 --json {SMALL} {args}"));
     Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
-/// Waits until the condition holds; the training must not end before.
+/// Waits until the condition is true. Asserts that the training still runs.
 #[track_caller]
 fn wait_until(training: &mut Running, condition: impl Fn() -> bool) {
     while !condition() {
@@ -37,7 +38,7 @@ fn a_finished_run_is_shown_as_a_live_one() {
     let watched = scratch.run("watch run.ring --json");
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
-        // The monitor keeps only the newest digest and running state, and no remaining time.
+        // The monitor keeps only the newest digest and the newest running state. It does not contain the remaining time.
         let counted = |line: &&str| !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();
         lines.sort();
@@ -74,7 +75,7 @@ fn two_watchers_do_not_affect_the_run() {
     let train_s = line["progress"]["train_s"].as_f64().unwrap();
     assert!(by_part > 0.0 && by_part <= 1.001 * train_s, "{by_part} s of {train_s} s");
 
-    // A killed process writes no end to its monitor.
+    // A killed process does not mark its monitor as finished.
     drop(training);
     let end = second.read_until("notice");
     assert!(end.last().unwrap()["text"].as_str().unwrap().contains("ended unexpectedly"), "{end:?}");
@@ -171,7 +172,7 @@ fn a_truncated_monitor_is_rewritten_and_can_be_watched() {
     let path = scratch.path("run.ring");
     wait_until(&mut training, || path.exists());
     fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
-    // The run rewrites the file, which then shows the run again.
+    // The run writes the whole monitor again, so the file can be watched.
     wait_until(&mut training, || fs::metadata(&path).unwrap().len() > 0);
     scratch.spawn("watch run.ring --json").read_times("metrics", 3);
     training.assert_running();

@@ -6,7 +6,7 @@ use std::fs;
 
 const SMALL: &str = "--set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=8 --set micro=8 --set steps=2";
 
-/// Generates text with the saved run.
+/// Generates text with the agent of `run.safetensors`.
 fn written(scratch: &Scratch, args: &str) -> Value {
     scratch.json(format!("generate words run.safetensors {args}"))
 }
@@ -68,24 +68,24 @@ fn a_text_is_learned_and_continued() {
     assert_eq!(seed(1), seed(1));
     assert_ne!(seed(1), seed(2));
     assert_eq!(written(&scratch, &format!("{master} --temperature 3 --top-k 1"))["text"], line["text"]);
-    // The prompt can come from a pipe.
+    // The prompt may come from standard input.
     let piped = scratch.stdout_with_input("generate words run.safetensors --prompt - --json", "three for");
     let line: Value = serde_json::from_str(&piped).unwrap();
     assert_eq!((&line["prompt"], &line["tokens"]), (&"three for".into(), &500.into()));
 
-    // A resumed run equals an uninterrupted one.
+    // A resumed run has the same weights as an uninterrupted run.
     let resumed = scratch.summary("resume run.safetensors --steps 360000");
     let whole = train("360000", "whole.safetensors");
     assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
 }
 
-/// The memory limit was checked for the run's own text, so a longer text might exceed it.
+/// The memory limit was checked for the original text, and a longer text might exceed the limit.
 #[test]
 fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     let scratch = Scratch::new();
     scratch.write("short.txt", "One for the master, two for the dame.\n".repeat(60));
     scratch.stdout(format!("train words --text short.txt --steps 1 --save run.safetensors {SMALL}"));
-    // A sparse file, larger than any memory.
+    // A sparse file that is larger than the memory of any machine.
     let file = fs::File::create(scratch.path("long.txt")).unwrap();
     file.set_len(1 << 42).unwrap();
     for verb in ["resume", "eval"] {
@@ -97,7 +97,7 @@ fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     scratch.stdout("resume run.safetensors --data short.txt --steps 1");
 }
 
-/// Covers a text without letters, and a prompt longer than the context.
+/// The cases include a text without letters, and a prompt that is longer than the context.
 #[test]
 fn the_default_prompt_is_that_of_the_samples() {
     let scratch = Scratch::new();
@@ -117,7 +117,7 @@ fn the_default_prompt_is_that_of_the_samples() {
     }
 }
 
-/// The entropy floor of user data is unknown, so its goal cannot be reached.
+/// The lowest possible loss on user data is unknown, so a goal that depends on it cannot be reached.
 #[test]
 fn an_unreachable_goal_causes_a_warning() {
     let scratch = Scratch::new();
@@ -154,7 +154,7 @@ fn generate_and_bench_errors_name_the_remedy() {
     assert!(stderr(&none.unwrap()).contains("pip install torch"));
 }
 
-/// Each error has a remedy, and the file of --save stays unchanged.
+/// Every error contains a remedy. The file of `--save` does not change.
 #[test]
 fn unsuitable_texts_are_errors() {
     let scratch = Scratch::new();
@@ -179,12 +179,12 @@ fn unsuitable_texts_are_errors() {
     }
 }
 
-/// During preparation there is nothing to save, so the run ends at once.
+/// During preparation there is nothing to save, so the run ends immediately.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_run_during_preparation() {
     let scratch = Scratch::new();
-    // Many distinct words, so that learning the token pairs takes a while.
+    // The text has many distinct words, so that the preparation takes long enough for a signal.
     let text: String = (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
     scratch.write("numbers.txt", text);
     let knobs = "--set tokenizer=bpe --set vocab=65536 --save run.safetensors --json";

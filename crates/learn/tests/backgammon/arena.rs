@@ -1,5 +1,5 @@
-//! Duels and baselines: tallies that do not depend on scheduling, agreement with the published C evaluation, and players that break the
-//! rules.
+//! //! Duels and baselines. Tallies do not depend on scheduling, scores agree with the published C code, and players that break the rules
+//! are detected.
 
 use crate::sample_decisions;
 use learn::backgammon::Player;
@@ -18,7 +18,7 @@ fn the_linear_baseline_scores_as_its_published_code_does() {
         let [id, race, score] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let board = Board::from_id(id).unwrap();
         let (ours, theirs) = (Linear::score(&board, race == "1"), score.parse::<f64>().unwrap());
-        // The C code sums about thirty terms in f32.
+        // The difference is a rounding error: the C code sums about thirty terms in f32.
         assert!((ours - theirs).abs() < 2e-5, "{line}: {ours}");
         scores += 1;
     }
@@ -34,7 +34,7 @@ fn duels_do_not_depend_on_concurrency_or_slices() {
     for abreast in [0, 1, 7, 1000] {
         assert_eq!(whole(abreast), tally, "{abreast} abreast");
     }
-    // An intermediate tally covers a gapless sequence of pairs, so it equals the result of a shorter duel.
+    // An intermediate tally covers the first pairs without a gap, so it equals the result of a shorter duel.
     let mut slices = Duel::new(7, 12, 9);
     let mut between = 0;
     while !slices.is_over() {
@@ -104,7 +104,7 @@ fn the_random_player_chooses_every_result_about_as_often() {
     assert!(chi < 3.0 * results.len() as f64, "{counts:?}");
 }
 
-/// Player that breaks the rules: it leaves the board unchanged or, if `silent`, chooses nothing.
+/// Player that breaks the rules. It returns the unchanged board or, if `silent` is true, returns no board.
 struct Cheat {
     silent: bool,
 }

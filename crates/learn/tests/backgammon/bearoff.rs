@@ -1,4 +1,4 @@
-//! The bear-off table, compared with GNU Backgammon's and with exhaustive play of positions with few checkers.
+//! //! The bear-off table, compared with GNU Backgammon's table and with exhaustive play of positions with few checkers.
 
 use learn::backgammon::bearoff;
 use std::collections::HashMap;
@@ -17,7 +17,8 @@ fn rolls_are_those_of_gnu_backgammon() {
         let side = Board::from_id(id).expect("a position").theirs();
         let (left, whole) = bearoff::rolls(side).expect("all are home");
         let close = |ours: f32, theirs: f32, by: f32| assert!((ours - theirs).abs() < by, "{line}: {ours}");
-        // GNU's values have steps of 1/65535 and three digits. Where two plays are equally fast on average, it may choose either.
+        // GNU's probabilities are multiples of 1/65535 and are printed with three digits. If two plays have the same mean number of rolls,
+        // GNU may choose the other play.
         close(left.iter().sum(), numbers[0], 2e-3);
         close(whole.iter().sum(), numbers[1], 2e-3);
         for (n, &percent) in numbers[2..].iter().enumerate() {
@@ -29,7 +30,7 @@ fn rolls_are_those_of_gnu_backgammon() {
     assert!(golden.lines().count() == 124 && with_all > 40);
 }
 
-/// Winning probability of the player to roll if both players play optimally.
+/// Winning probability of the player on roll if both players play optimally.
 fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
     if board.points() != 0 {
         return 0.0;
@@ -71,20 +72,21 @@ fn races_with_few_checkers_agree_with_optimal_play() {
             (sum, count, worst) = (sum + off, count + 1, testkit::worst([worst, off]));
         }
     }
-    // The table's sides ignore each other.
+    // The difference is not 0, because the table assumes that a side plays without regard to the opponent's position.
     assert!(count == 27 * 27 && worst < 0.01 && sum / f64::from(count) < 2e-4, "{worst} {sum}");
 }
 
 #[test]
 fn gammon_probability_counts_rolls_that_bear_off_no_checker() {
-    // Fifteen checkers on the sixth point against one on the first: a roll saves the gammon if it moves a checker six pips.
+    // One side has fifteen checkers on its sixth point, the other has one checker on its first point. A roll saves the gammon if it moves
+    // one checker six pips.
     let mut far = [0; BAR];
     far[5] = 15;
     let mut near = [0; BAR];
     near[0] = 1;
-    // The side with one checker has just moved: the other rolls once, then the game ends.
+    // The side with one checker has just moved. The opponent rolls once, then the game ends.
     let probs = bearoff::outcome_probs(&Board::new(near, far).expect("a position")).expect("all are home");
-    // A six, 5-1, 4-2, 3-3 and 2-2.
+    // The rolls that save the gammon are all rolls with a six, 5-1, 4-2, 3-3 and 2-2.
     let saved = (11.0 + 4.0 + 2.0) / 36.0;
     assert!((probs[0] - saved).abs() < 1e-5 && (probs[1] - (1.0 - saved)).abs() < 1e-5, "{probs:?}");
     let outside = Board::new(std::array::from_fn(|i| u8::from(i == 6)), near).expect("a position");

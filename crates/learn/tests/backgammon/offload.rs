@@ -1,5 +1,5 @@
-//! Offloading of the published learner to a fake device on this CPU, which answers late and can fail. The learned weights must always be
-//! bit-identical to those of the CPU.
+//! //! Offloading of the published learner to a fake device, which runs on this CPU. The device answers late and can fail. The learned
+//! weights must always be bit-identical to those of training without offloading.
 
 use crate::{rounds, same, small};
 use learn::backgammon::published::accelerator::{
@@ -20,9 +20,9 @@ const LEAVES: Work = Work { leaves: true, learning: false };
 
 #[derive(Clone)]
 struct FakeDevice {
-    /// Number of polls until a result is ready.
+    /// Number of polls after which a result is ready.
     polls: u32,
-    /// Number of successful calls before one call fails; negative if no call fails.
+    /// Number of successful calls before the next call fails. If it is negative, no call fails.
     calls: Arc<AtomicI64>,
 }
 
@@ -61,7 +61,7 @@ impl Working {
     }
 }
 
-/// Implements methods that count the call and forward it, unless the device fails.
+/// Implements methods that count the call and forward it to `accelerator`. A method returns a fault if the device fails.
 macro_rules! until_failure {
     ($($method:ident ($($arg:ident: $type:ty),*) of $work:ident;)*) => {
         $(fn $method(&mut self, $($arg: $type),*) -> Result<(), Fault> {
@@ -99,7 +99,7 @@ fn learner() -> Published {
     Published::new(small(), 5, Isa::best()).unwrap()
 }
 
-/// Runs the next round; returns its statistics and its faults.
+/// Runs the next round. Returns the statistics of the round, and the faults that occurred.
 fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     let mut faults = Vec::new();
     loop {
@@ -111,14 +111,14 @@ fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     }
 }
 
-/// A learner without offloading, and the statistics of its first rounds.
+/// A learner without offloading that has run this number of rounds, and the statistics of the rounds.
 fn local_learner(rounds: usize) -> (Published, Vec<Stats>) {
     let mut local = learner();
     let stats = (0..rounds).map(|_| round(&mut local).0).collect();
     (local, stats)
 }
 
-/// A learner that offloads work after its first round.
+/// A learner that has run one round and then begins to offload.
 fn offloading(machine: &FakeDevice, work: Work) -> Result<Published, Fault> {
     let mut offloaded = learner();
     rounds(&mut offloaded, 1);
@@ -206,7 +206,7 @@ fn probes_do_not_change_the_learner() {
                     assert!(evaluations <= most && evaluations > most / 2.0, "{evaluations} of {most}");
                     break;
                 }
-                // A save during a probe contains the state before it.
+                // A save during a probe contains the state before the probe.
                 same("during a probe", &probed.parts(), &before);
                 assert_eq!(probed.progress(), progress);
                 passes += 1;
@@ -229,7 +229,7 @@ fn probes_do_not_change_the_next_rounds_statistics() {
         probed.probe_work(&fake_device(1, -1), work).unwrap();
         while !matches!(probed.advance_probe(), Ok(Pass::Ended(_))) {}
         probed.end_probe();
-        // Losses, gradient norms and seconds; the clock stays at 0.
+        // The statistics contain losses, gradient norms and seconds. The seconds are 0, because no clock is set.
         assert_eq!(round(&mut probed).0, local[2]);
     }
 }
@@ -252,7 +252,7 @@ fn failed_probes_do_not_change_the_learner() {
     assert!(stopped > 3, "{stopped}");
 }
 
-/// An action is a pair of places; each place is one of 26.
+/// An action is a pair of places. A place is one of the 26 positions of a checker.
 #[test]
 fn a_packed_sample_has_a_bit_for_each_legal_action_and_for_no_other() {
     const SAMPLE_WORDS: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);

@@ -25,8 +25,8 @@ fn round(learner: &mut Published) -> Stats {
     }
 }
 
-/// The parts of a round are rules, inputs, network, tree, targets, learning and device. This learner computes no targets, and uses no
-/// device unless work is offloaded.
+/// The timed parts of a round are rules, inputs, network, tree, targets, learning and device. The time of `targets` is 0 for this learner.
+/// The time of `device` is 0 without offloading.
 #[test]
 fn rounds_are_timed_by_the_given_clock() {
     static TICKS: AtomicU64 = AtomicU64::new(1000);
@@ -39,7 +39,7 @@ fn rounds_are_timed_by_the_given_clock() {
     let took = (TICKS.load(Relaxed) - from) as f64;
     for (part, &seconds) in parts_s.iter().enumerate() {
         let is_used = ![4, 6].contains(&part);
-        // One actor of three is timed for all.
+        // Only one of the three actors is timed, and its time is multiplied by three.
         assert!((seconds > 0.0) == is_used && seconds <= 3.0 * took, "part {part}: {seconds} of {took}");
     }
 }
@@ -72,7 +72,7 @@ fn invalid_saved_games_are_rejected() {
     }
 }
 
-/// Settings that only programs can change accept their minimum and maximum, and reject values outside.
+/// Only programs can change these settings. Their minimum and maximum are accepted, and values outside are rejected.
 #[test]
 fn programmatic_settings_are_range_checked() {
     type Set = fn(&mut PublishedConfig, f32);
@@ -140,7 +140,8 @@ fn players_decide_independently_and_rank_as_they_choose() {
     assert_eq!(learner.player(1).expects(won.turned()).unwrap().equity(), -2.0);
 }
 
-/// A player with one evaluation per decision does not search. Its shares are 0, and its equities equal the first equities.
+/// A player with one evaluation per decision does not search. A candidate then has share 0, and its equity equals its equity before the
+/// search.
 #[test]
 fn without_a_search_ranking_is_static() {
     let mut player = learner().player(1);
@@ -157,8 +158,8 @@ fn without_a_search_ranking_is_static() {
     }
 }
 
-/// A few seconds of self-play with few simulations per decision beat random moves by a margin that an untrained network with the same
-/// search does not reach.
+/// A few seconds of self-play are enough to beat random moves by a clear margin. An untrained network with the same search does not reach
+/// this margin.
 #[test]
 fn some_hundred_games_beat_random_moves() {
     const ROUNDS: u64 = 14;

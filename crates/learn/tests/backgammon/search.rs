@@ -1,4 +1,5 @@
-//! The strong learner's player with search: exact one-ply values with enough evaluations, consistent statistics, and deterministic results.
+//! //! The strong learner's player with search. With enough evaluations its values are exact one-ply values. Its statistics are consistent,
+//! and its results are deterministic.
 
 use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};
 use math::Isa;
@@ -14,7 +15,7 @@ fn learned(rounds: u64) -> Strong {
     strong
 }
 
-/// Decisions of a game of self-play.
+/// Positions and rolls of games that `player` plays against itself.
 fn sample_decisions(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)> {
     let mut chosen = Vec::new();
     crate::sample_decisions(count, 9, |board, roll| {
@@ -23,7 +24,8 @@ fn sample_decisions(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)>
     })
 }
 
-/// Value of a board after a move: the mean over all rolls of the best reply's static value.
+/// One-ply value of a board after a move. For each roll, the opponent chooses the reply with the best static value; the result is the mean
+/// over all rolls.
 fn one_move_ahead(plain: &mut dyn Player, left: Board) -> f32 {
     let reply = |roll: Roll| plain.rank(left.turned(), roll)[0].equity * roll.ways() as f32;
     -Roll::ALL.into_iter().map(reply).sum::<f32>() / 36.0
@@ -45,7 +47,7 @@ fn enough_evaluations_give_exact_one_ply_values() {
         assert!((ranked[0].equity - best).abs() < 1e-4, "{board:?} {roll:?}: {} {best}", ranked[0].equity);
         for other in ranked.iter().filter(|candidate| candidate.share > 0.0) {
             let by = one_move_ahead(&mut *plain, other.board);
-            // A result dropped before its last roll may be slightly better.
+            // The search may drop a candidate before it has evaluated all rolls. Such a candidate may be slightly better than the best one.
             assert!(by < best + 0.05, "{board:?} {roll:?}: {other:?} is worth {by}, above {best}");
         }
     }
@@ -81,7 +83,7 @@ fn candidates_are_all_results_and_add_up() {
     }
 }
 
-/// Priors are computed relative to the best result, so they stay finite if an equity is large.
+/// Priors are computed relative to the best candidate, so they stay finite if an equity is large.
 #[test]
 fn an_immediate_backgammon_gets_the_whole_prior() {
     let (mut mine, mut theirs) = ([0; 25], [0; 25]);
@@ -108,6 +110,6 @@ fn expected_probabilities_are_the_mean_over_its_moves() {
     let middle = mean(&|pair| pair.1);
     let spread = mean(&|pair| (pair.1 - middle).powi(2)).sqrt();
     let error = mean(&|pair| (pair.0 - pair.1).powi(2)).sqrt();
-    // Training moves both values closer together: so far to about an eighth of the spread between positions.
+    // Training reduces the error between the two values. At this stage it is about an eighth of the spread between positions.
     assert!(spread > 0.3 && error < 0.25 * spread, "they differ by {spread}, it errs by {error}");
 }

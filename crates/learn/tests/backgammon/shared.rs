@@ -1,5 +1,5 @@
-//! Rounds whose games are played by remote workers. The result must equal that of a learner alone, however the games are divided into
-//! pieces of work, and however much the learner computes itself meanwhile.
+//! //! Rounds whose games are played by remote workers. The result must equal that of a learner without workers. It must not depend on the
+//! division of the games into pieces of work, or on the share of the work that the learner does itself.
 
 use crate::{rounds, same, small, spoiled, word};
 use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};
@@ -10,7 +10,7 @@ use math::Isa;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn strong() -> Strong {
-    // Includes rounds with look-ahead.
+    // The settings include rounds with look-ahead.
     let small = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
     let other = StrongConfig { narrow: 24, depth: 2, handmade: false, bearoff: false, ..small };
     let settings = StrongConfig { look_after: 32, look_games: 6, ..other };
@@ -26,8 +26,8 @@ fn played(due: &Parts, pieces: std::ops::Range<u64>) -> Parts {
     play(&|name| part(due, name), pieces, Isa::best()).expect("pieces that are due")
 }
 
-/// Trains for `count` rounds. Remote workers play `stretch` pieces at a time; the learner runs `slices` slices before it accepts their
-/// results.
+/// Trains for `count` rounds with remote workers, which play `stretch` pieces of a round at a time. Before the learner accepts their
+/// results, it runs `slices` slices itself.
 fn shared_rounds(learner: &mut (impl SelfTaught + Sharing), count: u64, stretch: u64, slices: usize) {
     learner.share(true);
     let end = learner.progress().iterations + count;
@@ -51,7 +51,7 @@ fn check_shared_rounds<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
         shared_rounds(&mut shared, 2, stretch, slices);
         same(&format!("in stretches of {stretch}"), &own.parts(), &shared.parts());
     }
-    // Without workers the learner plays the rest of a round itself.
+    // If there are no workers any more, the learner plays the rest of the round itself.
     shared.share(true);
     let (pieces, due) = shared.due().expect("a round begins");
     let parts = played(&due, pieces.start..pieces.start + 2);
@@ -97,7 +97,7 @@ fn incomplete_results_are_rejected_without_changes() {
     let good = played(&due, pieces.clone());
     let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
     let mut wrong = vec![
-        // Invalid words in the last actor, after valid actors: a place with 15 checkers, no roll, and more samples than stored.
+        // Each array has one invalid word, such as a place with 15 checkers or an invalid roll. The first two are in the last actor.
         spoiled(&good, "games", word(last(&good, "games") - 16, !0)),
         spoiled(&good, "games", word(last(&good, "games") - 8, 77)),
         spoiled(&good, "games", word(14, 1 << 30)),

@@ -1,4 +1,5 @@
-//! Training of the strong learner: a few seconds of self-play beat the baselines by a margin that a broken learner cannot reach.
+//! //! Training of the strong learner. After a few seconds of self-play, it beats the baselines by a margin that a broken learner cannot
+//! reach.
 
 use crate::rounds;
 use learn::Learner;
@@ -47,7 +48,7 @@ fn look_ahead_rounds_use_the_given_number_of_passes() {
 
 #[test]
 fn inputs_and_bear_off_table_can_be_disabled() {
-    // A race with all checkers home, and one without.
+    // A race in which all checkers are home, so the bear-off table applies.
     let mut home = [0; BAR];
     (home[0], home[3], home[5]) = (2, 2, 1);
     let home = Board::new(home, home).unwrap();
@@ -67,7 +68,7 @@ fn inputs_and_bear_off_table_can_be_disabled() {
         learned.push(strong.weights().to_vec());
         assert!(strong.is_finite());
     }
-    // Each switch changes the training.
+    // Each of the four combinations of switches leads to different weights.
     for (i, one) in learned.iter().enumerate() {
         assert!(learned[..i].iter().all(|other| other != one));
     }

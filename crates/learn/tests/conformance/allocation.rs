@@ -1,7 +1,8 @@
-//! Steady-state iterations allocate no memory, on any thread of a pool. Each test counts the allocations of its own threads only.
+//! //! Iterations allocate no memory once all buffers have grown, on any thread of a pool. Each test counts the allocations of its own
+//! threads only.
 //!
-//! An iteration of a population does allocate: its slices collect the members to update, and automata are hardened. A step of a member's
-//! trainer does not allocate.
+//! An iteration of a population of automata does allocate: its slices collect the members to update, and automata are hardened. A step of a
+//! member's trainer does not allocate.
 
 use crate::cases::{self, control};
 use crate::subject::{Case, Subject};
@@ -17,12 +18,12 @@ use testkit::Meter;
 use worlds::backgammon::{Board, Roll};
 use worlds::cube::{Distances, Metric, Three, Two};
 
-/// Maximum number of iterations in which a backgammon learner may allocate. A game longer than any before, or a roll with more results,
-/// enlarges a buffer; such cases become rare. A regular allocation would occur in more of the sixty iterations.
+/// Maximum number of iterations in which a backgammon learner may allocate. A buffer grows if a game is longer than all earlier games, or
+/// if a roll has more results. Such iterations become rare. A regular allocation would occur in more of the sixty iterations.
 const RECORDS: usize = 3;
 
-/// Runs `work` in a pool of `threads` threads, whose allocations are counted. `work` runs inside the pool, because passing a task to a pool
-/// from outside sometimes allocates.
+/// Runs `work` in a pool of `threads` threads whose allocations are counted. `work` runs on a thread of the pool, because passing a task to
+/// a pool from outside sometimes allocates.
 fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(|| {
@@ -32,12 +33,12 @@ fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     });
 }
 
-/// Runs one iteration. In contrast to `iterate`, this function collects no statistics, which would allocate.
+/// Runs one iteration. Unlike `iterate`, it does not collect statistics, which would allocate.
 fn iteration(learner: &mut impl Learner) {
     while !matches!(learner.advance(), Slice::Ended(_)) {}
 }
 
-/// Trains for `warm` iterations and `count` more, of which at most `records` may allocate; returns the learner.
+/// Trains for `warm` iterations, then for `count` iterations, of which at most `records` may allocate. Returns the learner.
 fn steady<S: Subject>(case: &Case<S>, meter: Meter, (warm, count): (usize, usize), records: usize) -> S {
     let mut learner = case.begin();
     (0..warm).for_each(|_| iteration(&mut learner));
@@ -59,14 +60,14 @@ fn ppo() {
                 ppo.evaluate(200, 3);
                 ppo.predict(&state, &mut odds, &mut [0.0]);
             };
-            step(); // allocates buffers for recording and evaluation once
+            step(); // the first step allocates buffers for recording and evaluation
             let ((), taken) = meter.count(|| (0..3).for_each(|_| step()));
             assert_eq!(taken, 0, "{}", case.name);
         }
     });
 }
 
-/// Supervised learners, and evaluators with the learners' weights.
+/// Tests supervised learners, and judges (evaluators of states) that have the learners' weights.
 fn supervised_learners<P: Cube>(signals: &[Signal], meter: Meter) {
     for case in cases::supervised::<P>(signals) {
         let learner: Supervised<P> = steady(&case, meter, (1, 4), 0);
@@ -87,14 +88,14 @@ fn cube() {
     watched(2, |meter| {
         supervised_learners::<Two>(&Signal::ALL, meter);
         supervised_learners::<Three>(&[Signal::LastMove], meter);
-        // Episodes end, are relabelled and start; the replay ring wraps around; the target network is copied.
+        // In these iterations, episodes start, end and are relabelled, the replay ring wraps around, and the target network is copied.
         for case in cases::dqn_of_two() {
             let learner = steady(&case, meter, (20, 150), 0);
             let replay = learner.replay();
             assert!(learner.progress().episodes > 100 && replay.len() == replay.capacity(), "{}", case.name);
         }
         cases::dqn_of_three().iter().for_each(|case| drop(steady(case, meter, (20, 150), 0)));
-        // A pass over all states allocates everything in advance.
+        // A pass over all states must allocate its memory in advance.
         struct ZeroJudge;
         impl Judge<Two> for ZeroJudge {
             fn scores(&self) -> Scores {
@@ -106,7 +107,7 @@ fn cube() {
         }
         let mut all = Exhaustive::new(Arc::new(Distances::new(Metric::Quarter)));
         let mut pass = || while all.advance(&mut ZeroJudge).is_none() {};
-        pass(); // allocates buffers for paths and the report once
+        pass(); // the first pass allocates buffers for paths and the report
         assert_eq!(meter.count(pass).1, 0, "a pass over all states");
     });
 }
@@ -128,8 +129,8 @@ fn published() {
     watched(2, |meter| assert!(steady(&case, meter, (30, 40), 1).progress().games > 50));
 }
 
-/// The strong learner and its player, with and without search. Only one thread is used: with several threads, chance would determine which
-/// thread plays the longest game and enlarges its buffer.
+/// Tests the strong learner and its player, with and without search. A single thread is used: with several threads, chance would determine
+/// which thread plays the longest game and enlarges its buffer.
 #[test]
 fn strong() {
     let config = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
@@ -152,7 +153,7 @@ fn strong() {
     });
 }
 
-/// The transformer, for several epochs of a text.
+/// Tests the transformer for several epochs of a text.
 #[test]
 fn words() {
     watched(2, |meter| cases::words().iter().for_each(|case| drop(steady(case, meter, (1, 30), 0))));

@@ -1,4 +1,4 @@
-//! Learners of every room, small enough for a test and with all their parts in use.
+//! //! Cases for the learners of every room. The learners are small enough for a test, and all their parts are in use.
 
 use crate::subject::{Case, TEXT};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -11,7 +11,7 @@ use learn::logic::population::Population;
 use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Pretrainer, Shape};
 use worlds::cube::{Three, Two};
 
-/// Checks a property for each case.
+/// Calls the function `$property` with each case.
 macro_rules! each_case {
     ($property:path) => {{
         $crate::cases::control().iter().for_each($property);
@@ -27,9 +27,9 @@ macro_rules! each_case {
 }
 pub(crate) use each_case;
 
-/// Cases for every kind of action, normalisation and loss.
+/// Cases that together cover every kind of action, normalisation and loss.
 pub fn control() -> Vec<Case<Ppo>> {
-    // 300 is not a multiple of a panel or an actor, and 40 steps are several slices of a rollout.
+    // 300 environments are not a multiple of a panel or an actor. 40 steps take several slices of a rollout.
     let small = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() };
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small.clone() };
     let ways = [
@@ -82,13 +82,13 @@ fn dqn<P: Cube>(preset: Preset, warm: u64, change: impl Fn(DqnConfig) -> DqnConf
 pub fn dqn_of_two() -> Vec<Case<Dqn<Two>>> {
     let mut later = dqn(Preset::Later, 3, |config| config);
     let net = NetConfig { hidden: vec![512, 256], ..later.config.net.clone() };
-    // Large enough that products and rows are split.
+    // These settings are large enough that matrix products and rows are split among threads.
     let steps = Steps { updates: 3, ..later.config.steps };
     let wide = DqnConfig { net, batch: 700, envs: 300, steps, replay: 4096, warmup: 1000, ..later.config.clone() };
     later.wide = Some(wide);
-    // The replay ring wraps around.
+    // The replay ring is so small that it wraps around.
     let published = dqn(Preset::Published, 12, |config| DqnConfig { replay: 128, follow: Follow::Hard, target_every: 4, ..config });
-    // Play starts in the third iteration.
+    // The pretraining ends in the third iteration, in which play starts.
     let tuned = dqn(Preset::Tuned, 2, |config| DqnConfig { pretraining: 15, ..config });
     vec![later, published, tuned]
 }
@@ -98,7 +98,7 @@ pub fn dqn_of_three() -> Vec<Case<Dqn<Three>>> {
 }
 
 pub fn strong() -> Vec<Case<Strong>> {
-    // The third round looks ahead over all rolls.
+    // From the third round on, the learner looks ahead over all rolls.
     let small = StrongConfig { hidden: 32, games: 16, batch: 128, look_after: 32, look_games: 6, ..StrongConfig::default() };
     let plain = StrongConfig { narrow: 24, depth: 2, handmade: false, bearoff: false, ..small };
     let case = |(name, config)| Case { name: format!("TD, {name}"), world: (), config, warm: 1, wide: None };
@@ -106,7 +106,7 @@ pub fn strong() -> Vec<Case<Strong>> {
 }
 
 pub fn published() -> Vec<Case<Published>> {
-    // Every second round ends with a match; the fourth is the first with many updates.
+    // Every second round ends with a match. The fourth round is the first round with many updates.
     let config = PublishedConfig {
         width: 48,
         blocks: 1,
@@ -125,10 +125,10 @@ pub fn published() -> Vec<Case<Published>> {
 }
 
 pub fn population() -> Vec<Case<Population>> {
-    // With so little patience, some members restart.
+    // The patience is so small that some members restart.
     let life = LogicConfig { population: 3, updates: 3, patience: 6, lr: 0.2, ..LogicConfig::preset(LogicPreset::Life) };
     let noisy = LogicConfig { form: Form::Gumbel, ..life.clone() };
-    // Asynchronous cells. On a 16x16 board, samples have their own pieces of work.
+    // Cells are updated asynchronously. On the 16x16 board, each sample is a piece of work of its own.
     let preset = LogicConfig::preset(LogicPreset::Checkerboard);
     let board = LogicConfig { population: 2, updates: 2, form: Form::Four, fire_rate: 0.6, ..preset };
     let wide = LogicConfig { side: 16, form: Form::Softmax, ..board.clone() };

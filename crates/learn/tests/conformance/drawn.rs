@@ -1,4 +1,4 @@
-//! Saving and restoring is bit-exact, for many random legal settings and many moments.
+//! //! Saving and restoring is bit-exact for many randomly drawn settings, and at many moments of a training.
 
 use crate::subject::{Case, Subject, alike, iterate, same};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -13,8 +13,8 @@ fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }
 
-/// For each number in `moments`: saves and restores the learner, changes settings, and runs that number of iterations. The restored learner
-/// must continue exactly like the original. Returns the number of restored saves; stops early if the learner reports divergence.
+/// For each number in `moments`: saves and restores the learner, changes settings, and runs this number of iterations. The restored learner
+/// must continue exactly like the original. Returns the number of restored saves. Stops early if the learner reports divergence.
 fn resumes<S: Subject>(
     config: S::Config,
     world: S::World,
@@ -75,7 +75,7 @@ fn published_learner_resumes_exactly_from_any_save() {
     assert!(restored > 80, "{restored}");
 }
 
-/// With two evaluations per decision, many searches try no action, and their samples contain no shares.
+/// With two evaluations per decision, many searches try no action. Their samples contain no shares of actions.
 #[test]
 fn searches_without_visits_are_saved_and_restored() {
     let config = PublishedConfig {
@@ -93,7 +93,7 @@ fn searches_without_visits_are_saved_and_restored() {
     let case: Case<Published> = Case { name: "two evaluations".into(), world: (), config: config.clone(), warm: 1, wide: None };
     let parts = learn::Learner::parts(&case.warmed());
     let Some((_, Data::U32(replay))) = part(&parts, "replay") else { panic!("a replay") };
-    // The upper 16 bits of the ninth word contain the number of shares.
+    // In a sample, the upper 16 bits of the word at index 8 are the number of shares.
     let without = replay.chunks_exact(40).filter(|sample| sample[8] >> 16 == 0).count();
     assert!(without > 10 && without < replay.len() / 40, "{without} of {}", replay.len() / 40);
     assert_eq!(resumes::<Published>(config, (), &[1; 4], Vec::new), 4);
@@ -155,7 +155,7 @@ fn ppo_resumes_exactly_from_any_save_of_any_environment() {
     let (mut numbers, mut restored) = (Rng::new(3, 1).sequence(0), 0);
     for kind in worlds::control::kinds().iter().flat_map(|kind| [kind; 8]) {
         let config = ppo_settings(&mut numbers);
-        // Changes of live settings.
+        // The closure returns changes of live settings.
         restored += resumes::<Ppo>(config, kind, &[1, 3, 5, 7, 9], || {
             if numbers.below(3) > 0 {
                 return Vec::new();

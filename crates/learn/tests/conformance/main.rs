@@ -1,4 +1,4 @@
-//! Tests of common properties of all learners. Each test runs over all cases and names the failing one.
+//! //! Tests of properties that all learners have. Each test checks all cases, and a failure names its case.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod allocation;

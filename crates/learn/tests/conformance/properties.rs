@@ -1,4 +1,4 @@
-//! Properties that all learners have. A learner declares its exceptions, each with a reason.
+//! //! Properties that all learners have. A learner can declare an exception with a reason.
 
 use crate::cases::each_case;
 use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
@@ -7,7 +7,7 @@ use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
 use math::par::Threads;
 
-/// Maximum number of restored saves in one test of a case.
+/// Maximum number of saves that a test of one case restores.
 const SAVES: usize = 8;
 
 #[testkit::test]
@@ -50,7 +50,7 @@ fn is_determined<S: Subject>(case: &Case<S>) {
     let on = |threads, clock| Threads::of(threads).map(|pool| pool.run(|| run(config, count, SEED, Isa::best(), clock)));
     let one = on(1, None).expect("one thread is always available");
     let clock: fn() -> f64 = || 1.0;
-    // Browsers may not support several threads.
+    // A browser may not support several threads.
     for (threads, other) in [(1, on(1, Some(clock))), (2, on(2, None)), (3, on(3, Some(clock)))] {
         let Some(other) = other else { continue };
         let what = format!("{} on {threads} threads", case.name);
@@ -92,14 +92,14 @@ fn is_refused<S: Subject>(case: &Case<S>) {
                 continue;
             }
             let error = found.unwrap_or_else(|| panic!("{what} is not rejected"));
-            // Errors about a member's arrays omit the member's prefix.
+            // An error about an array of a population's member names the array without the member's prefix.
             let own = if name.starts_with("member.") { name.splitn(3, '.').last() } else { Some(&name[..]) };
             assert!(damage != Damage::LeftOut || own.is_some_and(|own| error.contains(own)), "{what}: {error}");
         }
     }
 }
 
-/// Prints the tested case if a panic occurs.
+/// Prints the text if it is dropped during a panic. The text names the tested case.
 struct PanicReport<'a>(&'a str);
 
 impl Drop for PanicReport<'_> {
@@ -110,7 +110,7 @@ impl Drop for PanicReport<'_> {
     }
 }
 
-/// Copy of `parts` whose array number `i` is damaged; `None` if this damage is impossible for the array.
+/// Copy of `parts` in which the array at index `i` is damaged; `None` if the array cannot have this damage.
 fn damaged(parts: &Parts, i: usize, damage: Damage) -> Option<Parts> {
     let mut all = parts.clone();
     let (_, shape, data) = &mut all[i];
@@ -168,7 +168,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
             continue;
         }
         live_ones += 1;
-        // A learner restored with the new settings must continue identically.
+        // A learner that is restored with the new settings must continue identically.
         let mut again = case.restore(&config, &learner.parts()).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(iterate(&mut again, 1), iterate(&mut learner, 1), "{what}");
         alike(&again, &learner, &what);
@@ -176,7 +176,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// Another value in the range for users, with which an iteration takes little more work.
+/// A different value within the range for users. An iteration with this value takes at most a little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         KnobKind::Float { min, max, .. } => {
@@ -209,19 +209,19 @@ fn offloads<S: Subject>(case: &Case<S>) {
     let ways = there.offload().unwrap_or_else(|why| panic!("{}: {why}", case.name)).ways().len();
     for way in 0..ways {
         let what = format!("{}, offloaded in way {way}", case.name);
-        // A probe has no effect.
+        // A probe must not change the learner.
         offload(&mut there).begin_probe(&*machine, way).expect("a suitable machine");
         (0..10).for_each(|_| _ = offload(&mut there).advance_probe().expect("no fault"));
         offload(&mut there).end_probe();
         alike(&here, &there, &format!("{what}, tried"));
 
         offload(&mut there).begin_offload(&*machine, way).expect("a suitable machine");
-        // Reported losses may come from the last step only, or be summed differently.
+        // Reported losses are not compared: an offloaded iteration may report the loss of its last step only, or sum losses differently.
         iterate(&mut there, 2);
         iterate(&mut here, 2);
         assert!(offload(&mut there).is_offloaded() && there.worked_on() != WorkedOn::Processor, "{what}");
 
-        // Started work without a result is repeated on the CPU.
+        // Work that was started but has no result is repeated on the CPU.
         assert!(matches!(there.advance(), Slice::Worked | Slice::Waiting), "{what}");
         offload(&mut there).end_offload();
         assert_eq!(there.worked_on(), WorkedOn::Processor, "{what}");
@@ -238,7 +238,7 @@ fn a_lost_machine_costs_one_iteration() {
 }
 
 fn continues_on_cpu<S: Subject>(case: &Case<S>) {
-    // Several iterations of most learners.
+    // For most learners, this number of calls is reached after several iterations.
     const CALLS: u32 = 50;
     let Ok(machine) = S::machine(&case.config) else { return };
     let machine = Failing(machine, CALLS);
@@ -264,7 +264,7 @@ fn continues_on_cpu<S: Subject>(case: &Case<S>) {
     }
 }
 
-/// Callers keep the last good save if a learner reports divergence.
+/// If a learner reports divergence, its caller keeps the last valid save.
 #[testkit::test]
 fn divergence_is_reported() {
     each_case!(diverges);
@@ -280,7 +280,7 @@ fn diverges<S: Subject>(case: &Case<S>) {
         }
     }
     let mut learner = case.restore(&case.config, &parts).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-    // In a population, diverged members restart.
+    // In a population, diverged members restart, so the weights are finite after the iteration.
     let at_once = !learner.is_finite();
     let iteration: Iteration = loop {
         if let Some(stats) = learner.advance().ended() {

@@ -1,4 +1,4 @@
-//! Test interface of learners, in addition to [`Learner`]: construction, restoring, settings and exceptions.
+//! //! Test interface of learners, in addition to [`Learner`]: construction, restoring, settings and exceptions.
 
 use graph::{Adam, Plan};
 use learn::backgammon::published::LocalAccelerator;
@@ -32,30 +32,30 @@ pub enum Damage {
     Cut,
     Lengthened,
     OtherType,
-    /// One value is NaN.
+    /// One value of the array is NaN.
     NoNumber,
 }
 
 pub trait Subject: Learner + Sized {
     type Config: Settings + PartialEq + Debug + Sync;
-    /// Data that construction needs besides the settings.
+    /// Data that the constructor needs in addition to the settings.
     type World: Copy + Sync;
 
     fn begin(world: Self::World, config: Self::Config, seed: u32, isa: Isa) -> Result<Self, String>;
     fn restore(world: Self::World, config: Self::Config, isa: Isa, find: &Find) -> Result<Self, String>;
     fn config(&self) -> &Self::Config;
 
-    /// Machine that computes the learner's offloaded work on the CPU, or the reason why there is none.
+    /// Machine that performs the learner's offloaded work on the CPU. If there is no such machine, returns the reason.
     fn machine(config: &Self::Config) -> Result<Box<dyn Machine>, &'static str>;
 
-    /// Reason why restoring may not detect this damage; `None` if it must be detected.
+    /// Reason why restoring may accept an array with this damage; `None` if restoring must reject it.
     fn tolerates(_part: &str, _damage: Damage) -> Option<&'static str> {
         None
     }
 }
 
-/// Implements [`Subject`]. Arguments: a learner with its type parameter, the constructor arguments before and after the settings, its
-/// machine, and its tolerated damage.
+/// Implements [`Subject`] for a learner. The arguments in brackets are those that the constructor takes before and after the settings. The
+/// machine and the function for tolerated damage follow.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],
@@ -127,13 +127,13 @@ fn words_here(config: &WordsConfig) -> Result<Box<dyn Machine>, &'static str> {
     if config.micro < config.batch { Err("it computes the whole batch at once, so sums differ") } else { Ok(Box::new(Local)) }
 }
 
-/// Exact distances, if the cube has a table of all states; otherwise `None`.
+/// Table of exact distances; `None` if the cube has no table of all states.
 fn exact<P: Cube>() -> Option<Arc<Distances>> {
     static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
     P::EXACT.then(|| EXACT.clone())
 }
 
-/// A text in windows of 32 tokens, and the size of its vocabulary.
+/// A text in windows of 32 tokens, and its vocabulary size.
 pub static TEXT: LazyLock<(Arc<Corpus>, usize)> = LazyLock::new(|| {
     let text = Grammar::new().text(1, 20_000);
     let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TokenizerSpec::Chars, 32).expect("a text");
@@ -148,7 +148,7 @@ impl Machine for PublishedHere {
     }
 }
 
-/// A machine whose workers each fail after the given number of calls.
+/// A machine whose workers fail after the given number of calls. Each worker has its own count.
 pub struct Failing(pub Box<dyn Machine>, pub u32);
 
 struct Worker<W: ?Sized>(Box<W>, u32);
@@ -204,14 +204,14 @@ impl Machine for Failing {
     }
 }
 
-/// Test case: a learner with its settings.
+/// Test case: a learner's settings and the data for its construction.
 pub struct Case<S: Subject> {
     pub name: String,
     pub world: S::World,
     pub config: S::Config,
     /// Number of iterations after which all parts of the learner are in use.
     pub warm: u64,
-    /// Larger settings, with which several threads share a matrix product; `None` if the products of `config` are large enough for that.
+    /// Larger settings, so that several threads share a matrix product; `None` if `config` is large enough.
     pub wide: Option<S::Config>,
 }
 
@@ -227,13 +227,13 @@ impl<S: Subject> Case<S> {
         learner
     }
 
-    /// Restores a learner with these settings from `parts`.
+    /// Restores the learner from `parts` with the settings `config`.
     pub fn restore(&self, config: &S::Config, parts: &Parts) -> Result<S, String> {
         S::restore(self.world, config.clone(), Isa::best(), &|name| part(parts, name))
     }
 }
 
-/// Runs the next iterations; returns their statistics without times.
+/// Runs `count` iterations. Returns their statistics as texts, without times.
 pub fn iterate<L: Learner>(learner: &mut L, count: u64) -> Vec<String> {
     let mut reported = Vec::new();
     while (reported.len() as u64) < count {
@@ -251,7 +251,7 @@ pub fn describe(stats: impl Into<Iteration>) -> String {
     format!("{metrics:?} {finite} {work:?}")
 }
 
-/// Bit patterns of the values, for a comparison in which NaN equals itself.
+/// Bit patterns of the values. Equal patterns are equal even for NaN.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),

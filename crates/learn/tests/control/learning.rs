@@ -1,5 +1,5 @@
-//! PPO solves every environment with its preset within a number of environment steps, which does not depend on the speed of the machine.
-//! Broken learners do not. `hothouse solve` measures the same for any number of seeds.
+//! //! PPO solves every environment with its preset. The limit is a number of environment steps, so the tests do not depend on the speed of
+//! the machine. Broken learners must not solve an environment. `hothouse solve` measures the same for any number of seeds.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
@@ -11,8 +11,8 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 /// Number of episodes per evaluation.
 const EPISODES: u32 = 100;
 
-/// Number of environment steps until the greedy policy solves the task; `None` if it does not within `limit`. A second evaluation on other
-/// episodes confirms the result, because frequent evaluations sometimes pass by luck.
+/// Number of environment steps after which the greedy policy solves the task; `None` if it needs more than `limit`. A second evaluation on
+/// other episodes confirms the result, because an evaluation sometimes passes by luck.
 fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
     let kind = worlds::control::kind(id).unwrap();
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
@@ -27,7 +27,7 @@ fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<
             if solved(steps as u32) && solved(!seed) {
                 return Some(steps);
             }
-            // Evaluations must take fewer steps than training.
+            // The next evaluation is postponed, so that evaluations need fewer steps than training.
             next = steps + (2.0 * EPISODES as f32 * stats.mean_length.unwrap_or(0.0)) as u64;
         }
     }
@@ -54,7 +54,7 @@ solved! {
     cart_pole_is_solved_with_every_seed: "CartPole-v1", seeds (1..=5), within 1_500_000;
     acrobot_is_solved: "Acrobot-v1", seeds (1..=1), within 500_000;
     mountain_car_continuous_is_solved: "MountainCarContinuous-v0", seeds (1..=1), within 1_000_000;
-    #[cfg(not(target_arch = "wasm32"))] // too long for one thread, as the next two
+    #[cfg(not(target_arch = "wasm32"))] // too long for one thread, like the next two
     pendulum_is_solved: "Pendulum-v1", seeds (1..=1), within 2_000_000;
     #[cfg(not(target_arch = "wasm32"))]
     mountain_car_is_solved: "MountainCar-v0", seeds (2..=2), within 4_000_000;
@@ -81,8 +81,8 @@ fn cart_pole_stays_solved() {
     }
     let evaluation = ppo.evaluate(100, 1);
     assert!(evaluation.mean >= 475.0, "{evaluation:?}");
-    // A pole balanced forever has value 1/(1 - γ) = 500. If the critic treated the time limit as a failure, the value of 500 steps would be
-    // (1 - γ⁵⁰⁰)/(1 - γ) = 316.
+    // A pole that is balanced forever has value 1/(1 - γ) = 500. If the critic treated the time limit as a failure, the value of an episode
+    // of 500 steps would be (1 - γ⁵⁰⁰)/(1 - γ) = 316.
     let mut value = [0.0];
     ppo.predict(&[0.0; 4], &mut [0.0; 2], &mut value);
     assert!((420.0..600.0).contains(&value[0]), "{value:?}");
@@ -103,7 +103,7 @@ fn unfused_arithmetic_learns_too() {
     assert!(last.unwrap() > 2.0 * first.unwrap(), "{first:?} -> {last:?}");
 }
 
-/// Broken learners, which the tests above must detect.
+/// The tests above must detect broken learners such as these.
 #[test]
 fn broken_learners_do_not_solve_cart_pole() {
     let preset = PpoConfig::default;

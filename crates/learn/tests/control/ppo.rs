@@ -1,5 +1,5 @@
-//! PPO mechanics: the structure of an iteration, evaluation during training, and invalid settings and checkpoints. `learning.rs` tests
-//! training success, and `conformance` the properties of all learners.
+//! //! Mechanics of PPO: the structure of an iteration, evaluation during training, and invalid settings and checkpoints. `learning.rs`
+//! tests that training succeeds; `conformance` tests the properties of all learners.
 
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError};
 use learn::{Data, Learner, Parts, Slice, part};
@@ -14,11 +14,11 @@ fn cart_pole() -> &'static Kind {
 }
 
 fn small() -> PpoConfig {
-    // 300 is not a multiple of a panel or an actor, and 40 steps are several slices of a rollout.
+    // 300 environments are not a multiple of a panel or an actor. 40 steps take several slices of a rollout.
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
-/// Environments with settings for every kind of action, normalisation and loss.
+/// Environments and settings that together cover every kind of action, normalisation and loss.
 fn ways() -> [(&'static Kind, PpoConfig); 5] {
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     [
@@ -51,7 +51,7 @@ fn restore(kind: &'static Kind, config: &PpoConfig, state: &Parts) -> Result<Ppo
     Ppo::restore(kind, config.clone(), 7, Isa::best(), &|name| part(state, name))
 }
 
-#[cfg(not(target_arch = "wasm32"))] // pages have no such pools
+#[cfg(not(target_arch = "wasm32"))] // a page has no thread pool of this kind
 #[test]
 fn evaluation_does_not_depend_on_threads() {
     for (kind, config) in ways() {
@@ -87,7 +87,7 @@ enum Done {
     Update,
 }
 
-/// Runs a slice. Returns the kind of its work or, at the end of an iteration, the statistics.
+/// Runs a slice. Returns the kind of its work or, if the iteration has ended, the statistics of the iteration as `Err`.
 fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
     let before = ppo.progress().env_steps;
     match ppo.advance() {
@@ -98,7 +98,7 @@ fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
     }
 }
 
-/// An evaluation that starts within an iteration uses one policy throughout, not a mixture of two.
+/// An evaluation within an iteration uses the policy that acted in the rollout, even if the weights have already changed.
 #[test]
 fn evaluation_within_an_iteration_uses_the_acting_policy() {
     for (kind, config) in ways() {
@@ -121,7 +121,7 @@ fn evaluation_within_an_iteration_uses_the_acting_policy() {
     }
 }
 
-/// Acting and learning use two plans with different sample layouts. In the first minibatch the policy must equal the one that acted, for
+/// Acting and learning use two plans with different sample layouts. In the first minibatch, both plans must compute the same policy, for
 /// all normalisers and action types.
 #[test]
 fn the_first_minibatch_uses_the_acting_policy() {
@@ -132,7 +132,7 @@ fn the_first_minibatch_uses_the_acting_policy() {
             let stats = iterate(&mut ppo, 1);
             assert_eq!(stats.clip_fraction, 0.0, "{}", kind.spec.id);
             assert!(stats.approx_kl.abs() < 1e-6, "{}: {stats:?}", kind.spec.id);
-            // Advantages have mean 0 over all samples, up to the few that fill no shard.
+            // Advantages have mean 0 over all samples. A few samples fill no shard and are omitted, so the mean here is near 0.
             assert!(stats.policy_loss.abs() < 1e-3, "{}: {stats:?}", kind.spec.id);
             assert!(stats.grad_norm > 0.0);
         }
@@ -173,14 +173,14 @@ fn iterations_have_the_expected_counts() {
     assert_eq!((rollouts, updates), (2, 5), "40 steps in slices of 27; 2 epochs of 3 minibatches");
     assert_eq!(ppo.progress().env_steps, 300 * 40);
     assert_eq!(stats.episodes, ppo.progress().episodes);
-    // Randomly pushed poles fall after about 22 steps, and no pole has been balanced for long.
+    // With random actions, a pole falls after about 22 steps. No pole was balanced for long yet.
     let mean = stats.mean_return.unwrap();
     assert!((10.0..40.0).contains(&mean), "{mean}");
     assert!((stats.entropy - 2f32.ln()).abs() < 0.05, "{stats:?}");
     assert!(stats.grad_norm > 0.0 && stats.approx_kl >= 0.0 && stats.value_loss > 0.0);
 }
 
-/// A rollout can be read after any slice, until the next rollout starts.
+/// After every slice, the steps of the current rollout can be read until the next rollout starts.
 #[test]
 fn rollouts_can_be_read_step_by_step() {
     let mut ppo = ppo(&PpoConfig { epochs: 1, ..small() });
@@ -228,7 +228,7 @@ fn the_learning_rate_decays_to_its_floor() {
     for (rate, expected) in rates.into_iter().zip([0.75, 0.5, 0.25, 0.05, 0.05, 0.05]) {
         assert!((rate - expected).abs() < 1e-4, "{rate}, not {expected}");
     }
-    // A changed learning rate restarts annealing, also in a learner restored from a checkpoint.
+    // If the learning rate changes, annealing starts again. A learner restored from a checkpoint continues the annealing.
     ppo.set_config(PpoConfig { lr: 0.002, ..ppo.config().clone() }).unwrap();
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
     let mut resumed = restore(cart_pole(), ppo.config(), &ppo.parts()).unwrap();

@@ -1,5 +1,5 @@
-//! Components of the deep-Q learner, compared with plain implementations: sums, returns, targets, gradients and steps. Relabelled episodes
-//! are valid paths, and a few seconds of training solve states near the solved one.
+//! //! Components of the deep-Q learner, compared with plain implementations: sums, returns, targets, gradients and steps. Relabelled
+//! episodes are valid paths. A few seconds of training solve states near the solved state.
 
 use super::{QUARTER, drawn, iterate};
 use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
@@ -20,7 +20,7 @@ use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Default [`Steps`] with this number of updates per iteration.
+/// Default [`Steps`] with the given number of updates per iteration.
 fn updates(updates: usize) -> Steps {
     Steps { updates, ..DqnConfig::default().steps }
 }
@@ -68,7 +68,7 @@ fn a_sum_tree_finds_what_a_plain_sum_finds() {
                 };
                 assert_eq!(Some(tree.find(mass)), plain.iter().position(beyond), "{mass} of {plain:?}");
             }
-            // Rounding beyond the end still selects a nonzero leaf.
+            // A value beyond the total, caused by rounding, must still select a leaf that is not 0.
             assert!(total == 0.0 || plain[tree.find(total + 1.0)] > 0.0);
         }
     }
@@ -89,7 +89,7 @@ fn a_replay_keeps_the_newest() {
         assert_eq!((replay.len(), replay.get(29)), (50, numbered(129)));
         kept.sort_unstable();
         assert!(kept.into_iter().eq(80..130));
-        // Sampling is uniform while all priorities are equal.
+        // While all priorities are equal, every transition is sampled equally often.
         let (mut numbers, mut picks, mut counts) = (Rng::new(2, 2).sequence(0), [0; 50], [0; 50]);
         for _ in 0..2000 {
             replay.sample(&mut numbers, &mut picks);
@@ -110,8 +110,8 @@ fn batches_cover_the_whole_replay() {
         iterate(&mut learner, 1);
         learner.batch().1.iter().for_each(|&pick| drawn[pick as usize] = true);
     }
-    // In 60 batches of 32, uniform sampling misses one transition in forty, and prioritised sampling misses more. Sampling only the newest
-    // transitions would cover few.
+    // 60 batches of 32 cover more than half of the replay. Uniform sampling misses one transition in forty; prioritised sampling misses
+    // more. Sampling the newest transitions only would cover few.
     let count = drawn.iter().filter(|&&drawn| drawn).count();
     assert!(2 * count > drawn.len(), "{count} of {}", drawn.len());
 }
@@ -148,7 +148,7 @@ fn transitions_are_sampled_by_priority_and_weighted() {
         assert!(near(said, weight(pick) / greatest), "{said}");
     }
     assert!(weights.iter().any(|&weight| weight < 0.7), "they differ");
-    // A new transition gets the greatest priority so far.
+    // A new transition gets the greatest priority that occurred so far.
     replay.push(numbered(77));
     assert_eq!(Some(replay.priority(40)), (0..40).map(|at| replay.priority(at)).reduce(f32::max));
     // With uniform sampling all weights are 1.
@@ -174,7 +174,8 @@ fn n_step_returns_match_plain_sums() {
             let ends = solved && end == len as usize;
             assert_eq!((of.state, of.action, of.next), (path[i], taken[i], path[end]));
             assert_eq!((usize::from(of.steps), of.done), (end - i, ends));
-            // Step by step; the last step of a solved episode has the goal's reward. Then the value of the next state.
+            // Sums the rewards step by step. The last step of a solved episode also has the goal's reward. After the steps, the value of
+            // the next state is added.
             let (mut sum, mut discount) = (0.0, 1.0);
             for at in i..end {
                 let goal = if solved && at + 1 == len as usize { 2.0 } else { 0.0 };
@@ -212,10 +213,11 @@ fn double_targets_evaluate_the_trained_networks_choice() {
         Targets { rewards, double, bounded }.fill(&batch, &trained, &target, 3, &mut values);
         values
     };
-    // The greatest values by the target network are -1 and 3; the trained network prefers the actions of -4 and -6.
+    // The target network has its greatest values, -1 and 3, at other actions than the trained network. At the trained network's
+    // choices, it has the values -4 and -6.
     assert_eq!(fill(false, false), [-1.0 - 0.5, -1.0 + 1.5, -1.0]);
     assert_eq!(fill(true, false), [-1.0 - 2.0, -1.0 - 3.0, -1.0]);
-    // No move returns more than -1, and no endless play less than the lower bound.
+    // With bounds, the value of a state is at most -1, the reward of one step, and at least -2, the value of endless play.
     assert_eq!(fill(false, true), [-1.0 - 0.5, -1.0 - 0.5, -1.0]);
     assert_eq!(fill(true, true), [-2.0, -2.0, -1.0]);
 }
@@ -262,7 +264,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
     let learner = learner::<Two>(small(), 5);
     let params = learner.networks()[0].values();
     let states = drawn::<Two>(1, 20);
-    // The same weights, read as seven plain outputs.
+    // The second network has the same weights, but reads them as seven separate outputs.
     let (dueling, plain) = (said(&net(true), 6, params, &states), said(&net(false), 7, params, &states));
     for (q, plain) in dueling.chunks_exact(6).zip(plain.chunks_exact(7)) {
         let (value, advantages) = (plain[0], &plain[1..]);
@@ -272,7 +274,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
             assert!((q - (value + advantage - mean)).abs() < 1e-6, "{q}");
         }
     }
-    // The judge returns these values, converted to moves.
+    // The judge (evaluator of states) returns the same values, converted to numbers of moves.
     let mut scores = vec![0.0; 20 * 6];
     learner.judge().expect("a plan").judge(&states, &mut scores);
     let Rewards { gamma, step, goal } = small().rewards;
@@ -283,7 +285,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
     }
 }
 
-/// Compares a step of the learner with a plain implementation: targets, loss, gradient, Adam, priorities, target network.
+/// Compares a step of the learner with a plain implementation. Compares targets, loss, gradient, Adam, priorities and target network.
 fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let mut learner = learner::<P>(config.clone(), 11);
     iterate(&mut learner, 2);
@@ -343,7 +345,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let at = |params: &[f64]| graph::reference::evaluate(&g, &named, params);
     let params: Vec<f64> = trained.iter().map(|&x| x.into()).collect();
     let values = at(&params);
-    // Reference loss.
+    // The reference loss is computed by hand.
     let each = values[taken.index()].iter().zip(&targets).zip(&weights).map(|((taken, target), weight)| {
         let error = taken - target;
         let loss = match config.loss {
@@ -360,7 +362,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
         let range = g.table().specs()[index].range();
         gradient[range].copy_from_slice(&values[node.index()]);
     }
-    // Finite differences of the loss, at some parameters.
+    // The gradient is compared with finite differences of the loss at some parameters.
     for at_param in (0..params.len()).step_by(params.len() / 25).filter(|&i| gradient[i] != 0.0) {
         let moved = |by: f64| {
             let mut params = params.clone();
@@ -386,7 +388,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             let (m, v) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
             let step = f64::from(config.steps.lr) / worn * m / (v.sqrt() + 1e-8);
             let expected = params[i] - step;
-            // A gradient near 0 is mostly rounding.
+            // If the gradient is near 0, most of it is rounding error, and the step is not compared.
             if v.sqrt() > 1e-5 || slope == 0.0 {
                 assert!((f64::from(now[0][i]) - expected).abs() < 2e-6 + 1e-2 * step.abs(), "{} {k}", spec.name);
                 compared += 1;
@@ -401,7 +403,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     }
     assert!(compared > params.len() / 2);
     if config.prioritised {
-        // A transition drawn twice has the same error twice.
+        // A transition that is drawn twice has equal errors.
         for (i, &pick) in picks.iter().enumerate() {
             let error = values[taken.index()][i] - targets[i];
             let expected = (error.abs() + f64::from(config.floor)).powf(config.alpha.into());
@@ -415,7 +417,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
 fn steps_match_the_reference() {
     same_as_a_plain_step::<Two>(small());
     same_as_a_plain_step::<Two>(DqnConfig { double: false, follow: Follow::Hard, target_every: 15, ..small() });
-    // The thirteenth step copies to the target network.
+    // At the thirteenth step, the weights are copied to the target network.
     let hard = DqnConfig { follow: Follow::Hard, target_every: 13, loss: Loss::Squares, prioritised: false, ..small() };
     same_as_a_plain_step::<Two>(hard);
     let steps = Steps { max_grad_norm: 0.01, lr_steps: 10.0, ..small().steps };
@@ -424,7 +426,7 @@ fn steps_match_the_reference() {
     let rewards = Rewards { gamma: 1.0, step: -1.0, goal: 0.0 };
     let net = NetConfig { inputs: Inputs::Cubies, dueling: false, norm: false, ..small().net };
     same_as_a_plain_step::<Two>(DqnConfig { rewards, net, bounded: true, n_step: 1, ..small() });
-    // Three shards.
+    // The batch is divided into three shards.
     same_as_a_plain_step::<Two>(DqnConfig { batch: 390, ..small() });
     let net = NetConfig { inputs: Inputs::Folded, ..small().net };
     same_as_a_plain_step::<Two>(DqnConfig { net, metric: Metric::Half, ..small() });
@@ -456,7 +458,7 @@ fn equivalent_states_get_equivalent_scores() {
                 differ += usize::from(other != action);
                 for (b, score_b) in here.iter().enumerate() {
                     let b = Two::folded_action(state.folded().1, b);
-                    // Higher values are fewer moves.
+                    // A higher value must mean a smaller number of moves.
                     assert!(plain[other] < plain[b] + 1e-5 || score < score_b);
                 }
             }
@@ -488,7 +490,7 @@ fn target_networks_are_copied_or_averaged() {
             assert!((target - (before + 0.1 * (trained - before))).abs() < 1e-6);
         }
     }
-    // Either network can be the judge.
+    // The judge can use either the trained or the target network.
     let config = soft.config().clone();
     let judge = |learner: &Dqn<Two>| {
         let mut scores = [0.0; 6];
@@ -507,19 +509,20 @@ fn the_curriculum_advances_at_the_success_threshold() {
     let config = CurriculumConfig { schedule: Schedule::Fractional, first: 2, last: 5, threshold: 0.75, window: 8, fraction: 0.3 };
     let mut it = Curriculum::new(&config);
     assert_eq!(it.stage(), 2);
-    // Six of eight suffice once there are eight; other depths do not count.
+    // Six solved episodes of eight reach the threshold. The stage advances only after eight episodes; episodes of other depths do not
+    // count.
     for solved in [true, true, true, true, true, true, false] {
         assert!(!it.record(&config, 2, solved));
         assert!(!it.record(&config, 3, true) && it.stage() == 2);
     }
     assert!(it.record(&config, 2, false) && it.stage() == 3);
-    // It stays while the newest eight are not good enough, independent of earlier ones.
+    // The stage does not advance while fewer than six of the newest eight episodes are solved. Older episodes do not matter.
     let mut it = Curriculum::new(&config);
     (0..7).for_each(|_| assert!(!it.record(&config, 2, false)));
     (0..5).for_each(|_| assert!(!it.record(&config, 2, true)));
     assert_eq!(it.success(2), (5.0 / 8.0, 8));
     assert!(it.record(&config, 2, true) && it.stage() == 3);
-    // It stops at the last depth.
+    // At the last depth, the stage does not advance any more.
     for stage in 3..=5 {
         assert_eq!(it.stage(), stage);
         for solved in 1..=8 {
@@ -562,7 +565,7 @@ fn relabelled_episodes_lead_to_the_solved_cube() {
                 assert!(path[at].turned(usize::from(action)) == path[at + 1]);
                 assert!(path[at] != P::SOLVED, "an episode ends where it is solved");
             }
-            // Relative to its final state, an episode is the same from any start.
+            // If an episode was not cut, its actions lead from the first state of the path to the solved state.
             let relative = |start: P| taken.iter().fold(start, |state, &action| state.turned(usize::from(action)));
             assert!(used < len || relative(path[0]) == P::SOLVED);
             cut += usize::from(used < len);
@@ -598,7 +601,7 @@ fn played_transitions_follow_the_rules() {
         assert!(progress.moves == 4800 && (250..1000).contains(&progress.episodes), "{progress:?}");
         (0..replay.len()).filter(|&at| replay.get(at).done).count()
     };
-    // Episodes can exclude the inverse of their last move.
+    // Depending on the setting, an action may or may not be the inverse of the last action.
     for (acting, undoes) in [(Greedy::Plain, true), (Greedy::Onward, false)] {
         let config = DqnConfig { acting, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 4);
@@ -612,7 +615,7 @@ fn played_transitions_follow_the_rules() {
     assert!(relabelled > 3 * plain && plain > 10, "{plain} {relabelled}");
 }
 
-/// With these settings, each solved episode stores exactly one transition whose `done` is true.
+/// With these settings, each solved episode stores exactly one transition with `done` true.
 #[test]
 fn the_solved_share_covers_the_iterations_episodes() {
     let config = DqnConfig { n_step: 1, hindsight: 0.0, replay: 8192, ..small() };
@@ -646,7 +649,7 @@ fn exploration_decays_with_moves() {
         assert!((linear.epsilon_after(isa, moves) - by_line).abs() < 1e-4);
         assert!((exponential.epsilon_after(isa, moves) - by_power).abs() < 1e-4);
     }
-    // Without random actions equal episodes stay equal; with them a share of actions is not greedy.
+    // Without random actions, every action is greedy. With random actions, the given share of actions is not greedy.
     for (epsilon, share) in [(0.0, 0.0), (0.6, 0.5)] {
         let config = DqnConfig { epsilon, epsilon_end: epsilon, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 8);
@@ -726,7 +729,7 @@ fn invalid_settings_are_rejected() {
     learner.set(live.clone()).expect("what may change");
     iterate(&mut learner, 1);
     assert!(learner.weights() == before && learner.progress().updates == 2);
-    // The stage is limited to a shorter curriculum.
+    // If the new curriculum is shorter, the stage is reduced to the new last depth.
     let short = CurriculumConfig { first: 2, last: 3, ..base.curriculum };
     learner.set(DqnConfig { curriculum: short, ..live }).expect("what may change");
     assert_eq!(learner.inside(0).expect("a plan").expect("it plays").stage, 2);
@@ -765,7 +768,7 @@ fn states_are_saved_as_words() {
     }
     check::<Two>();
     check::<Three>();
-    // A twisted corner, a flipped edge, two exchanged pieces, a duplicated piece.
+    // Invalid cubes: a twisted corner, a flipped edge, a duplicated corner and a duplicated edge. A fifth has two exchanged corners.
     for (place, byte) in [(0, 8), (8, 12), (0, 1), (9, 0)] {
         let mut cubies = *Three::SOLVED.cubies();
         cubies[place] = byte;
@@ -777,7 +780,7 @@ fn states_are_saved_as_words() {
     }
 }
 
-/// Share of states that the greedy player solves, for each distance from the solved state.
+/// Share of states that the greedy player solves, indexed by the distance to the solved state.
 #[cfg(not(target_arch = "wasm32"))]
 fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     let mut judge = learner.judge().expect("a plan");
@@ -785,7 +788,7 @@ fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     report.rows(Greedy::Plain).iter().map(|row| row.share()).collect()
 }
 
-/// Settings that learn the states near the solved one in a few seconds.
+/// Settings that learn the states near the solved state within a few seconds.
 #[cfg(not(target_arch = "wasm32"))]
 fn near() -> DqnConfig {
     let tuned = DqnConfig::preset(Preset::Tuned);
@@ -808,7 +811,7 @@ fn a_few_seconds_of_play_solve_near_states() {
     }
     let shares = solved(&learner);
     assert!(shares[..5].iter().all(|&share| share == 1.0) && shares[5] > 0.8, "{shares:?}");
-    // Without training few states are solved.
+    // Without training, the learner solves few states.
     let mut idle = self::learner::<Two>(DqnConfig { steps: Steps { lr: 0.0, ..near().steps }, ..near() }, 1);
     iterate(&mut idle, 2);
     let shares = solved(&idle);

@@ -1,4 +1,4 @@
-//! Offloaded judges (evaluators of cube states), with the CPU as the device. Their results are bit-identical to those of local judges.
+//! //! Offloaded judges (evaluators of cube states). The device is the CPU, so the results must be bit-identical to those of local judges.
 
 use super::{QUARTER, iterate};
 use graph::Plan;
@@ -16,7 +16,7 @@ fn learner<P: Cube>(signal: Signal, updates: usize) -> Supervised<P> {
     Supervised::new(config, exact, 7, Isa::best()).expect("sound settings")
 }
 
-/// A device whose judges fail after this number of runs.
+/// A device whose evaluators fail after the given number of runs.
 struct Failing(u32);
 
 impl Machine for Failing {
@@ -61,19 +61,19 @@ fn offloaded_judges_agree_with_local_ones_even_after_a_failure() {
         let start = Two::drawn(&mut Rng::new(3, 3).sequence(0));
         let solved = search.solve(start, &mut judge).unwrap();
         judge.offload(&Failing(u32::MAX)).unwrap();
-        // A pending run for other states is not a valid result.
+        // The device has a pending result for other states. The judge must not return this result.
         let others = vec![Two::SOLVED; 2000];
         let mut scores = vec![0.0; others.len() * judge.scores().count(6)];
         assert!(!judge.poll(&others, &mut scores));
         assert_eq!(search.solve(start, &mut judge).unwrap(), solved);
-        // Changed weights must reach the device.
+        // If the weights change, the device must use the new weights.
         iterate(&mut learner, 1);
         judge.set(learner.weights());
         let now = Exhaustive::new(QUARTER.clone()).run(&mut judge);
         assert!(judge.is_offloaded());
         judge.end_offload();
         assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
-        // A device that fails during the work.
+        // If the device fails during the work, the judge continues on the CPU.
         judge.offload(&Failing(20)).unwrap();
         assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
         assert!(!judge.is_offloaded());

@@ -1,4 +1,4 @@
-//! Searches find solutions, the exhaustive report agrees with single searches, and judges (evaluators of states) agree with the trained
+//! //! Searches find solutions, the exhaustive report agrees with single searches, and judges (evaluators of states) agree with the trained
 //! network. A few seconds of training solve the 2x2x2.
 
 use super::{QUARTER, drawn, iterate};
@@ -22,8 +22,8 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 
 static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
 
-/// A judge whose scores a function computes. Fields: the kind of scores, the number of actions, and the function of a state and an action;
-/// for state values, the action is ignored.
+/// A judge whose scores are computed by a function. Fields: the kind of scores, the number of actions, and the function of a state and an
+/// action. For state values, the function ignores the action.
 struct By<F>(Scores, usize, F);
 
 impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
@@ -59,7 +59,7 @@ fn sure(exact: &Distances) -> impl Judge<Two> {
     })
 }
 
-/// Meaningless scores, which are almost always distinct.
+/// Random scores, almost all of which are distinct.
 fn noise(state: Two, action: usize) -> f32 {
     let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
     word as f32
@@ -89,7 +89,8 @@ fn exact_judges_solve_optimally_with_every_search() {
                 let policy = (!is_a_star).then(|| one.solve(state, &mut sure(exact)).expect("a beam"));
                 let value = one.solve(state, &mut knowing(exact)).expect("any method");
                 let actions = one.solve(state, &mut foreseeing(exact)).expect("any method");
-                // One evaluation covers all children of a node. The order of nodes may differ, but not their number.
+                // With action values, one evaluation covers all children of a node. The order in which nodes are examined may differ, but
+                // the number of nodes must not be larger.
                 assert!(actions.nodes <= value.nodes, "{method:?} {metric:?} {state:?}");
                 for outcome in policy.into_iter().chain([value, actions]) {
                     let actions = outcome.solution.expect("there is a way");
@@ -103,7 +104,7 @@ fn exact_judges_solve_optimally_with_every_search() {
     }
 }
 
-/// With a meaningless judge, a wide beam and A* are breadth-first searches.
+/// If all scores are equal, a wide beam and A* are breadth-first searches.
 #[test]
 fn meaningless_judges_still_solve_near_states() {
     let mut nothing = By(Scores::Value, 6, |_: Two, _| 0.0);
@@ -116,7 +117,7 @@ fn meaningless_judges_still_solve_near_states() {
             assert_eq!(length, usize::from(QUARTER.of(state)), "{method:?} {state:?}");
         }
     }
-    // A meaningless judge gives no direction, but no state is examined twice.
+    // With random scores, a search has no direction. Nevertheless, it examines no state twice.
     let mut astray = By(Scores::Value, 6, |state: Two, _| noise(state, 0));
     let mut one = search(Method::AStar { weight: 0.0, batch: 64 }, Limits::default(), Metric::Quarter);
     for &state in &near[..3] {
@@ -125,8 +126,8 @@ fn meaningless_judges_still_solve_near_states() {
     }
 }
 
-/// A* expands the same states in the same order with state values and with equivalent action values, which include the cost of the move.
-/// The values are wrong, so that A* expands many states.
+/// State values and action values are equivalent if an action value includes the cost of the move. A* must then expand the same states in
+/// the same order. The values are wrong on purpose, so that A* expands many states.
 #[test]
 fn a_star_is_the_same_with_state_and_action_values() {
     let guess = |state: Two| (Rng::new(4, 0).block([state.rank(), 0, 0, 0])[0] % 4) as f32;
@@ -157,7 +158,7 @@ fn drawn_near(walk: usize, count: usize) -> Vec<Two> {
     (0..count).map(one).collect()
 }
 
-/// Searches from states near the solved state. Their solutions are compared with a table of distances.
+/// Searches start near the solved state. The lengths of their solutions are compared with a table of distances.
 #[test]
 fn searches_solve_the_3x3x3() {
     for metric in Metric::ALL {
@@ -208,7 +209,7 @@ fn failed_searches_report_their_progress() {
             assert!((20..20 + 6 * 40).contains(&few.nodes) && few.steps < 14, "{few:?}");
         }
     }
-    // Repeating R returns to the start; a beam of width one runs out of new states.
+    // The policy always prefers the move R, which leads back to the start after four moves. A greedy search then has no new state.
     let mut stubborn = By(Scores::Policy, 6, |_: Two, action| -(action as f32));
     let outcome = search(Method::Greedy(Greedy::Plain), Limits::default(), Metric::Quarter).solve(farthest, &mut stubborn);
     let outcome = outcome.expect("greedy goes with a policy");
@@ -229,7 +230,8 @@ fn failed_searches_report_their_progress() {
     }
 }
 
-/// Exhaustive report of a judge, compared with greedy play from each state. `cost` is the judge's cost of an action in a state.
+/// Returns the exhaustive report of a judge, after a comparison with greedy play from each state. `cost` is the judge's cost of an action
+/// in a state.
 #[cfg(not(target_arch = "wasm32"))]
 fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
     let report = all.run(judge);
@@ -268,7 +270,7 @@ fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances,
         }
     }
     assert!(report.plain == rows);
-    // Paths without undoing may be long: some are checked individually, and their total number is checked.
+    // Paths that never undo a move may be long. Some of the paths are checked individually. For all paths, only their number is checked.
     let solved = (0..).map_while(Two::unrank).filter(|&state| all.moves(state).is_some()).count();
     assert_eq!(solved, report.total(Greedy::Onward).solved as usize);
     for start in (0..).map_while(Two::unrank).step_by(1009) {
@@ -290,11 +292,11 @@ fn the_exhaustive_report_matches_play_from_each_state() {
         let total = report.total(Greedy::Plain);
         assert_eq!((total, total.share(), total.mean_excess()), (report.total(Greedy::Onward), 1.0, 0.0));
     }
-    // Always the first action, unless one solves the state.
+    // The judge has equal scores for all states, so play takes the first action unless an action solves the state.
     let sevens = &mut By(Scores::Value, 6, |_: Two, _| 7.0);
     let constant = followed(&mut all, sevens, &QUARTER, |_, _| 0.0).total(Greedy::Plain);
     assert!(constant.solved > 7 && constant.optimal < constant.solved);
-    // Meaningless scores, by values and by actions.
+    // The scores are random: first for state values, then for a policy, then for action values.
     let table: Vec<f32> = (0..).map_while(Two::unrank).map(|state| noise(state, 0)).collect();
     let of = |state: Two| table[state.rank() as usize];
     let values = &mut By(Scores::Value, 6, |state, _| of(state));
@@ -304,7 +306,7 @@ fn the_exhaustive_report_matches_play_from_each_state() {
     let actions = &mut By(Scores::ActionValues, 6, noise);
     assert!(followed(&mut all, actions, &QUARTER, noise).total(Greedy::Plain) == policy);
     assert!(policy.excess > 0 && policy.share() < 0.01);
-    // Partly correct: distances, except that some states are avoided.
+    // The scores are partly correct: the distance, increased for a third of the states.
     let shunned = |state: Two| if state.rank() % 3 == 1 { 2.5 } else { 0.0 };
     let wrong = |state: Two| f32::from(HALF.of(state)) + shunned(state);
     let shunning = &mut By(Scores::Value, 9, |state, _| wrong(state));
@@ -315,7 +317,7 @@ fn the_exhaustive_report_matches_play_from_each_state() {
     assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
-/// The solved state also has a best action, although no solution leaves it.
+/// The solved state has a best action too, although no solution contains it.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn every_state_has_a_best_action() {
@@ -325,7 +327,7 @@ fn every_state_has_a_best_action() {
     while all.judged() < Two::STATES {
         assert!(all.advance(judge).is_none());
     }
-    // One more slice chooses for the first states.
+    // The next slice chooses the best actions of the first states.
     assert!(all.advance(judge).is_none());
     assert_eq!(all.best(Two::SOLVED), 4);
 }
@@ -341,7 +343,7 @@ fn parameters_are_named_by_their_layers() {
     assert_eq!(names, layers.map(|layer| format!("{layer}.weight")));
 }
 
-/// A plain network with sticker inputs.
+/// Network with sticker inputs and no optional parts.
 fn stickers(hidden: &[usize]) -> NetConfig {
     NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false }
 }
@@ -358,7 +360,7 @@ fn learner<P: Cube>(config: SupervisedConfig, seed: u32, isa: Isa) -> Supervised
     Supervised::new(config, exact, seed, isa).expect("sound settings")
 }
 
-/// Compares the scores of a learner's judge with the outputs of the trained plan for the same states.
+/// Compares the scores of a learner's judge with the outputs of the trained network for the same states.
 fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
     let isa = Isa::best();
     let mut learner = learner::<P>(config.clone(), 3, isa);
@@ -387,14 +389,14 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
         let ln = plain.iter().map(|x| x.exp()).sum::<f32>().ln();
         for (said, plain) in said.iter().zip(plain) {
             let expected = match config.signal.scores() {
-                // Walks of 1 to n moves have this mean and variance.
+                // These are the mean and the standard deviation of a uniform walk length from 1 to n.
                 Scores::Value | Scores::ActionValues => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
                 Scores::Policy => plain - ln,
             };
             assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");
         }
     }
-    // Single states and batches.
+    // A state alone has the same score as in a batch.
     for (state, said) in states.iter().zip(scores.chunks_exact(outputs)).step_by(97) {
         let mut alone = vec![0.0; outputs];
         judge.judge(&[*state], &mut alone);
@@ -423,7 +425,7 @@ fn judges_agree_across_threads_and_instruction_sets_of_a_class() {
     let config = SupervisedConfig { net: stickers(&[512, 256]), ..small(Signal::WalkLength) };
     let mut known: [Option<_>; 2] = [None, None];
     for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
-        // A browser may not have these threads.
+        // A browser may not support several threads.
         let Some(pool) = par::Threads::of(threads) else { continue };
         let said = pool.run(|| {
             let mut judge = learner::<Two>(config.clone(), 4, isa).judge().expect("a plan");
@@ -472,7 +474,7 @@ fn invalid_settings_are_rejected() {
     assert!(learner.weights() == before && learner.progress().updates == 2);
 }
 
-/// Number of states that a beam search solves, out of 200 uniformly drawn states; and the greedy solve rate over all states.
+/// Returns the number of states that a beam search solves out of 200 random states, and the share of all states that greedy play solves.
 #[cfg(not(target_arch = "wasm32"))]
 fn worth(learner: &Supervised<Two>) -> (usize, f64) {
     let mut judge = learner.judge().expect("a plan");
@@ -508,7 +510,8 @@ fn last_move_and_distance_signals_train_as_well() {
     }
 }
 
-/// A beam that is too wide for one slice continues in the next slice. The outcome is the same after a restart within another search.
+/// If a level of a beam is too wide for one slice, the search continues the level in the next slice. A search that replaces an unfinished
+/// search has the same outcome as in a new `Search`.
 #[test]
 fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {
@@ -529,7 +532,7 @@ fn wide_beams_continue_in_slices() {
         };
         assert_eq!((outcome.steps, levels), (levels, outcome.steps));
         assert!(most <= 512 && slices > 2 * levels, "{scores:?}: {most} states, {slices} slices");
-        // A restart within a level leaves no trace.
+        // A search from another state is interrupted within a level, and the first search is repeated.
         let mut judge = Counted(By(scores, 6, |state: Two, action| noise(state, action).ln()), &mut most);
         beam.begin(drawn::<Two>(13, 1)[0]);
         (0..20).for_each(|_| drop(beam.advance(&mut judge)));
@@ -537,7 +540,7 @@ fn wide_beams_continue_in_slices() {
     }
 }
 
-/// Records the greatest number of states judged in one call.
+/// A judge that records the maximum number of states per call.
 struct Counted<'a, J>(J, &'a mut usize);
 
 impl<P: Puzzle, J: Judge<P>> Judge<P> for Counted<'_, J> {

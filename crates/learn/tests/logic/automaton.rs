@@ -1,4 +1,4 @@
-//! Training of logic automata, compared with the reference implementation.
+//! //! Training of logic automata, compared with the reference implementation.
 
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::reference;
@@ -21,7 +21,7 @@ fn bits(seed: u32, len: usize) -> Vec<f32> {
     uniform(seed, len).into_iter().map(f32::round).collect()
 }
 
-/// Automaton with gates far from their initial values, so that gradients reach all of them.
+/// Automaton whose gates are far from their initial values, so that every gate has a gradient.
 fn automaton(architecture: Architecture, wiring: Wiring, form: GateForm, seed: u32) -> Automaton {
     let wirings = Wirings::new(&architecture, wiring, seed).unwrap();
     let mut it = Automaton::new(architecture, wirings, form);
@@ -40,7 +40,7 @@ fn coloured() -> Architecture {
     Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
 }
 
-/// Shapes with unused lanes in a block, with lines that a block boundary splits, with several pieces of work, and with all kinds of grids.
+/// Cases with unused lanes in a block, with lines that a block boundary splits, with several pieces of work, and with all kinds of grids.
 fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
     let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
     let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };
@@ -61,7 +61,7 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
     (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
 }
 
-/// Function that returns whether a cell fires in a step of a sample.
+/// Function that returns whether a cell is updated. Its arguments are the step, the sample and the cell.
 fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize) -> bool {
     move |step, sample, cell| {
         let Some(rate) = rollout.fire_rate else { return true };
@@ -71,7 +71,7 @@ fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize
     }
 }
 
-/// Reference loss and gradient for the first step of a trainer with this seed.
+/// Loss and gradient of the reference, for the first step of a trainer with this seed.
 fn reference_gradient(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
     let mut noise = vec![0.0; automaton.params.len()];
     gumbel(Isa::best(), seed, 0, &mut noise);
@@ -101,7 +101,7 @@ fn gradients_match_the_reference() {
     }
 }
 
-/// Checks the reference gradient by finite differences, for smooth gate forms.
+/// Compares the reference gradient with finite differences for the smooth gate forms.
 #[test]
 fn reference_gradients_match_finite_differences() {
     for (architecture, wiring, rollout) in cases() {
@@ -138,7 +138,7 @@ fn noise_has_a_gumbel_distribution() {
     assert!((skewness - 1.1395).abs() < 0.1, "{skewness}");
 }
 
-/// Value 36 of this update comes from the largest uniform number, 1 - 2⁻²⁴.
+/// For this update, the noise at index 36 comes from the largest uniform number, 1 - 2⁻²⁴.
 #[test]
 fn noise_is_finite_at_the_largest_uniform_number() {
     for isa in Isa::available() {
@@ -193,10 +193,10 @@ fn hardening_selects_the_likeliest_operation() {
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }
 
-/// If the cells of each sample fill whole blocks, samples are computed separately.
+/// If the cells of a sample fill whole blocks, each sample is computed separately.
 #[test]
 fn batch_gradients_are_sums_over_samples() {
-    // Enough work for several pieces.
+    // The network is so large that the work has several pieces.
     let update = vec![256, 128, 64, 32, 16, 8, 8];
     let architecture = Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update };
     let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: None };
@@ -222,7 +222,7 @@ fn batch_gradients_are_sums_over_samples() {
     assert!(out == [one.2, two.2].concat());
 }
 
-/// Reference: loss, gradient and steps of JAX and Optax.
+/// The reference values are the loss, gradient and steps of JAX and Optax.
 #[test]
 fn training_matches_jax_and_optax() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();

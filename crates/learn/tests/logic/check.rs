@@ -1,4 +1,4 @@
-//! Tests for perfect automata, and their confirmation.
+//! The test whether an automaton is perfect, its confirmation on more grids, and restarts of members.
 
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
@@ -16,7 +16,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 const AND: usize = 1;
 const PASS: usize = 3;
 
-/// Experiment in which all cells must be off one step after a random start.
+/// Experiment with the target that all cells are off one step after a random start.
 fn blank() -> Experiment {
     let mut experiment = Config::preset(Preset::Checkerboard).experiment().unwrap();
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
@@ -25,8 +25,8 @@ fn blank() -> Experiment {
     experiment
 }
 
-/// An automaton whose cells turn on only if several neighbours are on. The more AND gates it has, the more neighbours are required, and the
-/// more rarely a cell turns on.
+/// An automaton whose cells turn on only if several neighbours are on. With more AND gates, more neighbours must be on, and a cell turns on
+/// more rarely.
 fn rarely_on(experiment: &Experiment, seed: u32) -> Automaton {
     let wirings = Wirings::new(&experiment.architecture, Wiring::Random, seed).unwrap();
     let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, GateForm::Softmax);
@@ -60,7 +60,8 @@ fn perfection_and_confirmation_need_many_grids() {
         if fresh.wrong(16) > 0.0 || Fresh::new(isa, &experiment, &circuit, seed, 7).wrong(1000) == 0.0 {
             continue;
         }
-        // Some of a thousand other grids are wrong. Another thousand grids reveal nearly all such circuits.
+        // The circuit passed 16 grids, but is wrong on some of 1,000 other grids. The confirmation uses another thousand grids and detects
+        // nearly all such circuits.
         let mut confirmation = Confirmation::new(isa, &experiment, circuit, seed);
         let mut slices = 1;
         let right = loop {
@@ -75,7 +76,7 @@ fn perfection_and_confirmation_need_many_grids() {
     panic!("only {past_four} were right on 4 grids and wrong on 60, and {past_sixteen} right on 16 and not confirmed");
 }
 
-/// With learning rate 0, no member improves. The first iteration sets a member's lowest hard loss; after three further updates without
+/// With learning rate 0, no member improves. The first iteration sets the lowest hard loss of a member. After three more updates without
 /// improvement, the member restarts.
 #[test]
 fn a_stagnant_member_restarts_from_another_seed() {
@@ -95,8 +96,8 @@ fn a_stagnant_member_restarts_from_another_seed() {
     assert!(population.members().iter().all(|member| member.trainer.updates() == 0));
 }
 
-/// With learning rate 0, no member improves, so the fourth iteration replaces all seven members. Its last slices test the members, then
-/// their replacements.
+/// With learning rate 0, no member improves, so all seven members are replaced in the fourth iteration. The last slices of this iteration
+/// test the members and then their replacements.
 #[test]
 fn saves_between_final_slices_resume_exactly() {
     let preset = Config::preset(Preset::Life);

@@ -1,4 +1,4 @@
-//! Circuits of hardened automata.
+//! //! Circuits of hardened automata.
 
 use learn::logic::check::{missed_states, next_states};
 use learn::logic::circuit::{Circuit, Counts, Input, PackedGrid};
@@ -15,7 +15,7 @@ fn random_ops(count: usize, seed: u32) -> Vec<u8> {
     (0..count).map(|_| random.below(16) as u8).collect()
 }
 
-/// One step of a hardened automaton by the published definition: cell by cell, kernel by kernel.
+/// One step of a hardened automaton by the published definition, cell by cell and kernel by kernel.
 fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid, periodic: bool) -> Grid {
     let mut next = grid.clone();
     for y in 0..grid.height {
@@ -113,8 +113,8 @@ fn pruning_removes_gates_without_effect() {
     let c = circuit.add(not, b, 4);
     let zero = circuit.add(zeros, c, b);
     let both = circuit.add(and, c, 10);
-    let again = circuit.add(and, 10, 0); // a duplicate gate
-    let same = circuit.add(xor, both, again); // always off
+    let again = circuit.add(and, 10, 0); // a duplicate of the gate before
+    let same = circuit.add(xor, both, again); // always 0
     let nand = circuit.add(14, again, both);
     let _dead = circuit.add(and, nand, 5);
     let _ = zero;
@@ -127,19 +127,19 @@ fn pruning_removes_gates_without_effect() {
     let gates: Vec<u8> = pruned.gates.iter().map(|gate| gate.op).collect();
     assert_eq!(gates, [14, zeros]);
     assert!(circuit.verify(&pruned, 1).equal);
-    // One output is a cell, the other its negation.
+    // The first output equals an input; the second output is its negation.
     circuit.outputs = vec![c, b];
     let pruned = circuit.pruned();
     assert_eq!((pruned.outputs.clone(), pruned.gates.len(), pruned.counts().depth), (vec![0, 1], 1, 1));
     assert!(circuit.verify(&pruned, 1).equal);
-    // No inputs are needed.
+    // The outputs are constant, so no inputs are needed.
     circuit.outputs = vec![zero, same];
     let pruned = circuit.pruned();
     assert_eq!((pruned.inputs.len(), pruned.gates.len()), (0, 1));
     assert!(circuit.verify(&pruned, 1).equal);
 }
 
-/// Circuits with all kinds of gates: one by hand, and random ones.
+/// Circuits with all kinds of gates. Life is built by hand; the others are random or constant.
 fn circuits() -> Vec<Circuit> {
     let mut all = vec![Circuit::life()];
     for seed in 0..4 {
@@ -164,7 +164,7 @@ fn json_round_trips() {
         assert!(circuit.verify(&again, 1).equal);
         assert_eq!(again.to_json(), text);
     }
-    // Gates in any order.
+    // In a JSON text, the gates may be in any order.
     let text = r#"{"format": "hothouse circuit", "version": 1, "border": "off",
         "inputs": [{"neighbour": "self", "channel": 0}, {"neighbour": "east", "channel": 0}],
         "gates": [{"op": "not a", "a": 3}, {"op": "a and b", "a": 0, "b": 1}], "outputs": [2]}"#;
@@ -204,7 +204,7 @@ fn invalid_circuits_return_errors_with_a_remedy() {
         let error = Circuit::from_json(&text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(words) && error.contains("; "), "{to}: {error}");
     }
-    // Long chains are allowed.
+    // A chain of 100,000 gates is valid.
     let gates: Vec<String> = (0..100_000).map(|i| format!("{{\"op\":\"not a\",\"a\":{}}}", i + 4)).collect();
     let long = text.replace(r#"{"op": "not a", "a": 1}"#, &format!("{},{{\"op\":\"a\",\"a\":0}}", gates.join(",")));
     let long = Circuit::from_json(&long.replace("\"outputs\": [2]", "\"outputs\": [3]")).unwrap();
@@ -252,7 +252,7 @@ fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
     value
 }
 
-/// Random values of an input in 64 states.
+/// Random values of an input in 64 states, one bit per state.
 fn cells(input: Input, seed: u32) -> u64 {
     let [low, high, ..] = Rng::new(seed, 11).block([input.channel, input.neighbour.into(), 0, 0]);
     u64::from(high) << 32 | u64::from(low)
@@ -310,8 +310,9 @@ fn drawings_contain_all_gates_and_wires_within_their_bounds() {
     }
 }
 
-/// Drawing of a chain of four gates, which starts at the middle one of nine inputs; this input is also the output. Inputs are drawn at x =
-/// 174, gates from 254 to 302, from 358 to 406 and so on. A wire bends in its middle; a long wire bends at a distance of 156 from its ends.
+/// The circuit is a chain of four gates. Its first gate reads the middle one of nine inputs, which is also the output. In the drawing,
+/// inputs are at x = 174. Gates extend from x = 254 to 302, from 358 to 406 and so on. A short wire bends in its middle; a long wire bends
+/// at a distance of 156 from its ends.
 #[test]
 fn wires_start_and_end_horizontally() {
     let mut circuit = Circuit::new("", false, 1);
@@ -334,7 +335,7 @@ fn wires_start_and_end_horizontally() {
     assert_eq!(wires, drawn);
 }
 
-/// Compiles and runs exported code, if compilers are installed.
+/// Compiles and runs exported code if compilers are installed.
 #[cfg(not(target_arch = "wasm32"))]
 mod compiled {
     use super::*;

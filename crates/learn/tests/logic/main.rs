@@ -1,4 +1,4 @@
-//! Logic: training of automata, and their circuits.
+//! //! Logic automata: their training and their circuits.
 
 mod automaton;
 mod check;

@@ -1,4 +1,4 @@
-//! Training of a population on a machine that runs on the CPU.
+//! //! Offloaded training of a population. The machine runs on the CPU.
 
 use learn::Fault;
 use learn::logic::automaton::GateForm;

@@ -1,4 +1,5 @@
-//! Memory estimates do not overflow where `usize` has 32 bits, as in a browser: sizes beyond the address space must not appear small.
+//! //! Memory estimates do not overflow if `usize` has 32 bits, as in a browser. Otherwise sizes beyond the address space would appear
+//! small.
 
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
@@ -9,7 +10,7 @@ use worlds::cube::Three;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Memory in bytes of an array of floats with these side lengths.
+/// Size in bytes of an f32 array with these side lengths.
 fn floats(lengths: &[u64]) -> u64 {
     4 * lengths.iter().product::<u64>()
 }
@@ -22,12 +23,13 @@ fn at_least(estimated: u64, least: u64) {
 #[test]
 fn deep_and_wide_networks_of_the_cube() {
     let net = |net: NetConfig| NetConfig { hidden: vec![4096], blocks: 32, ..net };
-    // Two layers per block, each 4096 by 4096; weights, two moments, gradients, and packed in two layouts.
+    // A block has two layers of 4096 by 4096 weights. Each weight needs six floats: the weight, its gradient, two moments, and two packed
+    // copies.
     let weights = floats(&[6, 2, 32, 4096, 4096]);
     let preset = SupervisedConfig::preset::<Three>(Signal::WalkLength);
     let supervised = SupervisedConfig { net: net(preset.net.clone()), ..preset };
     at_least(supervised.bytes::<Three>(), weights);
-    // Output of each layer, for its gradient.
+    // The output of each layer is kept for the gradient.
     let wide = SupervisedConfig { batch: 65_536, walk: 1, ..supervised };
     at_least(wide.bytes::<Three>(), weights + floats(&[2, 32, 65_536, 4096]));
     let preset = DqnConfig::preset(Preset::Tuned);
@@ -53,7 +55,7 @@ fn large_populations_of_automata() {
     let experiment = config.experiment().unwrap();
     let (shape, rollout) = (&experiment.architecture, &experiment.training);
     let cells = [rollout.width, rollout.height, rollout.batch, shape.channels].map(|n| n as u64);
-    // All states of all rollouts.
+    // The states of all steps of all rollouts are kept.
     let states = floats(&[256, 200, cells.iter().product()]);
     at_least(Population::bytes(&config).unwrap(), states);
 }

@@ -1,4 +1,4 @@
-//! A fault's description and remedy are separate sentences.
+//! //! The description and the remedy of a fault are separate sentences.
 
 use learn::Fault;
 

@@ -1,4 +1,4 @@
-//! Training steps offloaded to a machine that runs on the CPU are bit-identical to the learner's own.
+//! //! Offloaded training steps are bit-identical to local steps. The machine runs on the CPU.
 
 use graph::{Adam, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, Machine, TrainResult, TrainStateRef};

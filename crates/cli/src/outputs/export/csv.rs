@@ -1,4 +1,4 @@
-//! A table of comma-separated values, one row per iteration.
+//! //! A file of comma-separated values with one row per iteration.
 
 use super::row::{Row, cells};
 use anyhow::{Context, Result, anyhow};
@@ -20,7 +20,7 @@ pub struct Csv {
     path: PathBuf,
     file: File,
     schema: &'static Schema,
-    /// Iteration of the last row; 0 without rows.
+    /// Iteration of the last row; 0 if the table has no rows.
     last: u32,
 }
 
@@ -33,7 +33,7 @@ impl Csv {
         Ok(csv)
     }
 
-    /// Prepares the table for a run at `progress`: a new run empties the table, a resumed one keeps the rows up to `progress`.
+    /// Prepares the table for a run at `progress`: removes all rows for a new run, and the rows after `progress` for a resumed run.
     fn truncate_to(&mut self, progress: &Progress) -> Result<()> {
         let shown = self.path.display();
         self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
@@ -51,12 +51,12 @@ impl Csv {
 
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         self.truncate_to(progress)?;
-        // Adds the rows of the checkpoint that the file lacks.
+        // Adds the checkpoint's rows that the table lacks.
         history.iter().try_for_each(|row| self.row(row))
     }
 
     pub fn row(&mut self, row: &Row) -> Result<()> {
-        // The table may already have a row that was pending at the save.
+        // The table may already contain this row: at the save, the row was still waiting for its test.
         if row.metrics.progress.iteration <= self.last {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Csv {
         self.line(&line)
     }
 
-    /// Writes a line in one call, so that other programs never read a part of a row.
+    /// Writes a line in one call, so that other programs never read an incomplete row.
     fn line(&mut self, line: &str) -> Result<()> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("cannot write to {}", self.path.display()))
@@ -81,12 +81,13 @@ fn header(schema: &Schema) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// Formats a number as the shortest decimal that identifies it. A value that f32 represents exactly gets the shorter decimal of f32.
+/// Formats a number as the shortest decimal that is parsed as the same number. If f32 represents the value exactly, the decimal has f32
+/// precision.
 fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }
 
-/// Returns the number of bytes of a table that belong to the run up to `progress`, and the last iteration in them.
+/// Returns the number of bytes of the table up to the run's `progress`, and the last iteration in these bytes.
 fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u32), &'static str> {
     let header = header(schema) + "\n";
     if bytes.is_empty() {
@@ -100,7 +101,7 @@ fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u3
     }
     let (mut kept, mut last) = (header.len(), 0);
     let counts: Vec<String> = progress.counts.iter().map(|&count| number(count)).collect();
-    // The last line may be incomplete.
+    // Skips the last line if it has no line break: it may be incomplete.
     for line in bytes[kept..].split_inclusive(|&b| b == b'\n').filter(|line| line.ends_with(b"\n")) {
         let text = std::str::from_utf8(line).unwrap_or_default();
         let mut cells = text.trim_end().split(',');

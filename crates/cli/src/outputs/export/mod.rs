@@ -1,5 +1,5 @@
-//! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the room's columns, use the same
-//! records as the screen, and continue correctly when a run is resumed. A write error is reported once and never stops a run.
+//! //! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same columns and continue when a run
+//! is resumed. A write error is reported once and never stops a run.
 
 mod csv;
 mod row;
@@ -16,16 +16,16 @@ use std::io::Write;
 use std::path::Path;
 use tensorboard::TensorBoard;
 
-/// Files that the user requested for the metrics of a run.
+/// CSV table and TensorBoard folder of a run; `None` for an output that the user did not request.
 pub struct Exports {
     csv: Option<Csv>,
     tensorboard: Option<TensorBoard>,
-    /// Newest row, not yet written. It is written when its test has arrived or the next row begins.
+    /// Newest row, not yet written. It is written when its test has arrived, when the next row begins, or at the end.
     waiting: Option<Row>,
 }
 
 impl Exports {
-    /// Opens the files for a run at `progress`. Fails before training if a file cannot continue that run.
+    /// Opens the files for a run at `progress`. Returns an error if a file cannot be continued by that run.
     pub fn open(csv: Option<&Path>, tensorboard: Option<&Path>, schema: &'static Schema, progress: &Progress) -> Result<Exports> {
         Ok(Exports {
             csv: csv.map(|path| Csv::open(path, schema, progress)).transpose()?,
@@ -46,7 +46,7 @@ impl Exports {
                     wall_s: now_s - (progress.train_s - metrics.progress.train_s),
                 };
                 let mut history: Vec<Row> = began.history.iter().map(row).collect();
-                // The save may have preceded the test of the newest row.
+                // The checkpoint may contain the newest row without its test, which is still due.
                 self.waiting = history.pop_if(|newest| newest.test.is_none());
                 write_to(&mut self.csv, |csv| csv.begin(&history, progress));
                 write_to(&mut self.tensorboard, |board| board.begin(&history, progress));
@@ -61,7 +61,7 @@ impl Exports {
                     row.test = Some(test.clone());
                 }
             }
-            // Rows missing from the table are restored from the checkpoint on resume.
+            // A killed process writes no waiting row. On resume, the row is restored from the checkpoint.
             Record::Summary(_) => self.write_waiting(),
             _ => {}
         }
@@ -75,7 +75,7 @@ impl Exports {
     }
 }
 
-/// Writes to the sink; on an error, prints a warning and drops the sink.
+/// Writes to the output. After an error, prints a warning and drops the output.
 fn write_to<S>(sink: &mut Option<S>, write: impl FnOnce(&mut S) -> Result<()>) {
     if let Some(error) = sink.as_mut().and_then(|open| write(open).err()) {
         let _ = writeln!(std::io::stderr(), "warning: {error:#}; training continues without this file");

@@ -1,27 +1,28 @@
-//! Values of one iteration, for the CSV table and TensorBoard.
+//! //! Values of one iteration for the CSV table and TensorBoard.
 
 use run::protocol::{Column, Row as Numbers};
 use run::room::Schema;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Metrics of an iteration, and the test after it if there was one.
+/// Metrics of an iteration, and the test after the iteration if there was one.
 pub struct Row {
     pub metrics: Numbers,
     pub test: Option<Numbers>,
-    /// Seconds since 1970.
+    /// Seconds since the start of 1970.
     pub wall_s: f64,
 }
 
-/// A value of a row, with its names in the table and in TensorBoard.
+/// A named value of a row.
 pub struct Cell<'a> {
     pub name: String,
     pub unit: &'a str,
-    /// Heading in TensorBoard; empty for a column that only the table has.
+    /// Section of TensorBoard; empty for a value that only the table contains.
     pub group: &'a str,
     pub value: Option<f64>,
 }
 
-/// Cells of a row. The first cells are the iteration, counters and training time. Without a row, the cells have no values.
+/// Cells of a row: the iteration, counters and training time, then metrics, tests and time shares. Without a row, the cells have names but
+/// no values.
 pub fn cells<'a>(schema: &'a Schema, row: Option<&'a Row>) -> impl Iterator<Item = Cell<'a>> {
     let progress = row.map(|row| &row.metrics.progress);
     let cell = |name: &str, unit, group, value| Cell { name: name.into(), unit, group, value };

@@ -1,8 +1,7 @@
-//! Event files for TensorBoard.
+//! //! Event files for TensorBoard.
 //!
-//! An event file is a sequence of frames: length (u64), its masked CRC-32C, the bytes, their masked
-//! CRC-32C, all little-endian. The bytes are a protocol buffer `Event`; this module encodes the
-//! required fields directly.
+//! An event file is a sequence of frames. A frame contains a length (u64), the masked CRC-32C of the length, that number of bytes, and the
+//! masked CRC-32C of the bytes, all little-endian. The bytes are a protocol buffer `Event`. This module encodes the required fields itself.
 
 use super::row::{Row, cells, unix_s};
 use anyhow::{Context, Result, bail};
@@ -18,14 +17,14 @@ pub struct TensorBoard {
     path: PathBuf,
     file: File,
     schema: &'static Schema,
-    /// True if the folder already contains the run up to its newest save.
+    /// True if the folder already contains events of the run.
     continued: bool,
     /// Iteration of the last row in the folder.
     last: u32,
 }
 
 impl TensorBoard {
-    /// Creates a new file for this process; TensorBoard reads all files of a folder as one run.
+    /// Creates a new event file for this process. TensorBoard reads all event files of a folder as a single run.
     pub fn open(folder: &Path, schema: &'static Schema) -> Result<TensorBoard> {
         let shown = folder.display();
         if folder.exists() && !folder.is_dir() {
@@ -46,8 +45,8 @@ impl TensorBoard {
         Ok(board)
     }
 
-    /// Continues the folder at `progress`. If the folder already has events, starts a session, so that TensorBoard discards events of later
-    /// steps. Otherwise writes the rows of `history`.
+    /// Continues the run at `progress`. If the folder already has events, starts a TensorBoard session, so that TensorBoard discards events
+    /// of later steps. Otherwise writes the rows of `history`.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));
@@ -88,7 +87,7 @@ impl TensorBoard {
     }
 }
 
-// Fields of `Event`, `Summary`, `Summary.Value` and `SessionLog`, by number.
+// Field numbers of `Event`, `Summary`, `Summary.Value` and `SessionLog`.
 const WALL_TIME: u64 = 1;
 const STEP: u64 = 2;
 const FILE_VERSION: u64 = 3;
@@ -100,7 +99,7 @@ const VALUE_SIMPLE: u64 = 2;
 const SESSION_STATUS: u64 = 1;
 const SESSION_START: u64 = 1;
 
-// Wire types of fields.
+// Wire types of the protocol buffer format.
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const BYTES: u64 = 2;
@@ -139,7 +138,7 @@ fn frame(bytes: &[u8]) -> Vec<u8> {
     [&length[..], &masked(crc32c(&length)).to_le_bytes(), bytes, &masked(crc32c(bytes)).to_le_bytes()].concat()
 }
 
-/// Masks a CRC, as the format requires: a CRC of data that contains CRCs is weak.
+/// Masks a CRC as the format requires, because a CRC over data that contains CRCs is weak.
 fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn first_frame_has_the_published_crc() {
-        // First 12 bytes of every event file: the length 24 and its masked CRC.
+        // The first 12 bytes of every event file are the length 24 and its masked CRC.
         assert_eq!(frame(&[0; 24])[..12], [24, 0, 0, 0, 0, 0, 0, 0, 0xa3, 0x7f, 0x4b, 0x22]);
     }
 }

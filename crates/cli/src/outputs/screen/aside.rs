@@ -3,12 +3,12 @@
 
 use std::sync::mpsc::Receiver;
 
-/// Largest length of a line in bytes; longer lines are split.
+/// Maximum length of a captured line in bytes; longer lines are split.
 #[cfg(unix)]
 const MOST: u64 = 4096;
 
-/// A capture of standard error; dropping it restores standard error.
-#[cfg_attr(not(unix), allow(dead_code))] // never constructed on other systems
+/// A capture of standard error. Dropping the capture restores standard error.
+#[cfg_attr(not(unix), allow(dead_code))] // other systems never construct the capture
 pub struct StderrCapture {
     #[cfg(unix)]
     terminal: std::sync::Arc<std::os::fd::OwnedFd>,
@@ -17,7 +17,7 @@ pub struct StderrCapture {
 
 #[cfg(unix)]
 impl StderrCapture {
-    /// Redirects standard error into the capture; returns None if that fails.
+    /// Redirects standard error into the capture; returns `None` if that fails.
     pub fn start() -> Option<StderrCapture> {
         use std::io::{BufRead, BufReader, Read};
         use std::os::fd::AsFd;
@@ -25,7 +25,7 @@ impl StderrCapture {
         let (reader, writer) = std::io::pipe().ok()?;
         rustix::stdio::dup2_stderr(&writer).ok()?;
         let (sender, lines) = std::sync::mpsc::channel();
-        // The thread ends when standard error is restored, because that closes the pipe's last writer.
+        // The thread ends when standard error is restored, because restoring closes the last writer of the pipe.
         std::thread::spawn(move || {
             let mut reader = BufReader::new(reader);
             let mut line = Vec::new();
@@ -33,7 +33,7 @@ impl StderrCapture {
                 let text = crate::plain::text(String::from_utf8_lossy(&line).trim());
                 line.clear();
                 if !text.is_empty() && sender.send(text).is_err() {
-                    // Without a receiver, the pipe must still be drained so that writers do not block.
+                    // Without a receiver, the thread must still drain the pipe, so that writers do not block.
                     let _ = std::io::copy(&mut reader, &mut std::io::sink());
                     return;
                 }
@@ -42,11 +42,11 @@ impl StderrCapture {
         Some(StderrCapture { terminal: terminal.into(), lines })
     }
 
-    /// Returns a function that restores standard error, for the panic hook.
+    /// Returns a function for the panic hook that restores standard error.
     pub fn restorer(&self) -> impl Fn() + Send + Sync + 'static {
         let terminal = self.terminal.clone();
         move || {
-            // A failure cannot be reported without standard error.
+            // The error is ignored, because without standard error it cannot be reported.
             let _ = rustix::stdio::dup2_stderr(&*terminal);
         }
     }
@@ -82,7 +82,7 @@ mod tests {
         let before = inode();
         let capture = StderrCapture::start().unwrap();
         assert_ne!(inode(), before);
-        // A direct write, as C code does: the test harness captures Rust's own output.
+        // The test writes directly, as C code does, because the test harness captures Rust's own output.
         rustix::io::write(std::io::stderr(), b"error: XDG_RUNTIME_DIR is invalid\x1b[2J\n\n").unwrap();
         writeln!(std::io::stderr(), "{}", "x".repeat(5000)).unwrap();
         let mut lines = Vec::new();

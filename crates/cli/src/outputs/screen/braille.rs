@@ -1,10 +1,10 @@
-//! A canvas of braille dots, two by four in each terminal cell.
+//! //! A canvas of braille dots. Each terminal cell has two columns and four rows of dots.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 
-/// Bits of a braille cell, `[row][column]`.
+/// Bit of each dot in a braille character, indexed `[row][column]`.
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 pub struct Braille {
@@ -27,7 +27,7 @@ impl Braille {
         f64::from(self.area.height) * 4.0
     }
 
-    /// Draws a dot; (0, 0) is the top left. A dot outside the canvas is ignored.
+    /// Draws a dot. (0, 0) is the top left corner. Ignores a dot outside the canvas.
     pub fn dot(&mut self, x: f64, y: f64, color: Color) {
         if !(x >= 0.0 && y >= 0.0 && x < self.width() && y < self.height()) {
             return;
@@ -39,7 +39,7 @@ impl Braille {
 
     pub fn line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), color: Color) {
         let (dx, dy) = (x1 - x0, y1 - y0);
-        // Limits the work for lines far outside the canvas.
+        // The maximum limits the work for a line that extends far outside the canvas.
         let steps = dx.abs().max(dy.abs()).ceil().clamp(1.0, 2.0 * (self.width() + self.height()) + 1.0);
         for i in 0..=steps as u32 {
             let t = f64::from(i) / steps;

@@ -1,4 +1,5 @@
-//! Draws the full screen of a run with text and thin rules. The drawing has no state: equal screens give equal cells, as the tests require.
+//! //! Draws the full screen of a run with text and thin rules. Drawing has no state: equal screens produce equal cells, as the tests
+//! require.
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
@@ -17,7 +18,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
         return;
     }
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
-    // On a small terminal the lower part is omitted first; the curve has priority.
+    // On a small terminal the lower part is omitted before the curve.
     let lower = if area.height >= 20 { 7 } else { 0 };
     let keys = footer(screen, area.width.into());
     let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
@@ -58,7 +59,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
             chart(frame, chart_area, run, screen.chart_name());
             picture.draw(frame, beside, &run.values);
         }
-        // Without a picture the curve has the full width.
+        // If the room has no picture, the curve has the full width.
         None => chart(frame, upper, run, screen.chart_name()),
     }
     breakdown(frame, time, run);
@@ -115,7 +116,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, run: &RunView) {
     let (state, color) = match (&view.summary, view.running) {
         (Some(_), _) => ("ended", MARKED),
         (None, false) => ("paused", MARKED),
-        // On a narrow terminal the metrics have priority.
+        // On a narrow terminal the metrics have priority over the remaining time.
         (None, true) if 2 * remaining.len() <= usize::from(area.width) => (remaining.as_str(), FAINT),
         (None, true) => ("", FAINT),
     };
@@ -124,7 +125,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, run: &RunView) {
     let mut pair = |label: &str, value: &str, style: Style| {
         let gap = if spans.is_empty() { "" } else { "   " };
         let wanted = gap.len() + label.len() + 1 + value.chars().count();
-        // After the first pair that does not fit, all others are omitted.
+        // After the first pair that does not fit, all later pairs are omitted.
         let fits = wanted <= room;
         room = room.saturating_sub(wanted);
         if fits {
@@ -160,12 +161,12 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, run: &RunView) {
     frame.render_widget(Line::styled(state, Style::new().fg(color)).right_aligned(), area);
 }
 
-/// Colours of a chart's metrics.
+/// Colours of the metrics in a chart.
 const CURVES: [Color; 3] = [ACCENT, Color::Cyan, Color::Magenta];
-/// Colours of a chart's tests.
+/// Colours of the tests in a chart.
 const TESTS: [Color; 3] = [Color::Reset, Color::Cyan, Color::Magenta];
 
-/// Draws a chart over the first counter, with metrics, tests, the goal and knob changes.
+/// Draws a chart with metrics, tests, the goal and knob changes. The x axis is the room's first counter.
 fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     let [metrics, tests] = run.chart(name);
     let log = metrics.iter().chain(&tests).any(|(column, _)| column.log);
@@ -185,7 +186,7 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     if area.height < 3 || area.width < gutter + 8 {
         return;
     }
-    // Names of changed knobs are in a row above the curve.
+    // The row above the curve shows the names of changed knobs.
     let names = u16::from(!run.marks.is_empty() && area.height >= 6);
     let plot = Rect { x: area.x + gutter, y: area.y + names, width: area.width - gutter, height: area.height - 1 - names };
     let mut canvas = Braille::new(plot);
@@ -206,7 +207,7 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
             canvas.dot(x, y, *color);
             canvas.dot(x, y - 1.0, *color);
         }
-        // Without metrics, lines connect the tests.
+        // If the chart has no metrics, lines connect the tests.
         if lines.iter().all(Vec::is_empty) {
             points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), *color));
         }
@@ -220,7 +221,7 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     let buffer = frame.buffer_mut();
     canvas.render(buffer);
 
-    // If names overlap, the newest is drawn.
+    // If names of knobs overlap, only the newest change has its name drawn.
     let mut free_until = plot.right();
     for mark in run.marks.iter().rev() {
         let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;
@@ -234,7 +235,7 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     }
 
     for (row, label) in [0, plot.height / 2, plot.height - 1].into_iter().zip(&labels) {
-        // The middle label needs a height of at least five rows.
+        // The middle label is drawn only if the plot has at least five rows.
         if row == 0 || row == plot.height - 1 || plot.height >= 5 {
             let width = usize::from(gutter) - 1;
             buffer.set_string(area.x, plot.y + row, format!("{label:>width$}"), Style::new().fg(FAINT));
@@ -259,8 +260,8 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     }
 }
 
-/// Labels of the top, middle and bottom of an axis, with the fewest digits that show the differences between them to 1%. On a logarithmic
-/// axis the middle has a label only if it is a whole power of ten.
+/// Labels of the top, middle and bottom of an axis. They have the fewest digits that keep every label within 1% of the axis length. On a
+/// logarithmic axis, `values` are exponents of ten, and the middle has a label only if its exponent is whole.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
         return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
@@ -272,7 +273,7 @@ fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     };
     let largest = top.abs().max(bottom.abs());
     if largest >= 9995.0 {
-        // A metric prefix is used if the digits suffice.
+        // A metric prefix shortens the labels if its digits suffice.
         let short = values.map(|value| if value == 0.0 { "0".into() } else { short(value) });
         let digits = short.clone().map(|label| in_full(&label));
         if are_right(&digits) {
@@ -292,8 +293,8 @@ fn in_full(label: &str) -> String {
     format!("{number}e{}", 3 * power)
 }
 
-/// Round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis all these numbers are exponents of ten, and
-/// the ends are whole.
+/// Round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis, all these numbers are exponents of ten, and
+/// the ends are whole numbers.
 fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];
@@ -301,7 +302,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if log {
         return [low.floor(), high.ceil().max(low.floor() + 1.0)];
     }
-    // The axis is extended to 0 if 0 is near.
+    // The axis is extended to 0 if one end is near 0.
     let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
     let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
     let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 5.0);
@@ -309,7 +310,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
 }
 
-/// Smallest of 1, 2, 2.5, 5 or 10 times a power of ten that is at least `x`.
+/// Smallest number that is at least `x` and equals 1, 2, 2.5, 5 or 10 times a power of ten.
 fn nice_above(x: f64) -> f64 {
     if !(x.is_finite() && x > 0.0) {
         return 1.0;
@@ -318,7 +319,7 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Draws the metrics that the headline does not show, in two columns, and the digest.
+/// Draws the digest and the metrics that the headline does not show, in two columns.
 fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     let Some(row) = &run.metrics else { return };
     // The headline already shows the rates and the first metric.
@@ -359,7 +360,7 @@ fn breakdown(frame: &mut Frame, area: Rect, run: &RunView) {
         return;
     }
     let whole: f64 = run.shares.iter().sum();
-    // The shares are 0 before the first iteration.
+    // Before the first iteration, the shares are 0.
     if !(whole.is_finite() && whole > 0.0) {
         return;
     }
@@ -393,7 +394,7 @@ fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
 }
 
-/// Draws the live knobs; the chosen knob is always visible.
+/// Draws the live knobs. The chosen knob is always visible.
 fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     let live: Vec<&Knob> = screen.live_knobs().collect();
     if area.height == 0 || live.is_empty() {
@@ -406,7 +407,7 @@ fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     for (i, knob) in live.iter().enumerate().skip(first).take(height) {
         let value = screen.value(knob);
         let chosen = i == screen.chosen && screen.mode != Mode::Watching;
-        // Only the technical term before the colon; the note shows the full label.
+        // The list shows only the technical term before the colon; the note shows the full label.
         let term = knob.label.split(':').next().unwrap_or(knob.label);
         let width = if wide { 20 } else { 13 };
         let name = fitted(term, width);
@@ -442,7 +443,7 @@ fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'stati
     Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
 }
 
-/// Draws the note: a prompt, else a notice, else the help of the chosen knob.
+/// Draws the note: the prompt if there is one, else the notice, else the help of the chosen knob.
 fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
         (Mode::AskReset, _) => ("Start a new run? Unsaved training is lost. y / n".to_string(), MARKED),
@@ -491,7 +492,7 @@ fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     key_lines(keys, width)
 }
 
-/// The list of keys, with a sentence each.
+/// The list of keys, with a sentence about each key.
 fn key_words(screen: &Screen, width: usize) -> Text<'static> {
     const TRAINING: [(&str, &str); 11] = [
         ("space", "Pause or resume training."),
@@ -522,7 +523,7 @@ pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Lin
         let pair = [bold(*key), faint(format!(" {action}   "))];
         let wanted = pair.iter().map(Span::width).sum::<usize>();
         let line = lines.last_mut().expect("there is one");
-        // The gap after the last pair may exceed the width.
+        // Spaces after the last pair may exceed the width.
         if line.width() > 0 && line.width() + wanted > width + 3 {
             lines.push(Line::from(pair.to_vec()));
         } else {
@@ -542,7 +543,7 @@ mod tests {
     use ratatui::backend::TestBackend;
     use run::protocol::{Backend, Digest, Event, Mark, Progress, Row};
 
-    /// Screen of a partly trained run with one knob change.
+    /// Screen of a partly trained run in which one knob was changed.
     fn screen(mode: Mode, room: &str) -> Screen {
         let schema = run::room(room).unwrap().schema();
         let mut screen = screen_of(mode, room);
@@ -618,7 +619,7 @@ mod tests {
             let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
             assert!(tests.iter().all(|column| rows[2].contains(column.brief)), "{}", rows[2]);
             assert!(whole.contains(schema.counters[0].unit) && whole.contains("digest"), "{whole}");
-            // The test shares assume seven parts: 25%, or more in a room with fewer parts.
+            // The test sets seven shares, of which the first is 25%. A room with fewer parts shows a larger percentage.
             let part = format!("{} ", schema.parts[0].name);
             let after = whole.split(&part).skip(1).find_map(|text| text.get(..3)?.strip_suffix('%'));
             assert!(after.is_some_and(|share| share.parse::<u32>().unwrap() >= 25), "{whole}");
@@ -652,7 +653,7 @@ mod tests {
         let buffer = terminal.backend().buffer();
         let at = |row: u16, column: u16| buffer.cell((column, row)).unwrap();
         let row = (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
-        // A column is one percent: a space, the label's six columns, then the parts.
+        // In this width, one column of the bar is one percent. Column 0 is a margin, columns 1 to 6 are the label.
         let mut widths: Vec<(Color, u32)> = Vec::new();
         for x in 7..106 {
             match widths.last_mut() {
@@ -677,7 +678,7 @@ mod tests {
         run.variant.as_mut().unwrap().goal = None;
         only_curve.picture = None;
         let rows = rows(&only_curve, 80, 24);
-        // Dots are in the lowest rows on the left and in the upper rows on the right.
+        // The curve has dots in the lowest rows on the left and in the upper rows on the right.
         assert!(dots(&rows[9..12], 7..14) > 3, "{rows:#?}");
         assert_eq!(dots(&rows[8..12], 66..79), 0, "{rows:#?}");
         assert!(dots(&rows[4..7], 66..79) > 3, "{rows:#?}");
@@ -706,7 +707,7 @@ mod tests {
         assert_eq!(of(0.0, 2e-9), ["2e-9", "1e-9", "0e0"]);
         assert_eq!(labels([-2.0, -3.0, -4.0], true), ["1e-2", "1e-3", "1e-4"]);
         assert_eq!(labels([-2.0, -2.5, -3.0], true), ["1e-2", "", "1e-3"]);
-        // All labels of an axis differ.
+        // The three labels of an axis must differ.
         for scale in -12..12 {
             for (low, high) in [(0.0, 1.0), (0.99, 1.0), (-3.0, -2.9), (7.25, 7.26)] {
                 let [bottom, top] = bounds(low * 10f64.powi(scale), high * 10f64.powi(scale), false);

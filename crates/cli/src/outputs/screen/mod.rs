@@ -1,5 +1,5 @@
-//! State of the full screen: the displayed run, the user's selection, and the meaning of keys. It accesses neither the terminal nor
-//! the training: it receives keys and returns requests.
+//! //! State of the full screen: the displayed run, the user's selection, and the meaning of keys. This module accesses neither the
+//! terminal nor the training: it receives keys and returns requests.
 
 mod aside;
 pub mod braille;
@@ -21,29 +21,30 @@ pub const ACCENT: Color = Color::Green;
 pub const MARKED: Color = Color::Yellow;
 pub const FAINT: Color = Color::DarkGray;
 
-/// Display time of a notice.
+/// Display time of a notice. A notice of an error stays until the next notice.
 const NOTICE: Duration = Duration::from_secs(6);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
     Training,
-    /// The user is typing a value for the chosen knob.
+    /// The user is typing a value for the chosen knob. The string is the text so far.
     Typing(String),
     AskReset,
-    /// The run is stopping at the end of the current iteration.
+    /// The run stops at the end of the current iteration.
     Stopping,
     Watching,
 }
 
-/// A picture beside the curve. It sends questions to the run and draws the answers.
+/// A picture beside the curve. The picture puts questions to the run and draws the answers.
 pub trait Picture {
-    /// Next question for the run; None if the picture needs no answer. It is sent after the answer to the previous question.
+    /// Next question for the run; `None` if the picture needs no answer. The next question is sent after the answer to the previous
+    /// question.
     fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
     fn answer(&mut self, json: &[u8], now: Instant);
     fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);
 }
 
-/// Creates the picture for a room id and variant, if the room has one.
+/// Creates the picture for a room id and a variant; returns `None` if the room has no picture.
 pub type PictureFactory = fn(&str, &Variant) -> Option<Box<dyn Picture>>;
 
 pub struct Screen {
@@ -53,7 +54,7 @@ pub struct Screen {
     pub chosen: usize,
     /// Index of the chosen chart; None selects the first chart that has points.
     pub chart: Option<usize>,
-    /// The room's picture beside the curve.
+    /// The room's picture, drawn beside the curve.
     pub picture: Option<Box<dyn Picture>>,
     pictures: PictureFactory,
     /// True if the list of keys is shown instead of the curves.
@@ -63,13 +64,13 @@ pub struct Screen {
 
 pub enum Key {
     Request(Request),
-    /// End the run, or stop watching.
+    /// Ends the run, or stops watching.
     Quit,
     Nothing,
 }
 
 impl Screen {
-    /// A screen for a run of another process. It has no pictures, because pictures need answers from the run.
+    /// A screen for a run of another process. The screen has no picture, because a picture needs answers from the run.
     pub fn watching() -> Screen {
         Screen::new(Mode::Watching, |_, _| None)
     }
@@ -131,7 +132,7 @@ impl Screen {
                 self.keys = !was_open;
                 Key::Nothing
             }
-            // Only closes the list of keys.
+            // If the list of keys is open, Escape only closes the list.
             (_, KeyCode::Esc) if was_open => Key::Nothing,
             (Mode::Watching | Mode::Training, KeyCode::Char('c')) => self.next_chart(),
             (Mode::Watching, KeyCode::Char('q') | KeyCode::Esc) => Key::Quit,
@@ -182,7 +183,7 @@ impl Screen {
         Key::Request(Request::Command(command))
     }
 
-    /// The device that the run does not use.
+    /// The CPU if the run uses a GPU, otherwise the GPU.
     fn other_device(&self) -> DeviceWish {
         if self.view.device.as_ref().is_some_and(|device| device.on_gpu) { DeviceWish::Cpu } else { DeviceWish::Gpu }
     }
@@ -210,7 +211,7 @@ impl Screen {
         }
     }
 
-    /// Sets the chosen knob to the typed value, or shows a notice if the value is invalid.
+    /// Sets the chosen knob to the typed value. Shows a notice if the value is invalid.
     fn typed(&mut self) -> Key {
         let Mode::Typing(text) = std::mem::replace(&mut self.mode, Mode::Training) else {
             return Key::Nothing;
@@ -227,7 +228,7 @@ impl Screen {
     }
 
     fn set(&mut self, name: &'static str, value: Value) -> Key {
-        // Shown at once; the run confirms it at the end of its iteration.
+        // The screen shows the value at once. The run confirms it at the end of the iteration.
         if let Some(run) = &mut self.view.run {
             run.values.insert(name.into(), value.clone());
         }
@@ -235,7 +236,7 @@ impl Screen {
     }
 }
 
-/// Position of a value in its knob's range, from 0 to 1.
+/// Position of a value in its knob's range, from 0 to 1; 0 for a choice or a text.
 pub fn share(knob: &Knob, value: f64) -> f64 {
     let share = match knob.kind {
         KnobKind::Float { min, max, log: true } | KnobKind::Int { min, max, log: true } if min > 0.0 => {
@@ -248,7 +249,8 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Next value of a knob in the direction `by`: a round number within the knob's range, or the next option. None for a text.
+/// Next value of a knob, upwards if `by` is 1 and downwards if `by` is -1: a round number within the knob's range, or the next option.
+/// `None` for a text.
 fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
     match (knob.kind, value) {
         (KnobKind::Choice { options }, Value::Text(name)) => {
@@ -270,14 +272,14 @@ fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
             (value + step * f64::from(by)).round().clamp(min, max)
         }
         KnobKind::Float { min, max, log: true } => log_step(value, by).clamp(min, max),
-        // A large range from 0 uses logarithmic steps too.
+        // A large range also has logarithmic steps. The steps begin at 1000, because the range may begin at 0.
         KnobKind::Float { min, max, .. } if max - min > 1e4 => match (value <= 1e3, by > 0) {
             (true, true) if value < 1e3 => 1e3_f64.clamp(min, max),
             (true, false) => min,
             _ => log_step(value, by).clamp(min, max),
         },
         KnobKind::Float { min, max, .. } => {
-            // A fiftieth of the range, rounded down to 1, 2 or 5 times a power of ten.
+            // The step is a fiftieth of the range, rounded down to 1, 2 or 5 times a power of ten.
             let raw = (max - min) / 50.0;
             let power = 10f64.powf(raw.log10().floor());
             let step = [5.0, 2.0, 1.0].map(|m| m * power).into_iter().find(|s| *s <= raw).unwrap_or(power);
@@ -286,14 +288,14 @@ fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
     }
 }
 
-/// Moves a value by logarithmic steps, ten per power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
+/// Moves a value by logarithmic steps. There are ten steps per power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
 fn log_step(value: f64, by: i32) -> f64 {
     const STEPS: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0];
     let index = (value.log10() * 10.0).round() as i32 + by;
     tidy(STEPS[index.rem_euclid(10) as usize] * 10f64.powi(index.div_euclid(10)))
 }
 
-/// Rounds to seven significant digits, which removes rounding errors.
+/// Rounds to seven significant digits, which removes the rounding errors of earlier operations.
 fn tidy(x: f64) -> f64 {
     format!("{x:.6e}").parse().unwrap_or(x)
 }
@@ -303,7 +305,7 @@ pub(crate) mod tests {
     use super::*;
     use run::protocol::{Began, Named, Progress, Row};
 
-    /// `Began` record of a run of this room, with this history.
+    /// `Began` record for a run of this room with this history.
     pub(crate) fn began(room: &dyn run::AnyRoom, history: Vec<Row>) -> Record {
         let config = run::config_of(room);
         let knobs = room.knobs(&config.variant);

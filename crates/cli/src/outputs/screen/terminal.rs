@@ -1,4 +1,5 @@
-//! The full-screen terminal. It is drawn at most twenty times a second, on a thread that does no training, and restored at the end.
+//! //! The full-screen terminal. A thread that does no training draws it at most twenty times a second. The terminal is restored at the
+//! end.
 
 use super::aside::StderrCapture;
 use super::{Key, Mode, Screen, draw};
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 pub const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
 pub const DRAW_EVERY: Duration = Duration::from_millis(50);
 
-/// Shows updates until the summary arrives or the user quits. Fails without a terminal; the run is not affected.
+/// Shows updates until the summary arrives or the user quits. Returns an error if there is no terminal; the run itself continues.
 pub fn show(
     mut screen: Screen,
     requests: Option<&Sender<Request>>,
@@ -34,7 +35,7 @@ pub fn show(
     let mut terminal = FullScreen::start(signals)?;
     let keys = read_keys();
     let mut last_line = String::new();
-    // A failed send means that the run has just ended.
+    // A failed send is ignored, because it means that the run has just ended.
     let send = |request: Request| {
         if let Some(requests) = requests {
             let _ = requests.send(request);
@@ -48,8 +49,8 @@ pub fn show(
                     log(&record);
                     let last = matches!(*record, Record::Summary(_));
                     if matches!(*record, Record::Event(Event::Device(_))) {
-                        // The driver may have written over the screen, so everything is redrawn. (`Terminal::clear` queries the
-                        // cursor position, and the key-reading thread would receive the answer.)
+                        // The driver may have written over the screen, so everything is redrawn. `Terminal::clear` cannot be used: it
+                        // queries the cursor position, and the key-reading thread would receive the answer.
                         execute!(std::io::stdout(), Clear(ClearType::All))?;
                         terminal.terminal.swap_buffers();
                     }
@@ -65,7 +66,7 @@ pub fn show(
                     }
                 }
                 Err(TryRecvError::Empty) => break,
-                // A watched run stays on the screen after its end, until the user quits.
+                // The screen shows a watched run even after its end, until the user quits.
                 Err(TryRecvError::Disconnected) if screen.mode == Mode::Watching && screen.view.run.is_some() => {
                     break;
                 }
@@ -73,7 +74,7 @@ pub fn show(
             }
         }
         for line in terminal.stderr_lines() {
-            // Drivers may repeat a line.
+            // Drivers may write the same line repeatedly.
             if line != last_line {
                 last_line.clone_from(&line);
                 screen.show_stderr_line(line);
@@ -92,7 +93,7 @@ pub fn show(
         }
         terminal.draw(|frame| draw::draw(frame, &screen))?;
         let next = Instant::now() + DRAW_EVERY;
-        // Handles keys until the next drawing is due.
+        // Handles keys until it is time to draw again.
         loop {
             let key = match keys.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(key) => key.context(NO_KEYS)?,
@@ -112,8 +113,8 @@ pub fn show(
     }
 }
 
-/// Starts a thread that reads keys. A separate thread is needed because reading from a closed terminal never returns, and the run must
-/// still be able to end. The thread ends with the program.
+/// Starts a thread that reads keys. Reading from a closed terminal never returns, and the run must still be able to end, so the reading
+/// needs its own thread. The thread ends with the program.
 pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     let (sender, keys) = channel();
     std::thread::spawn(move || {
@@ -132,10 +133,10 @@ pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     keys
 }
 
-/// The terminal in full-screen mode; dropping it restores the terminal.
+/// The terminal in full-screen mode. Dropping this value restores the terminal.
 pub struct FullScreen {
     terminal: ManuallyDrop<DefaultTerminal>,
-    /// Capture of standard error; None if standard error is not a terminal or cannot be captured.
+    /// Capture of standard error; `None` if standard error is not a terminal or cannot be captured.
     stderr: Option<StderrCapture>,
     signals: &'static Signals,
     colourless: bool,
@@ -145,7 +146,7 @@ impl FullScreen {
     pub fn start(signals: &'static Signals) -> Result<FullScreen> {
         let stderr = if std::io::stderr().is_terminal() { StderrCapture::start() } else { None };
         let restorer = stderr.as_ref().map(StderrCapture::restorer);
-        // A panic restores the terminal before it prints its message, and stops the drawing.
+        // On a panic, this hook stops the drawing and restores standard error before the message is printed.
         let print_panic = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             signals.screen.store(false, Relaxed);
@@ -155,7 +156,7 @@ impl FullScreen {
         let terminal = ratatui::try_init().context("cannot draw on this terminal. Try again with --plain")?;
         signals.screen.store(true, Relaxed);
         let colourless = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        // `ManuallyDrop`: its own drop prints an error about the cursor if the terminal is closed.
+        // `ManuallyDrop`: dropping the terminal itself would print an error about the cursor if the terminal is closed.
         Ok(FullScreen { terminal: ManuallyDrop::new(terminal), stderr, signals, colourless })
     }
 
@@ -178,14 +179,14 @@ impl FullScreen {
 
 impl Drop for FullScreen {
     fn drop(&mut self) {
-        // Errors are ignored: a closed terminal needs no restoring.
+        // Errors are ignored, because a closed terminal need not be restored.
         let _ = ratatui::try_restore();
         let _ = execute!(std::io::stdout(), Show);
         self.signals.screen.store(false, Relaxed);
     }
 }
 
-/// Removes colours but keeps bold, dim and reversed, which would also be lost if the terminal backend omitted the colours.
+/// Removes colours but keeps bold, dim and reversed text. If the terminal backend removed the colours, it would also remove these styles.
 fn without_colours(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         (cell.fg, cell.bg) = (Color::Reset, Color::Reset);

@@ -1,5 +1,5 @@
-//! `hothouse eval backgammon`: measures a player's strength, in games with duplicate dice against another player, or on decisions
-//! that a strong player has evaluated.
+//! //! `hothouse eval backgammon`: measures a player's strength. The player plays games with duplicate dice against another player, or is
+//! scored on decisions that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
 use super::player::player;
@@ -81,10 +81,10 @@ impl VerbArgs for JudgeArgs {
     }
 }
 
-/// Number of simultaneous games, so that a network evaluates many boards in one batch.
+/// Number of simultaneous games. A network evaluates the boards of all these games in one batch.
 const PARALLEL_GAMES: usize = 64;
 
-/// A player of a game; GNU Backgammon also reports errors of its processes.
+/// A player of the duel. GNU Backgammon has its own variant, because its processes can fail.
 enum Contestant {
     Player(Box<dyn Player>),
     Gnubg(Gnubg),
@@ -115,7 +115,7 @@ fn run(args: &JudgeArgs, machine: &Machine, signals: &Signals) -> Result<()> {
                 .into()
         )),
         (against, decisions) => {
-            // Read first, so that an invalid file fails at once.
+            // The file is read before the player is created, so that an invalid file is reported at once.
             let decisions = decisions.as_deref().map(read).transpose()?;
             let mut player = named(&args.player, args.seed)?;
             if let Some(decisions) = decisions {
@@ -137,7 +137,7 @@ fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Res
     }
 }
 
-/// Largest number of GNU Backgammon processes. There is one per thread up to this limit.
+/// Maximum number of GNU Backgammon processes. Below this number, there is one process per thread.
 const MOST_PROGRAMS: usize = 16;
 
 #[derive(Serialize)]
@@ -173,9 +173,9 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
     let began = Instant::now();
     while !games.is_over() && !signals.stopping() {
         let stepped = games.advance(one.player(), other.player());
-        // Checked first: after an error, a player's moves are arbitrary.
+        // Errors of the players are checked before the game's own result, because a player's moves are arbitrary after an error.
         if let Err(error) = one.check().and_then(|()| other.check()) {
-            // Ctrl-C also ends the GNU Backgammon processes, which looks like an error.
+            // Ctrl-C also ends the GNU Backgammon processes, which causes the same error as a failure.
             std::thread::sleep(Duration::from_millis(50));
             if signals.stopping() {
                 break;
@@ -224,7 +224,7 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
     Ok(())
 }
 
-/// Formats a result, such as `+0.123 ± 0.020 points per game after 4,000 games`.
+/// Formats the result of a duel, such as `+0.123 ± 0.020 points per game after 4,000 games`.
 fn summary(tally: &Tally) -> String {
     let error = tally.standard_error().map_or(String::new(), |error| format!(" ± {error:.3}"));
     format!("{:+.3}{error} points per game after {} games", tally.mean(), grouped(tally.games()))

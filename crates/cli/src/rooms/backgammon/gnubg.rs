@@ -1,10 +1,11 @@
-//! GNU Backgammon as a player. Starts installed GNU Backgammon processes and connects to their external-player sockets. Each process
+//! //! GNU Backgammon as a player. Starts installed GNU Backgammon processes and connects to their external-player sockets. Each process
 //! receives one FIBS board at a time and answers with a move (`run::backgammon::fibs`).
 //!
-//! After an error, unanswered decisions get an arbitrary legal move. [`Gnubg::take_error`] returns the error, and the caller stops.
+//! After an error, every unanswered decision gets an arbitrary legal move. The caller stops when [`Gnubg::take_error`] returns the error.
 //!
-//! GNU Backgammon plays cubeless at a fixed number of plies, without noise and without pruning nets. The Jacoby rule, which is on by
-//! default, is turned off because it would void gammons here. The user's own settings are not read.
+//! GNU Backgammon plays without the doubling cube, at a fixed number of plies, without noise and without pruning nets. The Jacoby rule is
+//! on by default, and this module turns it off, because it would void gammons in games without the cube. The user's own settings are not
+//! read.
 
 use anyhow::{Context, Result, anyhow, bail};
 use run::backgammon::{Board, Player, Results, Roll, fibs};
@@ -14,14 +15,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Largest search depth. A deeper search takes minutes per move.
+/// Maximum search depth in plies. A deeper search takes minutes per move.
 pub const MOST_PLIES: u8 = 3;
-/// Time limit of an answer, by plies.
+/// Time limit of an answer, indexed by the search depth in plies.
 const TIMEOUT: [Duration; MOST_PLIES as usize + 1] =
     [Duration::from_secs(15), Duration::from_secs(30), Duration::from_secs(60), Duration::from_secs(900)];
-/// Time limit for a started process to listen on its socket.
+/// Time limit within which a started process must listen on its socket.
 const START: Duration = Duration::from_secs(30);
-/// Folders searched after `PATH`; Debian's /usr/games is not on every user's path.
+/// Folders that are searched after those of `PATH`. Not every user's `PATH` contains Debian's /usr/games.
 const FOLDERS: [&str; 3] = ["/usr/games", "/usr/local/games", "/usr/local/bin"];
 const INSTALL: &str = "Install it (Debian and Ubuntu: apt install gnubg; Fedora: dnf install gnubg; macOS: brew install \
                        gnubg) or play against random, linear or a checkpoint";
@@ -81,7 +82,7 @@ impl Player for Gnubg {
     }
 }
 
-/// Finds the program in the folders.
+/// Finds the executable of GNU Backgammon in the folders.
 fn find(mut folders: impl Iterator<Item = PathBuf>) -> Result<PathBuf> {
     let name = format!("gnubg{}", std::env::consts::EXE_SUFFIX);
     folders
@@ -91,20 +92,20 @@ fn find(mut folders: impl Iterator<Item = PathBuf>) -> Result<PathBuf> {
         .with_context(|| format!("GNU Backgammon is not installed. {INSTALL}"))
 }
 
-/// A connection to one process; dropping it ends the process.
+/// A connection to one process. Dropping the connection ends the process.
 struct Connection {
     lines: BufReader<TcpStream>,
-    /// None in tests, which connect to a mock server.
+    /// `None` in tests, which connect to a mock server.
     process: Option<OwnedProcess>,
     timeout: Duration,
 }
 
-/// A process that is killed on drop.
+/// A child process that is killed on drop.
 struct OwnedProcess(Child);
 
 impl Drop for OwnedProcess {
     fn drop(&mut self) {
-        // The process may already have ended.
+        // The error is ignored: the process may already have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -112,7 +113,7 @@ impl Drop for OwnedProcess {
 
 impl Connection {
     fn start(program: &PathBuf, plies: u8) -> Result<Connection> {
-        // Another program may take the free port before GNU Backgammon does; then another port is tried.
+        // Another program may take the free port before GNU Backgammon does. In that case, the next attempt uses a new port.
         let mut last = None;
         for _ in 0..3 {
             let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
@@ -174,10 +175,10 @@ impl Connection {
         Ok(Connection { lines: BufReader::new(stream), process: None, timeout })
     }
 
-    /// Version of the program, such as `1.07.001`.
+    /// Version of GNU Backgammon, such as `1.07.001`.
     fn version(&mut self) -> Result<String> {
         let mut line = self.exchange("version")?;
-        // Lines about the interface, boards and engine come first.
+        // Lines about the interface, boards and engine precede the version.
         for _ in 0..8 {
             if let Some(version) = line.trim().strip_prefix("Software: ") {
                 return Ok(version.chars().take(20).collect());
@@ -240,7 +241,7 @@ mod tests {
     const RECORDED: &str = include_str!("../../../../../tests/golden/backgammon_gnubg.txt");
     const VERSION: &str = "Interface: 2\nRFBF: 0\nEngine: 1.00\nSoftware: 1.07.001\n";
 
-    /// Connects to a mock server: `answer` returns the reply to a line, or None to close the connection.
+    /// Connects to a mock server. `answer` returns the reply to a line, or `None` to close the connection.
     fn mock(answer: impl Fn(&str) -> Option<String> + Send + 'static) -> Connection {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -260,7 +261,7 @@ mod tests {
         Connection::over(TcpStream::connect(address).unwrap(), Duration::from_millis(300)).unwrap()
     }
 
-    /// Parses the board and the roll of a question.
+    /// Parses the board and the roll from a line that was sent to the server.
     fn parse(question: &str) -> (Board, Roll) {
         let numbers: Vec<i32> = question.split(':').skip(6).map(|number| number.parse().unwrap()).collect();
         let (mut mine, mut theirs) = ([0; 25], [0; 25]);
@@ -276,7 +277,7 @@ mod tests {
         (board, Roll::new(numbers[27] as u8, numbers[28] as u8).unwrap())
     }
 
-    /// Answers with the move of the linear baseline.
+    /// Reply of a mock server that plays the move of the linear baseline.
     fn linear(question: &str) -> Option<String> {
         let (board, roll) = parse(question);
         let mut chosen = Vec::new();
@@ -320,11 +321,11 @@ mod tests {
             games.advance(&mut gnubg, &mut Linear::new()).unwrap();
             assert!(gnubg.take_error().is_none());
         }
-        // Both sides play alike, so that each pair of games cancels.
+        // Both players choose the same moves, so the two games of each pair cancel out.
         assert_eq!((games.tally().pairs, games.tally().points, games.tally().squares), (20, 0, 0));
     }
 
-    /// GNU Backgammon with a mock server that answers `lines` lines correctly and later lines with `wrong`.
+    /// GNU Backgammon with a mock server that answers the first `lines` lines correctly and all later lines with `wrong`.
     fn after(lines: usize, wrong: impl Fn(&str) -> Option<String> + Send + 'static) -> Gnubg {
         let remaining = std::cell::Cell::new(lines);
         let answer = move |line: &str| match remaining.get() {
@@ -351,7 +352,7 @@ mod tests {
         for (mut gnubg, reason) in cases {
             let mut games = Duel::new(3, 20, 4);
             let error = loop {
-                // The games continue with legal moves until the error is read.
+                // Until the error is taken, the games continue with legal moves.
                 games.advance(&mut Linear::new(), &mut gnubg).unwrap();
                 if let Some(error) = gnubg.take_error() {
                     break error.to_string();

@@ -1,5 +1,5 @@
-//! `hothouse moves`: serves the rules of a game to other programs, one line per answer. An invalid line changes nothing; its answer is an
-//! error with the remedy.
+//! //! `hothouse moves`: serves the rules of a game to other programs, with one line per answer. An invalid line changes no state. The
+//! answer to an invalid line is an error with a remedy.
 
 use crate::error::Usage;
 use crate::shell::VerbArgs;
@@ -36,7 +36,6 @@ impl VerbArgs for MovesArgs {
         HELP.into()
     }
 
-    /// Answers the lines of the calling program.
     fn run(self) -> Result<()> {
         let MovesArgs { game, stdio } = self;
         if game != "backgammon" {

@@ -1,5 +1,5 @@
-//! `hothouse play`: a game for the user on the full screen or in lines, or a player for other programs, which answers line by line or
-//! in batches.
+//! //! `hothouse play`. With `--stdio`, it serves a player to another program and answers single lines or batches. Otherwise the user plays
+//! a game on the full screen or in printed lines.
 
 use super::player::player;
 use super::screen;
@@ -47,10 +47,10 @@ pub struct PlayArgs {
     /// Seed of the dice [default: the clock]
     #[arg(long, value_name = "N", conflicts_with = "stdio")]
     seed: Option<u32>,
-    /// Start a new game even if the checkpoint contains an unfinished one; implied by --evals, --length, --no-cube and --seed
+    /// Start a new game even if the checkpoint contains an unfinished game; implied by --evals, --length, --no-cube and --seed
     #[arg(long, conflicts_with = "stdio")]
     new: bool,
-    /// Checkpoint file for the unfinished game [default: in a terminal, one in the user's cache]
+    /// Checkpoint file for the unfinished game [default: in a terminal, a file in the user's cache]
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     keep: Option<PathBuf>,
     /// Play in lines of text, even in a terminal

@@ -1,5 +1,5 @@
-//! The full screen of `hothouse play backgammon`. Keys become text commands (`table.rs`). The game runs on its own thread, so that the
-//! screen stays responsive while the agent computes. State and drawing do not depend on a terminal, so that tests can use them.
+//! //! The full screen of `hothouse play backgammon`. Keys become text commands of `table.rs`. The game runs on its own thread, so that the
+//! screen stays responsive while the agent computes. The state and the drawing do not depend on a terminal, so tests can use both.
 
 use super::table::{Effect, Game, GameOptions, depth_words, ending_words, hint_words, loss_text};
 use crate::format::{fitted, wrapped};
@@ -22,14 +22,14 @@ use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Smallest terminal size, in columns and rows.
+/// Minimum size of the terminal, in columns and rows.
 const LEAST: (u16, u16) = (60, 22);
-/// Smallest width in columns with hints beside the board.
+/// Minimum width of the terminal for hints beside the board, in columns.
 const BESIDE: u16 = 78;
-/// Smallest width in columns with a wide board.
+/// Minimum width of the terminal for a wide board, in columns.
 const WIDE: u16 = 92;
 const BOARD_ROWS: u16 = 15;
-/// Number of message lines that are kept.
+/// Maximum number of message lines that the screen keeps.
 const MESSAGES: usize = 100;
 /// Delay before the screen shows that the agent is thinking.
 const THINKING_DELAY: Duration = Duration::from_millis(200);
@@ -73,7 +73,7 @@ pub fn play(options: &GameOptions, host: Host, pool: &rayon::ThreadPool) -> Resu
     shown
 }
 
-/// Runs the game on its own thread and shows it. `first` is the first message.
+/// Runs the game on its own thread and shows it on the screen. `first` is the initial message.
 fn run_screen(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
     signals::listen()?;
     let mut screen = TableScreen::new(game.session.clone(), first);
@@ -87,7 +87,8 @@ fn run_screen(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<
     })
 }
 
-/// Handles requests until the channel closes or the user quits, and saves the game after each. The next answer reports a failed save.
+/// Handles requests until the channel closes or the user quits. Saves the game after each request; if the save fails, the next answer
+/// contains the error.
 fn serve(game: &mut Game, requests: &Receiver<Request>, answers: &Sender<Answer>) {
     let mut save_error: Option<String> = None;
     for request in requests {
@@ -119,7 +120,7 @@ fn answer(game: &mut Game, request: Request) -> Answer {
 fn show(screen: &mut TableScreen, requests: Sender<Request>, answers: &Receiver<Answer>) -> Result<()> {
     let mut terminal = FullScreen::start(&SIGNALS)?;
     let keys = read_keys();
-    // Keys that were typed while the agent was thinking.
+    // Keys that were typed while the agent was thinking. They are handled after the agent's answer.
     let mut typed: VecDeque<KeyEvent> = VecDeque::new();
     while !SIGNALS.stopping() {
         terminal.draw(|frame| draw(frame, screen))?;
@@ -128,7 +129,7 @@ fn show(screen: &mut TableScreen, requests: Sender<Request>, answers: &Receiver<
                 Ok(answer) if answer.quit => return Ok(()),
                 Ok(answer) => screen.answer(answer),
                 Err(RecvTimeoutError::Timeout) => {}
-                // The joining thread reports the error.
+                // The game thread has panicked. The caller that joins it reports the error.
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         } else if typed.is_empty() {
@@ -188,12 +189,12 @@ struct TableScreen {
     /// Error of the last request, if it failed.
     error: Option<String>,
     hint: Option<Analysis>,
-    /// Index of the chosen candidate of the hint.
+    /// Index of the chosen candidate in the hint.
     candidate: usize,
-    /// Index of the chosen legal step.
+    /// Index of the chosen step in `steps()`.
     step: usize,
     entry: String,
-    /// Time of the request that is not answered yet; None if all are answered.
+    /// Time at which the unanswered request was sent; `None` if there is no unanswered request.
     waiting_since: Option<Instant>,
 }
 
@@ -225,7 +226,7 @@ impl TableScreen {
         self.error = None;
         match answer.hint {
             Some(hint) if hint.candidates.is_empty() => {
-                // The hint before a roll is text only.
+                // Before a roll, a hint has text but no candidates.
                 self.add_messages(&hint_words(&hint));
                 self.hint = None;
             }
@@ -241,7 +242,7 @@ impl TableScreen {
         }
     }
 
-    /// Distinct legal steps in selection order: the checker on the highest point first.
+    /// Distinct legal steps in the order of selection: from the highest starting point to the lowest.
     fn steps(&self) -> Vec<Step> {
         let mut steps = self.session.legal.clone();
         steps.sort_by_key(|step| (std::cmp::Reverse(step.from), std::cmp::Reverse(step.to)));
@@ -278,7 +279,7 @@ impl TableScreen {
         }
     }
 
-    /// Handles a key during text entry, in which letters are not commands.
+    /// Handles a key while the user types a text. In this state, letters are not commands.
     fn entry_key(&mut self, code: KeyCode) -> Key {
         match code {
             KeyCode::Char(letter) if self.entry.len() < LONGEST_ENTRY => self.entry.push(letter),
@@ -310,7 +311,7 @@ impl TableScreen {
             KeyCode::Char('n') => return line("next"),
             KeyCode::Char('u') | KeyCode::Backspace => return line("undo"),
             KeyCode::Char('U') => return line("undo all"),
-            // A move begins with a number or `bar`, any other line with a colon.
+            // The first character of a typed move is a digit or the `b` of `bar`. Any other typed line begins with a colon.
             KeyCode::Char(letter @ ('0'..='9' | 'b' | ':')) => self.entry.push(letter),
             KeyCode::Esc => self.hint = None,
             KeyCode::Up | KeyCode::Down if !self.candidates().is_empty() => {
@@ -325,7 +326,7 @@ impl TableScreen {
         Key::Nothing
     }
 
-    /// Plays the chosen candidate or step. Without a choice, sends an empty line, which requests the next action.
+    /// Plays the chosen candidate or step. If nothing is chosen, sends an empty line, which requests the game's next action.
     fn enter(&mut self) -> Key {
         match (self.candidates().get(self.candidate), self.chosen_step()) {
             (Some(candidate), _) if self.session.phase == Phase::ToPlay => line(&candidate.text),
@@ -352,7 +353,7 @@ impl TableScreen {
         self.step = same[(at + if forward { 1 } else { same.len() - 1 }) % same.len()];
     }
 
-    /// Prompt for the user's next action, in one line.
+    /// One-line prompt for the user's next action.
     fn prompt(&self) -> String {
         let Session { may, phase, dice, names, cube, ending, .. } = &self.session;
         if self.waiting_since.is_some_and(|since| since.elapsed() > THINKING_DELAY) {
@@ -508,7 +509,7 @@ fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Text lines about both players and the cube beside the board, each with its row; and the free area between these lines.
+/// Text beside the board about both players and the cube. Returns each line with its row, and the area that the lines leave free.
 fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
     let strong = Style::new().add_modifier(Modifier::BOLD);
     let facts = |k: usize| {
@@ -550,7 +551,7 @@ fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)
     (rows, between)
 }
 
-/// Draws the agent's candidates, grouped by search depth; the chosen candidate is always visible.
+/// Draws the agent's candidates, grouped by search depth. The chosen candidate is always visible.
 fn candidates(frame: &mut Frame, area: Rect, screen: &TableScreen) {
     let width = usize::from(area.width);
     let text_width = width.saturating_sub(4 + 7 + 7).min(28);
@@ -580,7 +581,7 @@ fn candidates(frame: &mut Frame, area: Rect, screen: &TableScreen) {
 const MINE: char = '●';
 const THEIRS: char = '○';
 
-/// The board: twelve points above and below, `cell` columns each, and the bar between them.
+/// The drawn board: an upper and a lower half of twelve points each, `cell` columns per point, with the bar in the middle.
 struct Board<'a> {
     area: Rect,
     cell: u16,
@@ -591,7 +592,7 @@ struct Board<'a> {
 const MIDDLE: u16 = 7;
 
 impl Board<'_> {
-    /// First column of a point; 0 and 25 are the bar.
+    /// First column of a point. Points 0 and 25 are the bar.
     fn column(&self, point: u8) -> u16 {
         let half = 6 * self.cell;
         let inner = match point {
@@ -604,7 +605,7 @@ impl Board<'_> {
         self.area.x + 1 + inner
     }
 
-    /// Row of a point's k-th checker, counted from the edge.
+    /// Row of the checker with index `k` on a point. Index 0 is at the edge of the board.
     fn row(&self, upper: bool, k: u16) -> u16 {
         self.area.y + if upper { 2 + k } else { 12 - k }
     }
@@ -614,7 +615,7 @@ impl Board<'_> {
         self.frame(buffer);
         let candidate = self.screen.candidates().get(self.screen.candidate);
         let chosen = self.screen.chosen_step().filter(|_| candidate.is_none() && session.phase == Phase::ToPlay);
-        // Highlighted steps, in the user's point numbers.
+        // Steps to highlight, in the user's point numbers: those of the chosen candidate, or else the chosen step.
         let shown: Vec<Step> = match candidate {
             Some(candidate) => candidate.steps.clone(),
             None => chosen.into_iter().collect(),
@@ -641,14 +642,14 @@ impl Board<'_> {
             }
             if shown.iter().any(|step| step.to == point) {
                 let style = Style::new().fg(MARKED).add_modifier(Modifier::BOLD);
-                // A point has five rows; more checkers are shown as a number.
+                // A point has five rows. If there are more checkers, the last row shows their number.
                 if theirs == 0 && mine < 5 {
                     buffer.set_string(x, self.row(upper, mine.into()), "+", style);
                 }
                 buffer.set_style(label, style.add_modifier(Modifier::REVERSED));
             }
         }
-        // The opponent's bar checkers are above, the user's below.
+        // The opponent's checkers on the bar are in the upper half, the user's in the lower half.
         for (count, upper, mark) in [(position.theirs[25], true, THEIRS), (position.mine[25], false, MINE)] {
             let style = if upper { Style::new() } else { Style::new().fg(ACCENT) };
             self.pile(buffer, 25, upper, mark, count, style);
@@ -686,7 +687,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws checkers from the edge inwards; if they do not fit, the last row has their number.
+    /// Draws the checkers of a point from the edge inwards. If there are more than five, the last row shows their number.
     fn pile(&self, buffer: &mut Buffer, point: u8, upper: bool, mark: char, count: u8, style: Style) {
         let x = self.column(point) + if point == 25 { 1 } else { self.cell / 2 };
         for k in 0..5u16 {
@@ -701,7 +702,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the dice in the middle row: the user's on the right, the opponent's on the left. Played dice are faint.
+    /// Draws the dice in the middle row: the user's dice on the right, the opponent's on the left. Dice that were already played are faint.
     fn dice(&self, buffer: &mut Buffer) {
         let session = &self.screen.session;
         let mut all: Vec<(u8, bool)> = Vec::new();
@@ -759,7 +760,7 @@ mod tests {
         (game, screen)
     }
 
-    /// Saves a small untrained agent, which can give hints; returns the path of its checkpoint.
+    /// Saves the checkpoint of a small untrained agent, which can give hints. Returns the path of the checkpoint.
     fn agent(folder: &testkit::Scratch) -> String {
         let knobs = [("hidden".to_string(), 16.0.into())].into();
         let config = Config { knobs, ..run::config_of(run::room("backgammon").unwrap()) };
@@ -769,7 +770,7 @@ mod tests {
         file.to_str().unwrap().into()
     }
 
-    /// Handles a key and its request, as the two threads do.
+    /// Handles a key and then the request of the key. The real program does this on two threads.
     fn press(game: &mut Game, screen: &mut TableScreen, code: KeyCode) {
         if let Key::Request(request) = screen.key(code.into()) {
             let answer = answer(game, request);
@@ -793,7 +794,7 @@ mod tests {
         cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
     }
 
-    /// Counts a side's checkers on the drawn board, by marks and numbers.
+    /// Counts a player's checkers on the drawn board. For a pile with a number, adds the number instead of the drawn checkers.
     fn checkers(screen: &TableScreen, width: u16, mark: char) -> u32 {
         let rows = rows(screen, width, 24);
         let right = if width >= WIDE { 56 } else { 44 };
@@ -824,7 +825,7 @@ mod tests {
             }
             let may = screen.session.may;
             if !undone && !screen.session.steps.is_empty() {
-                // An unconfirmed step can be taken back.
+                // Undoes a step that is not confirmed yet.
                 let before = screen.session.steps.len();
                 press(&mut game, &mut screen, KeyCode::Char('u'));
                 assert_eq!(screen.session.steps.len(), before - 1);
@@ -834,7 +835,7 @@ mod tests {
             if may.confirm {
                 turns += 1;
             }
-            // On even turns, another checker and another die are chosen.
+            // On every second turn, the test chooses the next checker and the next die.
             if turns % 2 == 0 {
                 press(&mut game, &mut screen, KeyCode::Right);
                 press(&mut game, &mut screen, KeyCode::Down);
@@ -864,7 +865,7 @@ mod tests {
                 assert!(whole.contains(words), "{words} at {width} of\n{whole}");
             }
         }
-        // The last candidate is visible when it is chosen.
+        // When the last candidate is chosen, it is visible.
         (0..all.len() + 3).for_each(|_| press(&mut game, &mut screen, KeyCode::Down));
         let last = all.last().unwrap();
         let whole = rows(&screen, 60, 22).join("\n");
@@ -877,12 +878,12 @@ mod tests {
         press(&mut game, &mut screen, KeyCode::Up);
         let wanted = &all[all.len() - 2];
         press(&mut game, &mut screen, KeyCode::Enter);
-        // In a match the candidate's id also contains the match id.
+        // In a match, the candidate's id contains the match id after a colon.
         let board_of = |id: &str| id.split(':').next().unwrap().to_owned();
         assert_eq!(screen.session.position.id, board_of(&wanted.id), "{}", wanted.text);
         assert!(screen.candidates().is_empty() && screen.session.may.confirm && screen.session.may.undo);
         press(&mut game, &mut screen, KeyCode::Char('U'));
-        // An illegal typed move, then a legal one.
+        // Types an illegal move, then a legal move.
         write(&mut game, &mut screen, "24/2");
         assert!(rows(&screen, 60, 22).iter().any(|row| row == " 24/2▏"), "{:#?}", rows(&screen, 60, 22));
         press(&mut game, &mut screen, KeyCode::Enter);
@@ -892,7 +893,7 @@ mod tests {
         assert_eq!(screen.session.position.id, board_of(&all[0].id));
         press(&mut game, &mut screen, KeyCode::Enter);
         assert!(screen.messages.iter().any(|line| line.starts_with("The best of ")), "{:?}", screen.messages);
-        // Before a roll the hint is text about the cube decision.
+        // Before a roll, the hint is a text about the cube decision.
         while screen.session.phase != Phase::ToRoll {
             press(&mut game, &mut screen, KeyCode::Enter);
         }

@@ -1,5 +1,5 @@
-//! A game of `hothouse play backgammon`. Parses commands as lines of text, which are typed, read from a file or sent by the full
-//! screen (`screen.rs`), and draws the board as text. The run implements the rules and evaluates moves.
+//! //! A game of `hothouse play backgammon`. Parses commands, which are lines of text, and draws the board as text. A command is typed,
+//! read from a file, or sent by the full screen (`screen.rs`). The run implements the rules and evaluates moves.
 
 use crate::error::Usage;
 use crate::format::quoted;
@@ -33,7 +33,7 @@ Commands, one per line; most can be shortened to their first letter:
   save FILE        write the match as text (.mat) for GNU Backgammon and other programs
   help, quit";
 
-/// A match as text. It begins with, for example, `7 point match`.
+/// File kind of a match in text form. The text begins with, for example, `7 point match`.
 const MATCH: FileKind = FileKind {
     name: "match in text (.mat)",
     is_kind: |file| {
@@ -48,17 +48,17 @@ const MATCH: FileKind = FileKind {
 };
 const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };
 
-/// Options of a game. An option that is None has the value of the resumed game, or its default.
+/// Options of a game. If an option is `None`, the game has the option's value in the resumed game, or else the default.
 pub struct GameOptions<'a> {
     pub player: &'a str,
     pub evals: Option<u32>,
     pub length: Option<u16>,
     pub cube: bool,
     pub seed: Option<u32>,
-    /// True to start a new game even if the checkpoint contains an unfinished game.
+    /// True to start a new game even if the player's checkpoint contains an unfinished game.
     pub new: bool,
     pub save: Option<&'a Path>,
-    /// Checkpoint file for the game. Without it, an interactive game is saved in the user's cache.
+    /// Checkpoint file to which the game is saved. If it is `None`, an interactive game is saved in the user's cache.
     pub keep: Option<&'a Path>,
     /// True if the input is a terminal.
     pub interactive: bool,
@@ -67,25 +67,25 @@ pub struct GameOptions<'a> {
 pub struct Game {
     run: Run<Backgammon>,
     pub session: Session,
-    /// Engine for hints and reviews; None without a checkpoint.
+    /// Engine for hints and reviews; `None` if the opponent is a baseline.
     judge: Option<Engine>,
     save: Option<PathBuf>,
     keep: Option<PathBuf>,
-    /// True if the file contains the current state.
+    /// True if the file of `keep` contains the current state.
     saved: bool,
 }
 
 /// Effect of a command line on the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The game changed, or the user requested the board.
+    /// The game changed, or the user requested the board. The board must be drawn.
     Changed,
-    /// The command has only a message.
+    /// The command printed a message only.
     Message,
     Quit,
 }
 
-/// Plays in lines until the input ends or the user quits.
+/// Plays the game by text lines until the input ends or the user quits.
 pub fn play(options: &GameOptions, host: Host, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
     let mut first = String::new();
     let mut game = Game::start(options, host, &mut first)?;
@@ -101,7 +101,7 @@ pub fn play(options: &GameOptions, host: Host, input: &mut impl BufRead, output:
             Ok(Effect::Changed) => game.draw(&mut message),
             Ok(Effect::Message) => {}
             Ok(Effect::Quit) => return Ok(None),
-            // An illegal action changes nothing, and its error contains the remedy.
+            // An illegal action does not change the game. The error contains a remedy.
             Err(error) => return Ok(Some(format!("error: {error:#}"))),
         }
         if let Err(error) = game.save_if_changed() {
@@ -118,7 +118,7 @@ fn untrained_run(host: Host) -> Result<Run<Backgammon>> {
 }
 
 impl Game {
-    /// Starts a new game, or resumes the one in the checkpoint.
+    /// Starts a new game, or resumes the game in the player's checkpoint.
     pub fn start(options: &GameOptions, host: Host, message: &mut String) -> Result<Game> {
         if let Some(path) = options.save {
             files::check(path, FileKind { next: "Name another file with --save", ..MATCH })?;
@@ -141,7 +141,8 @@ impl Game {
         };
         let start_new = options.new || !options.cube || options.evals.is_some() || options.length.is_some() || options.seed.is_some();
         let saved: Option<Session> = ask(&mut run, json!({ "ask": "session" }))?;
-        // A game against a baseline is saved with an untrained agent.
+        // A game against a baseline is saved with an untrained agent, because every checkpoint contains an agent. The opponent is then the
+        // player that the saved game names.
         if let Some([_, Some(engine)]) = saved.as_ref().map(|session| session.setup.seats)
             && run.progress().iteration == 0
         {
@@ -164,9 +165,10 @@ impl Game {
         let judge = can_evaluate.then_some(Engine { evals: engine.evals.max(100), ..engine });
         let keep = match options.keep {
             Some(path) => Some(path.to_path_buf()),
-            // A game from the cache is saved to its file; a run's checkpoint is not changed.
+            // A resumed game from the cache is saved to the same file. A game in a run's checkpoint is not saved back, so that the
+            // checkpoint does not change.
             None if resumes && saves::is_game(Path::new(options.player)) => Some(PathBuf::from(options.player)),
-            // Without a writable cache the game is not saved.
+            // If the cache is not writable, the game is not saved.
             None if options.interactive => saves::fresh_game("backgammon", session.setup.seed).ok(),
             None => None,
         };
@@ -185,7 +187,7 @@ impl Game {
         Ok(())
     }
 
-    /// Saves the game and the match; returns the closing text with the score and the resume command.
+    /// Saves the game and the match. Returns the closing text, which contains the score and the command to resume.
     pub fn finish(&mut self) -> Result<String> {
         let mut last = format!("{} : {}", self.session.score[0], self.session.score[1]);
         if let Some(path) = self.save.clone() {
@@ -199,7 +201,7 @@ impl Game {
                 let (program, file) = (quoted(&program), quoted(&path.to_string_lossy()));
                 write!(last, "\nresume with  {program} play backgammon {file}")?;
             } else if saves::is_game(path) {
-                // A finished game cannot be resumed.
+                // A finished match needs no file, because it cannot be resumed.
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -208,14 +210,14 @@ impl Game {
 
     pub fn act(&mut self, act: &Act) -> Result<(), RunError> {
         let after: Session = ask(&mut self.run, json!({ "ask": "act", "act": act }))?;
-        // Unconfirmed steps of a turn do not count as a change.
+        // Unconfirmed steps of a turn are not a change that must be saved.
         let state = |session: &Session| (session.game, session.moves.len(), session.dice, session.phase);
         self.saved &= state(&self.session) == state(&after);
         self.session = after;
         Ok(())
     }
 
-    /// Runs a line as a command and appends its output to `message`. The caller draws the board.
+    /// Runs a line as a command and appends its output to `message`. The caller draws the board if the returned effect requires it.
     pub fn run_line(&mut self, line: &str, message: &mut String) -> Result<Effect> {
         let mut words = line.split_whitespace();
         let (word, rest) = (words.next().unwrap_or("").to_ascii_lowercase(), words.next());
@@ -297,7 +299,7 @@ impl Game {
         Ok(())
     }
 
-    /// Reviews the last cube decision. With `errors_only`, reports errors of at least 0.04 only.
+    /// Reviews the last cube decision. With `errors_only`, reports the decision only if it loses at least 0.04 points.
     fn judge_cube(&mut self, message: &mut String, errors_only: bool) -> Result<()> {
         let Some(engine) = self.judge else { return Ok(()) };
         let review: Option<CubeReview> = ask(&mut self.run, json!({ "ask": "review_cube", "engine": engine }))?;
@@ -317,7 +319,7 @@ impl Game {
         Ok(())
     }
 
-    /// Plays all replies of the opponent.
+    /// Plays the opponent's actions until it is the user's turn.
     pub fn play_replies(&mut self, message: &mut String) -> Result<()> {
         while self.session.may.reply {
             self.act(&Act::Reply)?;
@@ -371,14 +373,14 @@ impl Game {
     }
 }
 
-/// Returns true for a game of the user against an engine if the game has begun and the match is not over.
+/// Returns true if the game can be resumed: a user plays against an engine, the game has begun, and the match is not over.
 fn can_resume(session: &Session) -> bool {
     let over = session.ending.as_ref().is_some_and(|ending| ending.match_over);
     let begun = session.game > 1 || !session.moves.is_empty() || session.dice.is_some();
     matches!(session.setup.seats, [None, Some(_)]) && begun && !over
 }
 
-/// Result of a game from the first seat's point of view.
+/// Text of a game's result from the first seat's point of view.
 pub fn ending_words(ending: &Ending) -> String {
     let won = if ending.winner == 0 { "You win" } else { "You lose" };
     let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
@@ -386,7 +388,7 @@ pub fn ending_words(ending: &Ending) -> String {
     format!("{won}{level}, {} {points}.", ending.points)
 }
 
-/// Text of an analysis: the equities of the position before a roll, else the ten best moves.
+/// Text of an analysis. Before a roll, the text contains the equities of the position. After a roll, it contains the ten best moves.
 pub fn hint_words(hint: &Analysis) -> String {
     let mut message = String::new();
     if let Some(outlook) = &hint.outlook {
@@ -413,12 +415,13 @@ pub fn hint_words(hint: &Analysis) -> String {
     message
 }
 
-/// Equity loss of a move compared with the best move. Empty for the best move, and for an unsearched move in a list with searched moves.
+/// Text of the points that a move loses compared with the best move. The text is empty for the best move, and for an unsearched move if
+/// other moves were searched.
 pub fn loss_text(candidate: &Candidate) -> String {
     candidate.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
 }
 
-/// Search depth of an evaluation; None for an exact evaluation.
+/// Text of an evaluation's search depth; `None` for an exact evaluation.
 pub fn depth_words(depth: Depth) -> Option<&'static str> {
     match depth {
         Depth::Rolls { .. } => Some("1-ply, all 21 rolls"),

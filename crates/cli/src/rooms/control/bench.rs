@@ -1,4 +1,4 @@
-//! Time to solve CartPole, measured over whole processes of this program.
+//! //! Benchmark of the time to solve CartPole. It measures whole processes of this program.
 
 use crate::host::Machine;
 use crate::shell::Emit;
@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const SEEDS: std::ops::RangeInclusive<u32> = 101..=120;
-/// Step limit; a run that reaches it counts as unsolved.
+/// Step limit of a run. A run that reaches the limit counts as unsolved.
 const CAP_STEPS: &str = "20_000_000";
 
-/// Measures whole processes, as a user waits for them. No preset was tuned on these twenty seeds, and each solution is confirmed on
-/// fresh episodes.
+/// Measures the time of whole processes, which is the time that a user waits. No preset was tuned on these twenty seeds. Every solution is
+/// confirmed on fresh episodes.
 pub fn solve(machine: &Machine, emit: Emit) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's executable")?;
     let (mut times_s, mut solved) = (Vec::new(), 0);

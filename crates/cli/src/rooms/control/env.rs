@@ -1,5 +1,5 @@
-//! `hothouse env`: serves an environment to another program, one JSON object per line and one answer to each line. An invalid line changes
-//! nothing; its answer is an error with the remedy.
+//! //! `hothouse env`: serves an environment to another program. Every request and every answer is a JSON object on one line. An invalid
+//! line changes no state; its answer is an error with a remedy.
 
 use crate::error::Usage;
 use crate::shell::VerbArgs;
@@ -51,7 +51,7 @@ impl VerbArgs for EnvArgs {
         help()
     }
 
-    /// Answers the lines of the calling program, or describes the environment if `--stdio` is absent.
+    /// Serves the environment if `--stdio` is set. Otherwise prints a description of the environment.
     fn run(self) -> Result<()> {
         let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
         if self.stdio {
@@ -61,7 +61,7 @@ impl VerbArgs for EnvArgs {
     }
 }
 
-/// Answers each line until the input ends.
+/// Answers each input line with one output line until the input ends.
 fn serve(env: &mut Env, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
     converse(input, output, |line| {
         let answer = match line {
@@ -91,7 +91,7 @@ fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
     }
 }
 
-/// Parses an action: a whole number for discrete actions, a list of one number for continuous ones.
+/// Parses an action. A discrete action is a whole number; a continuous action is a list of one number.
 fn action(actions: Actions, value: &Value) -> Option<Action> {
     match actions {
         Actions::Choices(_) => value.as_u64()?.try_into().ok().map(Action::Choice),
@@ -113,7 +113,7 @@ fn action_example(actions: Actions) -> &'static str {
     }
 }
 
-/// Description of an environment for a person.
+/// Description of an environment for a human reader.
 fn described(spec: &Spec) -> String {
     let actions = match spec.actions {
         Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
@@ -132,7 +132,7 @@ fn described(spec: &Spec) -> String {
     )
 }
 
-/// Help text after the options.
+/// Help text that follows the options.
 fn help() -> String {
     let mut text = String::from("Environments:\n");
     for spec in run::control::env::specs() {
@@ -169,7 +169,7 @@ mod tests {
     fn invalid_lines_get_one_answer_each() {
         let mut lines = vec![b'['; 3 * LINE_BYTES as usize];
         lines.extend_from_slice(b"\n\xff\xfe\n");
-        // A line of the longest valid length, then a last line without a line break.
+        // Adds a line of the maximum length, then a last line without a line break.
         lines.resize(lines.len() + LINE_BYTES as usize - 1, b' ');
         lines.extend_from_slice(b"\n{\"reset\":{\"seed\":1}}");
         let answers = talk("CartPole-v1", &lines);

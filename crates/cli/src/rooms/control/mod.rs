@@ -1,4 +1,4 @@
-//! Terminal commands and picture of the control room.
+//! //! Terminal commands of the control room, and its picture.
 
 mod bench;
 mod env;
@@ -45,7 +45,7 @@ impl RoomShell for Shell {
         bench::solve(machine, emit)
     }
 
-    /// Returns the mean, lowest and highest return over fresh episodes.
+    /// Returns the mean, lowest and highest return over newly drawn episodes.
     fn test(&self, bytes: &[u8], episodes: Option<u32>, seed: u32, host: Host) -> Option<Result<Row>> {
         let test = || {
             let mut run = Run::<Control>::restore(bytes, host)?;

@@ -1,4 +1,5 @@
-//! Picture of some training environments in real time: carts with poles for CartPole, and points in a plane for other environments.
+//! //! Picture of some training environments in real time. CartPole environments are drawn as carts with poles, other environments as
+//! points in a plane.
 
 use crate::format::{fitted, grouped};
 use crate::outputs::screen::braille::Braille;
@@ -12,9 +13,9 @@ use run::protocol::{Knobs, Value, Variant};
 use serde::Deserialize;
 use std::time::Instant;
 
-/// Half the length of CartPole-v1's track in metres.
+/// Half of the length of CartPole-v1's track, in metres.
 const TRACK_M: f64 = 2.4;
-/// Length of the pole as a share of its cell's height.
+/// Length of the drawn pole, as a share of the height of an environment's cell.
 const POLE_SHARE: f64 = 0.78;
 
 pub struct Environments {
@@ -59,7 +60,7 @@ impl Environments {
     fn poles(&self, frame: &mut Frame, area: Rect, knobs: &Knobs) {
         let states: Vec<[f32; 2]> = self.clip.now().map(|observation| [observation[0], observation[2]]).collect();
         let plot = Rect { height: area.height - 1, ..area };
-        // Characters are about twice as high as wide, so the cells are nearly square.
+        // A terminal character is about twice as high as wide. These numbers of rows and columns make the cells nearly square.
         let rows = (plot.height / 4).clamp(1, 5);
         let columns = (plot.width / 9).clamp(1, 6);
         let shown = usize::from(rows * columns).min(states.len());
@@ -114,7 +115,7 @@ impl Picture for Environments {
     }
 }
 
-/// Answer to a `frame` question. Observations are f32 values as bytes.
+/// Answer to a `frame` question. `observations` contains the bytes of f32 values.
 #[derive(Deserialize)]
 struct Answer {
     shown: u32,
@@ -123,7 +124,7 @@ struct Answer {
     observations: Vec<u8>,
 }
 
-/// Consecutive steps of the shown environments. Layout: `[steps][shown/32, rounded up][features][32]`
+/// Consecutive steps of the shown environments. Layout of `observations`: `[steps][shown/32, rounded up][features][32]`.
 #[derive(Default)]
 struct Stretch {
     shown: usize,
@@ -151,13 +152,14 @@ impl Stretch {
     }
 }
 
-/// Plays a stretch in real time. Training is much faster than real time, so at its end the newest stretch replaces it.
+/// Plays a stretch in real time. At the end of the stretch, the newest stretch replaces it. Steps between the two are skipped, because
+/// training is much faster than real time.
 #[derive(Default)]
 struct Clip {
     stretch: Stretch,
     since: Option<Instant>,
     step_s: f64,
-    /// Observations of the shown environments, one after the other.
+    /// Current observations of the shown environments, environment by environment.
     now: Vec<f32>,
 }
 
@@ -171,7 +173,7 @@ impl Clip {
         }
     }
 
-    /// Advances to the step that is due at time `at`. Returns true if a new stretch is needed.
+    /// Advances to the step for time `at`. Returns true if the stretch has ended or none is loaded.
     fn seek(&mut self, at: Instant) -> bool {
         let Some(since) = self.since else { return true };
         let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;
@@ -227,7 +229,7 @@ mod tests {
             let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
             let config = run::protocol::Config { knobs: knobs.into(), ..config };
             let mut run = run::begin(config, host).unwrap();
-            // The run records observations after the first question.
+            // The run records observations only after the first question.
             run.ask(serde_json::json!({ "ask": "frame" })).unwrap();
             run.command(run::protocol::Command::Step).unwrap();
             while run.advance(0.0) {}

@@ -1,5 +1,5 @@
-//! `hothouse solve`: trains every environment with its preset until it is solved, for several seeds, and prints a table of times.
-//! The run decides when it is solved ([`Goal`]).
+//! //! `hothouse solve`: trains every environment with its preset and several seeds until it is solved, and prints a table of times. The
+//! run itself decides when the environment is solved ([`Goal`]).
 
 use crate::args::MachineArgs;
 use crate::args::values::count;
@@ -25,15 +25,15 @@ struct Row {
     variant: String,
     seed: u32,
     solved: bool,
-    /// Mean return of the last test or confirmation; None before the first test.
+    /// Mean return in the last test or confirmation; `None` before the first test.
     mean_return: Option<f64>,
-    /// Number of tests that reached the goal without confirmation.
+    /// Number of tests that reached the goal but were not confirmed.
     attempts: u32,
     steps: u64,
     seconds: f64,
 }
 
-/// Results of one environment.
+/// Results over all seeds of one environment.
 #[derive(Debug, Serialize)]
 struct Total {
     variant: String,
@@ -66,7 +66,7 @@ pub struct SolveArgs {
         allow_negative_numbers = true, value_name = "N",
     )]
     seeds: u32,
-    /// First seed; the others are consecutive
+    /// First seed of each environment. The other seeds are the next numbers
     #[arg(
         long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1_000_000),
         allow_negative_numbers = true, value_name = "N",
@@ -91,7 +91,7 @@ impl VerbArgs for SolveArgs {
     }
 }
 
-/// An environment and its goal.
+/// An environment to solve, and its goal.
 struct Task {
     id: &'static str,
     goal: Goal,
@@ -156,7 +156,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
     }
 }
 
-/// Trains until the environment is solved or the step limit is reached; returns None if the user stops it.
+/// Trains until the environment is solved or the step limit is reached. Returns `None` if the user stops the run.
 fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Signals) -> Result<Option<Row>> {
     let began = Instant::now();
     let seed = config.seed;
@@ -189,7 +189,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
 }
 
 fn total(task: &Task, rows: Vec<Row>) -> Total {
-    // The time of an unsolved run is infinite.
+    // For the median, the time of an unsolved run is infinite.
     let time = |row: &Row| if row.solved { row.seconds } else { f64::INFINITY };
     let mut by_time: Vec<&Row> = rows.iter().collect();
     by_time.sort_by(|a, b| time(a).total_cmp(&time(b)));

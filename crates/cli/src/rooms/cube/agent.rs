@@ -1,4 +1,4 @@
-//! Cube agents and their search options.
+//! //! Cube agents and their search options.
 
 use crate::args::values::{count, number, up_to_a_million};
 use crate::error::Usage;
@@ -13,17 +13,17 @@ use run::{AnyRun, Host, Run, RunError};
 use serde_json::json;
 use std::path::Path;
 
-/// Search options; the defaults are the variant's.
+/// Search options. The variant defines the defaults.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MethodArgs {
     /// Search method: greedy, beam, astar, or exact (by the table of all distances, 2x2x2 only)
     #[arg(long, value_parser = search, value_name = "METHOD")]
     pub method: Option<SearchKind>,
-    /// States per level of a beam (a beam that fails is doubled until --nodes), or per expansion of A* [default: 256 for the 2x2x2,
-    /// 4096 or more for the 3x3x3]
+    /// States per level of a beam, or per expansion of A*. A beam that fails is repeated with twice the width, up to --nodes [default: 256
+    /// for the 2x2x2, 4096 or more for the 3x3x3]
     #[arg(long, value_parser = up_to_a_million, allow_negative_numbers = true, value_name = "N")]
     width: Option<u32>,
-    /// Weight of the moves made against the estimated moves left, in A*
+    /// Weight of the moves made so far, for A*. The estimated number of remaining moves has weight 1
     #[arg(long, value_parser = weight, allow_negative_numbers = true, value_name = "W")]
     weight: Option<f32>,
     /// Largest number of generated states
@@ -90,7 +90,7 @@ pub fn solve(run: &mut Run<Cube>, facelets: &str, method: SolveMethod) -> Result
     ask(run, json!({ "ask": "solve", "facelets": facelets, "method": method }))
 }
 
-/// Runs a search to its end while the run is paused; returns None if the user stops the search.
+/// Runs a search to its end, without training. Returns `None` if the user stops the search.
 pub fn search_to_end(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
     let mut view = solve(run, facelets, method)?;
     while !view.done {
@@ -107,15 +107,15 @@ pub fn search_to_end(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, s
     Ok(Some(view))
 }
 
-/// Name of a cube size: `2x2x2`
+/// Name of a cube of this size, such as `2x2x2`.
 pub fn cube_name(size: u32) -> String {
     format!("{size}x{size}x{size}")
 }
 
-/// Splits an error into the problem and the remedy.
+/// Splits the text of an error into the problem and the remedy.
 pub fn problem_and_remedy(error: &RunError) -> (String, String) {
     let (problem, remedy) = (error.what(), error.next_step());
-    // Errors of lower layers contain both, separated by a semicolon.
+    // An error of a lower layer contains the problem and the remedy in one text, separated by a semicolon.
     match problem.split_once("; ") {
         Some((problem, remedy)) if error.next_step().is_empty() => (problem.into(), remedy.into()),
         _ => (problem, remedy),

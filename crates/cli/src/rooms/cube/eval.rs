@@ -1,5 +1,5 @@
-//! `hothouse eval cube`: tests an agent with greedy play from every state of the 2x2x2, and with a search from uniformly random states,
-//! grouped by their distance if it is known.
+//! //! `hothouse eval cube`: tests an agent with greedy play from every state of the 2x2x2, and with a search from uniformly random states.
+//! If distances to the solved state are known, the results are grouped by distance.
 
 use super::agent::{MethodArgs, metric, puzzle, restored, search_to_end};
 use crate::args::MachineArgs;
@@ -40,24 +40,24 @@ pub struct EvalArgs {
     machine: MachineArgs,
 }
 
-/// Results for the states of one distance, or for all states.
+/// Results for the states at one distance, or for all states.
 #[derive(Clone, Default, Serialize)]
 struct Statistics {
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<usize>,
     states: u32,
-    /// Share of solved states.
+    /// Share of the states that were solved.
     solved: f64,
-    /// Share of states solved in the fewest moves.
+    /// Share of the states that were solved in the minimum number of moves; `None` if distances are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     optimal: Option<f64>,
-    /// Mean number of moves beyond the fewest, over solved states.
+    /// Mean number of moves above the minimum, over the solved states; `None` if distances are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     excess: Option<f64>,
-    /// Mean number of moves of a solution.
+    /// Mean number of moves, over the solved states.
     #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<f64>,
-    /// Mean duration of a search in milliseconds.
+    /// Mean duration of a search in milliseconds; `None` for greedy play.
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<f64>,
 }
@@ -66,9 +66,9 @@ struct Statistics {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Line {
     Greedy {
-        /// Greedy play that may undo the last move.
+        /// Results of greedy play that may undo the last move.
         plain: Statistics,
-        /// Greedy play that never undoes the last move.
+        /// Results of greedy play that never undoes the last move.
         onward: Statistics,
         by_distance: Vec<Statistics>,
         seconds: f64,
@@ -81,7 +81,7 @@ enum Line {
         by_distance: Vec<Statistics>,
         most_ms: f64,
         nodes: f64,
-        /// Number of states for which the first beam failed and wider beams were tried.
+        /// Number of states for which the first beam found no solution, so that wider beams were tried.
         widened: usize,
     },
 }
@@ -140,7 +140,7 @@ fn greedy(report: &Report, seconds: f64) -> Line {
     }
 }
 
-/// Result of one search.
+/// Result of a search from one state.
 struct Trial {
     distance: Option<usize>,
     length: Option<usize>,
@@ -149,7 +149,7 @@ struct Trial {
     widened: bool,
 }
 
-/// Searches from `states` random states; a stop signal ends the loop early.
+/// Searches from `states` random states. Stops early on a stop signal.
 fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let mut progress = ProgressLine::new(false);
@@ -165,7 +165,7 @@ fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, sign
     Ok(trials)
 }
 
-/// Searches from one state; returns None if the user stops the search.
+/// Searches from one state. Returns `None` if the user stops the search.
 fn one(run: &mut Run<Cube>, state: &Scrambled, method: SolveMethod, signals: &Signals) -> Result<Option<Trial>> {
     let distance = state.distance.map(|distance| distance as usize);
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! `hothouse solve cube`: solves one cube from the command line, or many from standard input, one JSON object per line.
+//! //! `hothouse solve cube`: solves one cube from the command line, or many cubes from standard input. Prints one JSON object per cube.
 
 use super::agent::{self, MethodArgs, cube_name, problem_and_remedy, puzzle, restored, search_to_end};
 use crate::args::MachineArgs;
@@ -80,7 +80,7 @@ enum Line {
         length: usize,
         metric: String,
         nodes: u64,
-        /// Width of the beam that found the solution, if narrower beams failed.
+        /// Width of the beam that found the solution; `None` if the first beam found it.
         #[serde(skip_serializing_if = "Option::is_none")]
         width: Option<u32>,
         ms: f64,
@@ -119,7 +119,7 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
     };
     let mut out = crate::plain::stdout();
     if text != "-" && args.from.is_none() {
-        // Checks the cube before an agent is trained for it.
+        // Checks the cube first: an invalid cube is reported before an agent is trained.
         let cube = facelets(&mut untrained(args, host)?, text, is_scramble);
         if let Err(error) = cube {
             let (error, next_step) = problem_and_remedy(&error);
@@ -163,7 +163,7 @@ fn unsolved(error: impl Into<String>, next_step: impl Into<String>) -> Line {
     Line::Unsolved { error: error.into(), next_step: next_step.into(), nodes: None, nearest: None, ms: None }
 }
 
-/// Solves one cube; returns None if the user stops the search.
+/// Solves one cube. Returns `None` if the user stops the search.
 fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Option<Line> {
     solved(run, text, is_scramble, method).unwrap_or_else(|error| {
         let (error, next_step) = problem_and_remedy(&error);
@@ -194,7 +194,8 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
     Ok(Some(Line::Unsolved { error: failure.text, next_step: failure.next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
 }
 
-/// Returns the stickers of the cube that the text describes, or an error if it is invalid.
+/// Returns the stickers of the cube that `text` describes: a scramble if `is_scramble`, otherwise stickers. Returns an error if the text is
+/// invalid.
 fn facelets(run: &mut Run<Cube>, text: &str, is_scramble: bool) -> Result<String, RunError> {
     if is_scramble {
         let question = json!({ "ask": "turn", "facelets": solved_state(run)?, "moves": text });
@@ -207,7 +208,7 @@ fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
     Ok(ask::<Scrambled>(run, json!({ "ask": "scramble", "moves": 0, "seed": 0 }))?.facelets)
 }
 
-/// Returns the agent of the checkpoint, or else of the newest run in the cache, or else a new one.
+/// Returns the agent of the checkpoint if one is named, else the agent of the newest suitable run in the cache, else a newly trained agent.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let Some(file) = &args.from else { return cached_or_new(args, host) };
     let mut run = restored(file, host)?;
@@ -230,7 +231,7 @@ fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     Ok(run)
 }
 
-/// Size and metric of the requested cube.
+/// Requested cube size and move metric, or their defaults.
 fn size_and_metric(args: &SolveArgs) -> (u32, Metric) {
     (args.cube.unwrap_or(2), args.metric.unwrap_or(Metric::Quarter))
 }
@@ -248,7 +249,7 @@ fn untrained(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
 fn cached_or_new(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let (size, metric) = size_and_metric(args);
     if args.method.method == Some(SearchKind::Exact) {
-        // The exact table needs no training.
+        // Search by the exact table needs no trained agent.
         return untrained(args, host);
     }
     let mut output = std::io::stderr();
@@ -272,7 +273,7 @@ fn cached_or_new(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     trained(run, args.seconds, &mut output)
 }
 
-/// Returns an error for a search that cannot start, before an agent is trained for it.
+/// Returns an error if the search cannot start. Called before an agent is trained for the search.
 fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
     let method = args.method.of(&puzzle(run)?);
     let begun = solved_state(run).and_then(|facelets| agent::solve(run, &facelets, method));
@@ -284,7 +285,7 @@ fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
 
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Trains the run and saves it in the cache.
+/// Trains the run for this number of seconds and saves it in the cache.
 fn trained(mut run: Run<Cube>, seconds: f64, output: &mut impl Write) -> Result<Run<Cube>> {
     let began = Instant::now();
     let mut reported = began;
@@ -320,7 +321,7 @@ fn keep(run: &mut Run<Cube>, output: &mut impl Write) -> Result<()> {
             saves::prune(&path);
             writeln!(output, "saved       {}", path.display())?;
         }
-        // The trained agent can still solve this cube.
+        // An error does not end the command, because the trained agent can still solve this cube.
         Err(error) => writeln!(output, "not saved: {error:#}")?,
     }
     Ok(())

@@ -7,13 +7,13 @@ use run::{AnyRun, Host, RunError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Selection of a circuit.
+/// Arguments that select a circuit.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CircuitArgs {
     /// JSON circuit of `hothouse export logic`, checkpoint of `hothouse train logic`, or life: Conway's Life, built by hand
     #[arg(value_name = "CIRCUIT")]
     file: PathBuf,
-    /// Member of a checkpoint's population, from 0 [default: the best]
+    /// Member of a checkpoint's population, counted from 0 [default: the best member]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     member: Option<u32>,
 }
@@ -52,7 +52,7 @@ impl CircuitArgs {
         }
     }
 
-    /// Returns an error if --member is set: a single circuit has no population.
+    /// Returns an error if `--member` is set, because a single circuit has no population.
     fn refuse_member(&self) -> Result<()> {
         match self.member {
             Some(_) => Err(Usage("--member requires a checkpoint, and this is a single circuit. Omit --member".into()).into()),
@@ -61,7 +61,7 @@ impl CircuitArgs {
     }
 }
 
-/// Returns the circuit of a member of a run's population as JSON.
+/// Exports the circuit of the given member of the run's population as JSON. If `member` is `None`, exports the best member's circuit.
 fn exported(run: &mut dyn AnyRun, member: Option<u32>) -> Result<String> {
     let mut ask = |question| crate::shell::ask::<Value>(run, question);
     let member = match member {

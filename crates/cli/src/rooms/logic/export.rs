@@ -37,7 +37,7 @@ enum Format {
 }
 
 impl Format {
-    /// File kind of the format. A file of this kind may be overwritten.
+    /// File kind of the format. An existing file of this kind may be overwritten.
     fn kind(self) -> FileKind {
         let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Format::Svg => ("picture of a circuit", is_picture),
@@ -48,19 +48,19 @@ impl Format {
     }
 }
 
-/// Beginning of a picture.
+/// First characters of a picture file.
 const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
-/// Text before the title of a picture. The title contains the circuit's name and its number of gates.
+/// Text that precedes the title in a picture file. The title contains the circuit's name and its number of gates.
 const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">";
-/// Possible ends of the first line of a source file.
+/// The two possible ends of the first line in a source file.
 const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
-/// Beginnings of the text after the first line of a source file, in Verilog and in Rust.
+/// Text that follows the first line of a source file: first for Verilog, then for Rust.
 const SECOND: [&str; 2] =
     ["// nw_0 is channel 0 of the cell to the north-west, ", "\n/// The next state of each channel of 64 cells, one bit per cell. "];
 
 fn beginning(file: &mut dyn Read) -> String {
     let mut first = Vec::new();
-    // An unreadable file counts as empty, so it is not a circuit.
+    // An unreadable file counts as empty. An empty file is not an exported circuit.
     let _ = file.take(1024).read_to_end(&mut first);
     String::from_utf8_lossy(&first).into_owned()
 }
@@ -77,7 +77,7 @@ fn is_source(file: &mut dyn Read) -> bool {
     is_header(line) && SECOND.iter().any(|second| rest.starts_with(second))
 }
 
-/// Returns true for a first line such as `// life: 31 gates, 9 deep; opposite borders are joined`.
+/// Returns true if `line` is the first line of an exported source file, such as `// life: 31 gates, 9 deep; opposite borders are joined`.
 fn is_header(line: &str) -> bool {
     let read = || {
         let (_, counts) = line.strip_prefix("// ")?.rsplit_once(": ")?;

@@ -1,4 +1,4 @@
-//! `hothouse run logic`: runs a circuit on a grid with one bit per cell and channel.
+//! //! `hothouse run logic`: runs a circuit on a grid. A grid has one bit per cell and channel.
 
 use super::circuit::CircuitArgs;
 use crate::args::MachineArgs;
@@ -33,7 +33,7 @@ pub struct RunArgs {
     /// text with rows of . and #, or of digits 0 to 7 for the first three channels
     #[arg(long, default_value = "random", value_name = "random|seed|blank|FILE")]
     start: PathBuf,
-    /// Seed of random start states and of --fire-rate
+    /// Seed of random start states, and of the random updates of --fire-rate
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     seed: u32,
     /// Join opposite borders; with =false, cells beyond the border are off [default: as in training]
@@ -109,11 +109,11 @@ impl VerbArgs for RunArgs {
     }
 }
 
-/// Longest permitted computation, in days.
+/// Maximum duration of a permitted computation, in days.
 const LONGEST_DAYS: f64 = 30.0;
-/// Upper bound of the speed in gates times cells per second and thread.
+/// Upper bound of the speed of one thread, in gates times cells per second.
 const FASTEST: f64 = 1e12;
-/// Largest grid that is printed, in columns and rows.
+/// Size of the largest grid that is printed, in columns and rows.
 const SHOWN: (usize, usize) = (120, 60);
 
 fn run(args: &RunArgs, host: Host) -> Result<()> {
@@ -138,7 +138,7 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
         match args.fire_rate {
             None => grid.step(None),
             Some(rate) => {
-                // The 64-bit step number as two words.
+                // Splits the 64-bit step number into two words.
                 let counter = [(steps >> 32) as u32, steps as u32, 0];
                 fire(host.isa, args.seed, rate, counter, &mut fires);
                 grid.step(Some(&|cell| fires[cell] > 0.0));
@@ -241,7 +241,7 @@ fn grid_error(error: GridError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }
 
-/// Copies a drawing into the middle of the grid.
+/// Copies a drawing into the middle of the grid. Returns an error if the drawing is larger than the grid.
 fn place(grid: &mut PackedGrid, drawing: &Grid) -> Result<()> {
     let (width, height) = (grid.cells().width(), grid.cells().height());
     if drawing.width > width || drawing.height > height {
@@ -250,7 +250,7 @@ fn place(grid: &mut PackedGrid, drawing: &Grid) -> Result<()> {
             "the drawing of {to_width}x{to_height} does not fit a grid of {width}x{height}. Use --grid {to_width}x{to_height} or larger"
         )));
     }
-    // The middle of an even size is the cell at half the size, for drawings and grids.
+    // For an even size, the middle is the cell whose index is half the size. This holds for the drawing and for the grid.
     let (left, above) = (width / 2 - drawing.width / 2, height / 2 - drawing.height / 2);
     grid.edit(|channel, row, words| {
         if channel < drawing.channels && (above..above + drawing.height).contains(&row) {
@@ -281,7 +281,7 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     .with_context(cannot)
 }
 
-/// File format of the final state.
+/// File format for the final state.
 enum Form {
     Bitmap,
     Text,
@@ -330,7 +330,7 @@ fn text(grid: &PackedGrid, rgb: bool) -> String {
     drawn.text(shown)
 }
 
-/// Encodes a binary portable bitmap: eight cells per byte, the first in the highest bit.
+/// Encodes the first channel as a binary portable bitmap. A byte contains eight cells, the first cell in the highest bit.
 fn bitmap(grid: &PackedGrid) -> Vec<u8> {
     let (width, height) = (grid.cells().width(), grid.cells().height());
     let mut bytes = format!("P4\n{width} {height}\n").into_bytes();

@@ -1,4 +1,4 @@
-//! `hothouse export words`: writes the tokenizer of a run, for `--vocab` of another run.
+//! //! `hothouse export words`: writes a run's tokenizer to a file, which another run can use with `--vocab`.
 
 use crate::args::{DataArgs, MachineArgs};
 use crate::error::Usage;

@@ -1,4 +1,4 @@
-//! `hothouse generate words`: generates text after a prompt and prints it token by token.
+//! //! `hothouse generate words`: generates text that continues a prompt, and prints it while it is generated.
 
 use crate::args::values::number;
 use crate::args::{DataArgs, MachineArgs};
@@ -16,7 +16,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Longest prompt in bytes.
+/// Maximum length of a prompt in bytes.
 const LONGEST_PROMPT: u64 = 16 << 20;
 
 #[derive(Clone, Debug, Args)]
@@ -33,10 +33,11 @@ pub struct GenerateArgs {
         allow_negative_numbers = true, value_name = "N",
     )]
     tokens: u32,
-    /// Sampling temperature: 0 always takes the likeliest token, 1 samples from the model [default: that of the run's samples]
+    /// Sampling temperature: 0 always selects the likeliest token, 1 samples from the model's distribution [default: the temperature of the
+    /// run's samples]
     #[arg(long, value_parser = number, allow_negative_numbers = true, value_name = "T")]
     temperature: Option<f64>,
-    /// Sample among the K likeliest tokens; 0 for all [default: that of the run's samples]
+    /// Sample among the K likeliest tokens; 0 means all tokens [default: the number for the run's samples]
     #[arg(long, value_parser = clap::value_parser!(u32), allow_negative_numbers = true, value_name = "K")]
     top_k: Option<u32>,
     /// Sample among the likeliest tokens that together have this probability
@@ -78,7 +79,7 @@ struct Line {
     prompt: String,
     text: String,
     tokens: u64,
-    /// Reason why the text ended: `length` (limit of tokens), `stop` (stop text) or `asked` (ended by the user).
+    /// Reason why the text ended: `length` (token limit), `stop` (stop text) or `asked` (the user ended it).
     ended: String,
     tokens_per_s: f64,
 }
@@ -114,7 +115,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
         Some(prompt) => prompt,
         None => ask(json!({ "ask": "prompt" }))?.as_str().context("a prompt")?.into(),
     };
-    // Only a terminal needs control characters removed.
+    // Control characters need to be removed only if the output is a terminal.
     let mut out: Box<dyn Write> = match std::io::stdout().is_terminal() {
         true => Box::new(crate::plain::stdout()),
         false => Box::new(std::io::stdout().lock()),
@@ -125,7 +126,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     let began = Instant::now();
     let mut written = String::new();
     let view = loop {
-        // Eight tokens take about as long as a slice of training.
+        // Generating eight tokens takes about as long as a slice of training.
         let question = match SIGNALS.stopping() {
             true => json!({ "ask": "stop" }),
             false => json!({ "ask": "continue", "tokens": 8 }),

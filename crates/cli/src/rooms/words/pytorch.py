@@ -1,11 +1,11 @@
-"""The room's transformer in PyTorch: the reference for tests (tests/golden/words.py) and timings
+"""The transformer of the words room in PyTorch. It is the reference for tests (tests/golden/words.py) and for timings
 (`hothouse bench words --versus pytorch`, which runs this file).
 
     python3 pytorch.py VOCABULARY WIDTH LAYERS HEADS CONTEXT BATCH THREADS SECONDS MODE
 
-prints a line of JSON with its version when it is ready. Each input line starts a round, which prints a line with the tokens per
-second of whole training steps (forward, backward, clip, AdamW). A round lasts at least SECONDS and counts all of its steps, as in
-our own benchmark. The mode is `fp32` or `bf16`; the suffix `-compile` compiles the model.
+When the script is ready, it prints the version of PyTorch as a line of JSON. Each input line starts a round. At its end, the script
+prints a line of JSON with the tokens per second of whole training steps (forward, backward, clip, AdamW). A round lasts at least
+SECONDS and counts all of its steps, like the benchmark of Hothouse. MODE is `fp32` or `bf16`; the suffix `-compile` compiles the model.
 """
 
 import json
@@ -31,7 +31,7 @@ class Norm(nn.Module):
 
 
 def turned(x):
-    """Rotary positions (Su et al. 2021): x [batch, head, time, size], pairs half a head apart."""
+    """Applies rotary positions (Su et al. 2021) to x, of shape [batch, head, time, size]. The elements of a pair are half a head apart."""
     half = x.shape[-1] // 2
     place = torch.arange(x.shape[-2], dtype=x.dtype)[:, None]
     angle = place * 10000.0 ** (-torch.arange(half, dtype=x.dtype) / half)
@@ -90,7 +90,8 @@ class Gpt(nn.Module):
         self, vocabulary, width, layers, heads, context, rms=False, rotary=False, swiglu=False, tied=True, bias=True
     ):
         super().__init__()
-        # SwiGLU has three matrices: 8/3 of the width, rounded to a multiple of 32, gives about as many parameters as two of 4 widths.
+        # SwiGLU has three matrices instead of two. A hidden size of 8/3 widths, rounded up to a multiple of 32, gives about as many
+        # parameters as two matrices with a hidden size of 4 widths.
         hidden = -(-8 * width // 3 // 32) * 32 if swiglu else 4 * width
         self.transformer = nn.ModuleDict({"wte": nn.Embedding(vocabulary, width)})
         if not rotary:
@@ -112,7 +113,7 @@ class Gpt(nn.Module):
         return F.cross_entropy(logits.view(-1, logits.shape[-1]).float(), targets.reshape(-1))
 
     def optimizer(self, lr, weight_decay, betas, **more):
-        """AdamW with weight decay on matrices only."""
+        """Returns an AdamW optimizer that applies weight decay to matrices only."""
         params = list(self.parameters())
         groups = [
             {"params": [p for p in params if p.dim() >= 2], "weight_decay": weight_decay},
@@ -122,7 +123,7 @@ class Gpt(nn.Module):
 
 
 def training(shape, batch, mode):
-    """Returns a function that does one training step."""
+    """Returns a function that performs one training step."""
     vocabulary, _, _, _, context = shape
     torch.manual_seed(1)
     model = Gpt(*shape)

@@ -1,5 +1,5 @@
-//! `hothouse bench words --versus pytorch`: measures whole training steps of the same shapes in PyTorch on the same cores, and the ratio
-//! of our speed to PyTorch's.
+//! //! `hothouse bench words --versus pytorch`: measures whole training steps of equal shapes in PyTorch on the same cores. Also prints the
+//! ratio of Hothouse's speed to PyTorch's.
 
 use crate::host::Machine;
 use crate::session::training::now_s;
@@ -12,21 +12,21 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("pytorch.py");
-/// Number of timed rounds; the programs alternate.
+/// Number of timed rounds. In each round, Hothouse and PyTorch are measured in turn.
 const ROUNDS: usize = 5;
-/// Shortest duration of a round in seconds.
+/// Minimum duration of a round in seconds.
 const SECONDS: f64 = 2.0;
 
-/// Vocabulary, width, layers, heads, context and batch of each preset.
+/// Each preset with its vocabulary size, width, layers, heads, context and batch.
 const SHAPES: [(&str, [u32; 6]); 4] = [
     ("char", [65, 128, 4, 4, 64, 32]),
     ("d256", [8192, 256, 6, 8, 128, 32]),
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// Comparisons: modes of the PyTorch script, PyTorch's name in figures, and suffixes of Hothouse's figures after the preset. The fastest
-/// mode counts. A comparison for which Hothouse has no figure is skipped, because PyTorch takes minutes per bf16 step without hardware
-/// support.
+/// Comparisons of the fastest PyTorch mode with Hothouse. Fields: modes of the PyTorch script, PyTorch's name in the figures, and suffixes
+/// of Hothouse's figures. If Hothouse has none of these figures, the comparison is skipped: without hardware support, a bf16 step of
+/// PyTorch takes minutes.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
@@ -34,7 +34,7 @@ fn python() -> String {
     std::env::var("HOTHOUSE_PYTHON").unwrap_or("python3".into())
 }
 
-/// Returns an error if there is no Python with torch.
+/// Returns an error if Python or its package `torch` is not installed.
 pub fn check() -> Result<()> {
     let python = python();
     let found = Command::new(&python).args(["-c", "import torch"]).output();
@@ -42,9 +42,9 @@ pub fn check() -> Result<()> {
     if found.status.success() { Ok(()) } else { bail!("{python} has no PyTorch. {GET_TORCH}") }
 }
 
-/// Measures PyTorch for each preset that has figures of Hothouse in `ours`.
+/// Measures PyTorch for each preset for which `ours` contains a figure of Hothouse.
 pub fn bench(ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
-    // `torch.compile` reads the source from a file.
+    // The script must be a file, because `torch.compile` reads its source from a file.
     let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();
     let written = script.and_then(|mut file| file.write_all(SCRIPT.as_bytes()).map(|()| file));
     let script = written.context("cannot write the script for PyTorch. Free disk space, or set TMPDIR to another folder")?;
@@ -74,7 +74,7 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, emit: Emit) -> Res
             };
             let mut steps: Vec<_> = paths.iter().map(|path| Steps::new(preset, isa(path))).collect();
             let (mut our_rates, mut rates) = (vec![Vec::new(); paths.len()], vec![Vec::new(); rivals.len()]);
-            // The programs alternate, since the machine's speed varies over time.
+            // Hothouse and PyTorch alternate, since the machine's speed varies over time.
             for _ in 0..ROUNDS {
                 for (steps, rates) in steps.iter_mut().zip(&mut our_rates) {
                     rates.push(steps.tokens_per_s(SECONDS, now_s));
@@ -106,13 +106,13 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, emit: Emit) -> Res
     Ok(())
 }
 
-/// Index of the figure with the highest median.
+/// Index of the figure with the highest value. The value of a figure is its median.
 fn fastest(each: &[Figure]) -> usize {
     let indices = 0..each.len();
     indices.max_by(|&a, &b| each[a].value.total_cmp(&each[b].value)).expect("a rival has a mode")
 }
 
-/// A PyTorch process with its own model.
+/// A PyTorch process with one model in one mode.
 struct Rival {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -137,7 +137,7 @@ impl Rival {
     }
 
     fn tokens_per_s(&mut self) -> Result<f64> {
-        // A failed write is ignored: reading the answer reports that the process ended.
+        // A failed write is ignored: if the process has ended, reading the answer returns the error.
         let _ = self.child.stdin.as_mut().context("a pipe")?.write_all(b"\n");
         self.line()?["tokens_per_s"].as_f64().context("a rate")
     }
@@ -167,7 +167,7 @@ const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch n
 mod tests {
     use super::*;
 
-    /// A mock of the script. It prints its arguments as the version and fails at the third line.
+    /// A mock of the PyTorch script. It prints its arguments in place of the version, and fails at the third input line.
     const MOCK: &str = "
 import json, sys
 arguments = sys.argv[1:]
@@ -180,7 +180,7 @@ for at, _ in enumerate(sys.stdin):
 
     #[test]
     fn rival_is_the_mode_with_the_higher_median() {
-        // The eager mode has the best single round, but not the better median.
+        // The eager mode has the fastest single round, but the compiled mode has the higher median.
         let eager = Figure::measured("eager", &[10.0, 11.0, 30.0], "");
         let compiled = Figure::measured("compiled", &[12.0, 13.0, 14.0], "");
         assert_eq!(fastest(&[eager.clone(), compiled.clone()]), 1);

@@ -1,5 +1,5 @@
-//! JSON format of a record. Each field has its name; counters, row values and time parts have the names of the room's columns, so that
-//! a line is self-describing. One declaration per type defines both writing and reading.
+//! //! JSON format of a record. Every field has a name. Counters, row values and time shares have the names of the room's columns and
+//! parts, so a line can be understood without the schema. One declaration per type defines both writing and reading.
 
 use super::summary::{Ended, EndedBy, Parts, Summary};
 use run::protocol::{Began, Config, Confirmation, Knobs, Mark, Progress, Row, Value as KnobValue};
@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Names of a room's columns.
+/// Names of a room's columns and parts.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     schema: &'a Schema,
@@ -40,7 +40,7 @@ pub trait Named: Sized {
     fn read(value: &Value, names: Names) -> Option<Self>;
 }
 
-/// Serializes the value; its columns get the names of the second field.
+/// Serializes the value in the first field. The second field contains the column names for this value.
 pub struct By<'a, T>(pub &'a T, pub Names<'a>);
 
 impl<T: Named> Serialize for By<'_, T> {
@@ -85,7 +85,7 @@ impl<T: Named> Named for Vec<T> {
     }
 }
 
-/// A type whose fields can be written into a map that other types share.
+/// A type whose fields can be written into the same map as the fields of another type.
 pub trait Fields: Sized {
     fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error>;
     fn read_fields(value: &Value, names: Names) -> Option<Self>;
@@ -103,8 +103,8 @@ impl<T: Fields> Named for T {
     }
 }
 
-/// Declares the fields of a type in the order of writing. `of tests` marks rows of tests. `or` gives the default of a field that
-/// older versions did not write. The fields of the member after the semicolon are written into the same map.
+/// Declares the fields of a type in the order of writing. `of tests` marks a field that contains rows of tests. `or` gives the default for
+/// a field that older versions did not write. The name after the semicolon is a member whose fields are written into the same map.
 macro_rules! fields {
     ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:literal)?),* $(; $beside:ident)? }) => {
         impl Fields for $type {
@@ -162,7 +162,7 @@ impl Fields for Progress {
     fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("iteration", &self.iteration)?;
         for (column, &count) in names.schema.counters.iter().zip(&self.counts) {
-            // Whole numbers are written without a decimal point.
+            // A whole number is written without a decimal point.
             match count {
                 whole if whole.fract() == 0.0 && whole.abs() < 9e15 => map.serialize_entry(column.name, &(whole as i64))?,
                 other => map.serialize_entry(column.name, &other)?,
@@ -180,7 +180,7 @@ impl Fields for Progress {
 
 impl Fields for Row {
     fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
-        /// Share of time of each part.
+        /// Time share of each part, named after the part.
         struct Shares<'a>(&'a [Option<f64>], Names<'a>);
         impl Serialize for Shares<'_> {
             fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,4 @@
-//! Summary of a training process, its last record.
+//! //! The summary, which is the last record of a training process.
 
 use run::protocol::{Progress, Row};
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
-    /// The limit of the room's first counter (`--steps`) was reached.
+    /// The room's first counter reached its limit (`--steps`).
     Steps,
     Seconds,
     CpuSeconds,
     Solved,
-    /// Ctrl-C, a termination signal, or `q`.
+    /// The user pressed Ctrl-C or `q`, or the process received a termination signal.
     Interrupt,
-    /// The reader closed the output.
+    /// The program that reads the output closed it.
     ClosedOutput,
     /// The weights contain NaN or infinity.
     Diverged,
@@ -26,42 +26,42 @@ pub struct Summary {
     pub room: String,
     pub variant: String,
     pub seed: u32,
-    /// Progress of the whole run, including its earlier processes.
+    /// Progress of the whole run, including earlier processes.
     pub progress: Progress,
-    /// Wall-clock seconds of this process.
+    /// Wall-clock time of this process in seconds.
     pub seconds: f64,
-    /// CPU seconds of this process.
+    /// CPU time of this process in seconds.
     pub cpu_seconds: f64,
-    /// Increase of the first counter per second of training in this process.
+    /// Increase of the first counter in this process, per second of training.
     pub per_second: f64,
-    /// Newest row of metrics.
+    /// Newest row of metrics; `None` if this process has no metrics.
     pub metrics: Option<Row>,
-    /// Test at the end; None after divergence.
+    /// Test at the end of the run; `None` after divergence.
     pub test: Option<Row>,
-    /// Progress at which the goal was first confirmed.
+    /// Progress at the first successful confirmation; `None` if the run is not solved.
     pub solved: Option<Progress>,
     /// Number of failed confirmations.
     pub attempts: u32,
-    /// Seconds of training in this process, by part.
+    /// Seconds of training in this process for each part.
     pub parts_s: Parts,
     pub machine: Ended,
 }
 
-/// Fields of a summary that all rooms have.
+/// State of the run at its end, and the machine and files of the process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// Hash of the weights at the end.
+    /// Hash of the weights at the end of the run.
     pub digest: String,
     pub arithmetic: String,
-    /// GPU in use at the end; None if the run used the CPU.
+    /// GPU that the run used at its end; `None` if it used the CPU.
     pub device: Option<String>,
     pub isa: String,
     pub threads: u32,
     pub file: Option<String>,
-    /// Command that resumes the run.
+    /// Command that resumes the run; `None` if the run was not saved.
     pub resume: Option<String>,
 }
 
-/// Seconds of each part.
+/// Seconds of each part, in the order of the schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts(pub Vec<f64>);
