@@ -2,17 +2,17 @@
 // Generated from crates/run/src/{protocol,monitor}.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-/** Complete description of a run, sufficient to start the same run elsewhere. */
+/** Complete description of a run. It suffices to start the same run on another machine. */
 export type Config = {
-/** Format of this record; see [`crate::VERSION`]. */
+/** Format version of this config; see [`crate::VERSION`]. */
 version: number,
 /** Name of the room, for example `control`. */
 room: string,
-/** Variant of the room (an environment, a learner or a puzzle), for example `CartPole-v1`. */
+/** Name of the room's variant, for example `CartPole-v1`. A variant is an environment, a preset or a learner. */
 variant: string, seed: number,
-/** Knobs by name; the others have their default. */
+/** Values of knobs by name. The knobs that are not in the map have their default. */
 knobs: { [key in string]: Value },
-/** User data to learn from. Rooms that take no data refuse a config with data. */
+/** User data that the run learns from. A room that takes no user data refuses a config with user data. */
 data?: Dataset,
 /** Live changes of knobs that the run makes by itself, ordered by iteration. */
 changes?: Array<Change>, };
@@ -20,51 +20,51 @@ changes?: Array<Change>, };
 /** A live change of a knob, made at the boundary after `iteration` iterations. */
 export type Change = { iteration: number, knob: string, value: Value, };
 
-/** A shareable description of a run, with the limits of its reproduction. */
+/** Description of a run for other users, with the limits of its reproduction. */
 export type Shared = {
-/** Link to the run, `#/control?variant=…`, with the newest digest if other machines can reproduce it. */
+/** Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest. */
 link: string,
-/** The link without a digest. This text changes only with the config or with a live change. */
+/** Link to the run without a digest. The text changes only if the config changes or a live change is made. */
 address: string,
 /** Command that starts the run in a terminal. */
 command: string,
-/** Number of live changes of knobs that are replayed. */
+/** Number of live changes of knobs that the linked run repeats. */
 changes: number,
-/** Iteration at which a run opened from the link reports whether it reproduced the digest; null if the link has no digest. */
+/** Iteration of the digest in the link, at which the linked run reports whether it reproduced the digest; null without a digest. */
 checked_at: number | null,
-/** Limits of reproduction, each as a sentence. */
+/** Sentences that describe the limits of reproduction. */
 limits: Array<string>, };
 
-/** User data, with its bytes if they are loaded. A link or a large checkpoint stores only name, length and hash. */
+/** User data, with the bytes if they are loaded. A link or a large checkpoint contains only name, length and hash. */
 export type Dataset = {
 /** Name of the file, for example `book.txt`. */
 name: string, bytes: number,
-/** Hash of the bytes: 16 hexadecimal digits. May be empty if `content` is given. */
+/** Hash of the bytes as 16 hexadecimal digits. It may be empty if `content` is present. */
 hash: string,
-/** The bytes, if they are loaded; never serialized. */
+/** Bytes of the file; null if they are not loaded. They are never serialized. */
 content?: Uint8Array, };
 
-/** User data that a room accepts. */
+/** Description of the user data that a room accepts. */
 export type DataInfo = {
 /** Label of the data, for example `Text`. */
 label: string,
-/** Requirements on the data, in one or two sentences. */
+/** Requirements that the data must meet, in one or two sentences. */
 help: string, };
 
 /** Value of a knob: a number (0 or 1 for a switch), the name of a choice, or a text. */
 export type Value = number | string;
 
-/** A setting of a learner, with all that a page or `--help` needs to present it. */
+/** A setting of a learner, with all texts and limits that the page or `--help` presents. */
 export type Knob = {
-/** Name in `--set lr=0.003`, in links and in checkpoints, for example `lr`. */
+/** Name in links, in checkpoints and in `--set`, for example `lr`. */
 name: string,
 /** Technical term, then plain words if they add information, for example `Discount γ: patience`. */
 label: string, kind: KnobKind, default: Value,
 /** Unit, for example `steps`; empty for a plain number. */
 unit: string,
-/** One or two sentences that a newcomer understands. */
+/** Explanation in one or two sentences that a newcomer understands. */
 help: string,
-/** The setting can change during a run, from the next iteration on. Other settings need a new run. */
+/** True if the setting can change during a run, from the next iteration on. False if a change needs a new run. */
 live: boolean, };
 
 export type KnobKind = { "kind": "float", min: number, max: number,
@@ -84,17 +84,23 @@ name: string,
 label: string,
 /** Unit, for example `points`; empty for a plain number. */
 unit: string, help: string,
-/** Name of the chart; columns with the same name share a chart. Empty if the column is not charted. */
+/** Name of the chart; empty if the column is not charted. Columns with the same name share a chart. */
 chart: string,
-/** The chart's scale is logarithmic. */
+/** True if the scale of the chart is logarithmic. */
 log: boolean,
-/** The number is shown as a percentage. */
+/** True if the number is shown as a percentage. */
 share: boolean,
 /** Short name in the terminal's status line; empty if the line omits the column. */
 brief: string,
-/** Column with the standard error, or the two columns with the minimum and the maximum; empty if no such columns exist. */
+/**
+ * Columns that show the spread: the column with the standard error, or the two columns with minimum and maximum. Empty if there
+ * are no such columns.
+ */
 spread: Array<string>,
-/** Set if the number is the growth of a counter per time, which the run computes; null for other numbers. */
+/**
+ * Counter and time unit, if the number is the growth of a counter per time; null for other numbers. The run computes such a
+ * number.
+ */
 rate: Rate | null, };
 
 export type Rate = { counter: string,
@@ -103,10 +109,10 @@ seconds: number, };
 
 /** A part of an iteration's time, such as the computation of gradients. */
 export type TimePart = {
-/** Name in data, for example `gradient`. */
+/** Name in CSV, JSON and checkpoints, for example `gradient`. */
 name: string, label: string, help: string, };
 
-/** Description of a room for displays. */
+/** Description of a room, for the page and the terminal. */
 export type RoomInfo = {
 /** Name in links and commands, for example `control`. */
 id: string,
@@ -116,31 +122,31 @@ title: string,
 variant_word: string,
 /** Word for an iteration of the learner, for example `round`. */
 iteration_word: string,
-/** Counters in the order of [`Progress::counts`]; the first is the unit of the budget. */
+/** Counters, in the order of [`Progress::counts`]. Budgets are values of the first counter. */
 counters: Array<Column>,
-/** Columns in the order of the values of [`Event::Metrics`], before the time shares of `parts`. */
+/** Columns of [`Event::Metrics`], in order. In a row, the shares of `parts` follow them. */
 metrics: Array<Column>,
-/** Columns in the order of the values of [`Event::Test`]. */
+/** Columns of [`Event::Test`], in order. */
 tests: Array<Column>, parts: Array<TimePart>, variants: Array<Variant>,
 /** User data that the room accepts; null if it accepts none. */
 data: DataInfo | null, };
 
-/** One of a room's environments, learners or puzzles. */
+/** Description of a variant of a room: an environment, a preset or a learner. */
 export type Variant = {
 /** Name in links and commands, for example `CartPole-v1`. */
 id: string, name: string,
-/** Task or learning method, in one or two sentences. */
+/** Description of the task or of the learning method, in one or two sentences. */
 summary: string,
-/** Goal of the variant; a run that reaches the goal is solved. Null if there is no goal. */
+/** Goal of the variant. A run that reaches the goal is solved. Null if there is no goal. */
 goal: Goal | null,
-/** Default budget of a run in a sweep, as a value of the room's first counter. */
+/** Default budget of a run in a sweep, in units of the room's first counter. */
 sweep_budget: number,
-/** Description of the variant for the room's own views; its type is in the room's `protocol.rs`. */
+/** Description of the variant for the room's own views. The room's `protocol.rs` defines its type. */
 about: unknown, };
 
 /**
- * Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation also reaches it. A confirmation is a
- * second test with draws from a random stream that neither training nor tests use. A test that covers all cases needs no confirmation.
+ * Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation reaches it too. A confirmation is a
+ * second test, whose random draws neither training nor tests use. A test that covers all cases needs no confirmation.
  */
 export type Goal = { column: string, at: number, };
 
@@ -152,28 +158,28 @@ follow?: boolean, };
 
 export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
-/** Result of the confirmation of a test that reached the goal. */
+/** Result of a confirmation. */
 export type Confirmation = { progress: Progress,
-/** Value of the confirmation in the goal's column; null if it is unknown. */
+/** Value of the confirmation in the goal's column; null if the value is unknown. */
 value: number | null,
 /** Value that the goal requires. */
 goal: number, confirmed: boolean, };
 
-/** Initial state of a run that began or was restored. */
+/** State at the beginning of a run or after a restore. */
 export type Began = { config: Config,
 /** Present value of every knob. */
 knobs: { [key in string]: Value }, progress: Progress,
-/** Progress at the first successful confirmation; null before. */
+/** Progress at the first successful confirmation; null if there was none. */
 solved: Progress | null,
 /** Number of failed confirmations. */
 attempts: number,
 /** Metrics rows of a restored run, oldest first; empty for a new run. */
 history: Array<Row>,
-/** Rows of the tests of a restored run, oldest first. */
+/** Test rows of a restored run, oldest first; empty for a new run. */
 tests: Array<Row>,
-/** Live changes of a restored run, oldest first. */
+/** Live changes of a restored run, oldest first; empty for a new run. */
 marks: Array<Mark>,
-/** Saved data of the room: the value of [`crate::room::Room::notes`]. */
+/** Data that the room saved: the value of [`crate::room::Room::notes`]. */
 room: unknown, };
 
 export type Level = "info" | "warning" | "error";
@@ -181,30 +187,30 @@ export type Level = "info" | "warning" | "error";
 export type Progress = { iteration: number,
 /** Values of the room's counters, in the order of [`RoomInfo::counters`]. */
 counts: Array<number>,
-/** Seconds spent training, without pauses. */
+/** Seconds of training, without pauses. */
 train_s: number, };
 
-/** Values of an iteration or of a test, in the order of their columns; null for unknown values. */
+/** Values of an iteration or of a test, in the order of the room's columns. An unknown value is null. */
 export type Row = { progress: Progress, values: Array<number | null>, };
 
-/** A live change of a knob, to be marked on the curves. */
+/** A live change of a knob that was made. Charts mark it on the curves. */
 export type Mark = { progress: Progress, knob: string, from: Value, to: Value, };
 
 export type Digest = { iteration: number,
-/** Hash of the weights: 16 hexadecimal digits. */
+/** Hash of the weights as 16 hexadecimal digits. */
 weights: string,
 /**
- * `fused`, `unfused`, `bf16` or `amx`; only digests of the same arithmetic can be equal. `gpu`: a GPU computed every
- * iteration, and the digest holds for that GPU only. `mixed`: several devices computed iterations. `partial`: the digest
- * was taken within an iteration. Links never contain the last three.
+ * Arithmetic of the iterations: `fused`, `unfused`, `bf16` or `amx`. Only digests of equal arithmetic can be equal. Other values never
+ * occur in a link: `gpu` (a GPU computed every iteration, and only that GPU reproduces the digest), `mixed` (several devices computed
+ * iterations), and `partial` (the digest was computed within an iteration).
  */
 arithmetic: string, };
 
-/** Device in use. */
+/** Device that trains, and the reason for its choice. */
 export type Device = { wish: DeviceWish, on_gpu: boolean,
-/** Name of the GPU; null if none is available. */
+/** Name of the available GPU; null if none is available. */
 gpu: string | null,
-/** Work per second on the CPU and on the GPU, in the room's own unit; null if they were not both measured. */
+/** Work per second on the CPU and on the GPU, in a unit of the room; null if one of the devices was not measured. */
 rates: [number, number] | null,
 /** Reason for the choice, as a sentence. */
 why: string, };
@@ -212,52 +218,58 @@ why: string, };
 /** Requested device. */
 export type DeviceWish = "auto" | "cpu" | "gpu";
 
-/** A small sweep: runs of one config with several values of a knob and several seeds, all trained at once. */
+/** A small sweep: runs of one config with several values of a knob and several seeds. All runs train at the same time. */
 export type SweepSpec = { config: Config, knob: string, values: Array<Value>,
-/** Number of seeds, starting at the config's seed. */
+/** Number of seeds. The first seed is the config's seed; the other seeds are the numbers after it. */
 seeds: number,
 /** Value of the room's first counter at which each learner stops. */
 budget: number, };
 
-/** State of one learner of a small sweep. */
+/** State of one run of a small sweep. */
 export type SweepCell = { value: Value, seed: number, progress: Progress,
-/** Tests of the learner, oldest first: the value of the room's first counter, and the value in the goal's column. */
+/** Tests of the run, oldest first. Each entry has the room's first counter and the test's value in the goal's column. */
 curve: Array<[number, number]>,
-/** Value of the room's first counter when the learner was solved; null before. */
+/** Value of the room's first counter at the time when the run was solved; null if it is not solved. */
 solved_at: number | null, done: boolean,
-/** The learner stopped early because its weights are no longer finite numbers. */
+/** True if the run stopped early because its weights are no longer finite. */
 diverged: boolean, };
 
-/** Calls with the same name and shape in the plan of a learner's gradients, and their total time. */
+/** Calls of the same operation with the same shape in the plan of a learner's gradients, with their total time. */
 export type Operation = {
 /** Name of the operation, for example `linear`. */
 name: string,
-/** Shape, for example `64x144x128`: rows, inputs and outputs of a matrix product. For other operations, the shape of the output. */
+/**
+ * Shape of the call, for example `64x144x128`. For a matrix product: rows, inputs and outputs. For another operation: the shape of
+ * its output.
+ */
 shape: string,
-/** Calls per run of the plan. */
+/** Number of calls in each run of the plan. */
 calls: number, seconds: number, };
 
-/** Arithmetic and threads in use, for the badge and for bug reports. */
+/** Arithmetic and threads in use. The page shows them in its badge, and bug reports contain them. */
 export type Backend = {
 /** Instruction set: `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`. */
 isa: string, threads: number, arithmetic: string, version: string, };
 
-/** Offsets in words, for readers outside of this crate, such as the page (`www/run/monitor.ts`). */
+/** Offsets in words, for readers outside of this crate, such as `www/run/monitor.ts`. */
 export type Layout = { words: number, epoch: number,
-/** Offset of the progress: iteration, seconds of training, the room's counters; each a 64-bit float. */
+/** Offset of the progress, which consists of 64-bit floats: iteration, seconds of training, and the room's counters. */
 progress: number, metrics: TrackLayout, tests: TrackLayout, };
 
 /**
- * Layout of a track. A record contains its sequence number, its position among all events, and its numbers: iteration,
- * seconds of training, counters, values; NaN means null.
+ * Layout of a track. A record contains its sequence number, its position in the sequence of all events, and 64-bit floats: iteration,
+ * seconds of training, counters and values. NaN represents null.
  */
 export type TrackLayout = {
-/** Offset of the ordinal of the next record. */
+/** Offset of the word with the ordinal of the next record. */
 head: number, ring: number, ring_records: number,
 /** Number of words of a record. */
 record: number,
 /** Number of words of a record before its numbers. */
 record_head: number, counters: number, values: number, };
 
-/** Position in the monitor for a reader that received `Began` through another channel: the epoch, and the ordinals of the next records. */
+/**
+ * Position from which a reader continues if it received `Began` through another channel: the epoch, and the ordinals of the next
+ * metrics row and the next test row.
+ */
 export type Cursor = { epoch: number, metrics: number, tests: number, };

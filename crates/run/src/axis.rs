@@ -14,7 +14,7 @@ pub struct Axis {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Points {
-    /// Values as typed; [`Axis::values`] parses them as values of the knob.
+    /// Values as typed. [`Axis::values`] parses them.
     List(Vec<String>),
     Range {
         from: f64,
@@ -49,7 +49,8 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// Distinct values of the axis: the listed ones in their order, or `count` values from one end of the range to the other.
+    /// Returns the distinct values of the axis. A list keeps its order. A range gives `count` values that include both ends, evenly spaced
+    /// on a linear or a logarithmic scale.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
@@ -59,7 +60,7 @@ impl Axis {
             Points::List(list) => list.iter().map(|text| set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?,
             &Points::Range { from, to, log } => (0..count)
                 .map(|i| match f64::from(i) / f64::from(count - 1) {
-                    // Both ends are exactly as typed.
+                    // The ends keep the exact values that the user typed.
                     0.0 => from,
                     1.0 => to,
                     t if log => six_figures((from.ln() * (1.0 - t) + to.ln() * t).exp()),
@@ -78,7 +79,7 @@ impl Axis {
     }
 }
 
-/// Rounds to six significant figures, so that the value is short to type.
+/// Rounds `value` to six significant figures, so that it is short to type.
 fn six_figures(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -1,5 +1,5 @@
-//! Content of a saved run. Tensors: the room's parts and the history of metrics rows. Text: config, progress, marks, tests and the room's
-//! notes. The file format itself is in `container.rs`.
+//! Content of a saved run. The tensors are the room's parts and the history of metrics rows. The text contains config, progress, marks,
+//! tests and the room's notes. `container.rs` defines the file format.
 //!
 //! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
@@ -14,32 +14,32 @@ use serde_json::Value as Json;
 /// Content of the file besides its tensors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// Format of the file; other versions are refused.
+    /// Format version of the file. A file with another version is refused.
     pub version: u32,
     pub config: Config,
-    /// Present value of every knob; live changes may have replaced the config's values.
+    /// Present value of every knob. Live changes can make it differ from the value in `config`.
     pub knobs: Knobs,
     pub progress: Progress,
     pub marks: Vec<Mark>,
     pub tests: Vec<Row>,
-    /// A test was in progress when the run was saved; it is repeated after loading.
+    /// A test was in progress when the run was saved. The restored run repeats the test.
     pub testing: bool,
-    /// The test in progress was a confirmation.
+    /// The test in progress was a confirmation ([`crate::protocol::Goal`]).
     #[serde(default)]
     pub confirming: bool,
     pub solved: Option<Progress>,
-    /// Number of failed confirmations; `None` in a file that predates confirmations.
+    /// Number of failed confirmations; `None` in a file from a version without confirmations.
     #[serde(default)]
     pub attempts: Option<u32>,
     pub arithmetic: String,
-    /// The room's notes ([`crate::room::Room::notes`]).
+    /// Value of [`crate::room::Room::notes`].
     pub room: Json,
 }
 
-/// Maximum size of user data that is saved in the file, in bytes. Larger data must be provided again to continue the run.
+/// Maximum size in bytes of user data that a checkpoint contains. Larger user data must be provided again when the run is restored.
 pub(crate) const DATA_KEPT: usize = 16 << 20;
 
-/// Maximum length of a text value in a mark; no knob accepts a longer text.
+/// Maximum length in bytes of a text value in a mark. No knob accepts a longer text.
 const MARK_BYTES: usize = 4096;
 
 /// Names of the columns of all rows in this file.
@@ -57,7 +57,7 @@ struct Stored {
     names: Names,
 }
 
-/// Columns of a row of the history before its counters.
+/// Names of a history row's columns before the counters.
 const HEAD: [&str; 2] = ["iteration", "train_s"];
 
 fn history_names(schema: &Schema) -> Vec<&'static str> {
@@ -66,7 +66,7 @@ fn history_names(schema: &Schema) -> Vec<&'static str> {
     HEAD.into_iter().chain(counters).chain(metrics).chain(schema.all_parts().map(|part| part.name)).collect()
 }
 
-/// Header and tensors of a saved run. The tensors are those of the room and the history.
+/// Header and tensors of a saved run. The tensors belong to the room and the history.
 pub(crate) type Snapshot = (Header, Tensors);
 
 pub(crate) fn encode((header, mut tensors): Snapshot, schema: &Schema) -> Vec<u8> {
@@ -89,14 +89,14 @@ pub(crate) fn history(rows: &[Row], schema: &Schema) -> (String, Vec<usize>, Dat
     (HISTORY.into(), vec![rows.len(), history_names(schema).len()], all)
 }
 
-/// A row as numbers, in the order of [`history_names`]; NaN represents unknown values.
+/// Converts a row to numbers, in the order of [`history_names`]. NaN represents an unknown value.
 pub(crate) fn numbers(row: &Row) -> Vec<f64> {
     let Progress { iteration, counts, train_s } = &row.progress;
     let values = row.values.iter().map(|value| value.unwrap_or(f64::NAN));
     [f64::from(*iteration), *train_s].into_iter().chain(counts.iter().copied()).chain(values).collect()
 }
 
-/// Inverse of [`numbers`] for a row with `counters` counters.
+/// Converts numbers back to a row with `counters` counters; the inverse of [`numbers`].
 pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
     let (head, values) = numbers.split_at(HEAD.len() + counters);
     Row {
@@ -139,7 +139,7 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         None => Vec::new(),
         Some((_, shape, Data::F64(all))) if shape.get(1) == Some(&names.history.len()) => {
             let wanted = history_names(schema);
-            // A missing share means that no time was spent on it.
+            // A share that the file lacks is 0, because the run spent no time on this part.
             let first_share = HEAD.len() + counters.len() + schema.metrics.len();
             all.chunks_exact(names.history.len().max(1))
                 .map(|found| {
@@ -161,7 +161,7 @@ fn could_be(mark: &Mark) -> bool {
     mark.knob.len() <= 64 && mark.knob.chars().all(word) && short(&mark.from) && short(&mark.to)
 }
 
-/// Values of the names `want`, from `numbers` with the names `have`; a name without a number gives `missing`.
+/// Returns a value for each name in `want`. `have` are the names of `numbers`; a name without a number gives `missing`.
 fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
     let at = |name: &&str| have.iter().position(|found| found == name);
     want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()

@@ -1,7 +1,7 @@
-//! File format for runs of all rooms: safetensors, with all other data as text in its metadata, and a checksum over tensors and text. Any
-//! safetensors reader can open it. Messages between processes have the same format, with a faster checksum.
+//! File format for the runs of all rooms: a safetensors file with all other data as text in its metadata. A checksum covers tensors and
+//! text. Any safetensors reader can open the file. Messages between processes have the same format, with a faster checksum.
 //!
-//! A file that is foreign, damaged, of a newer version, or of another room gives a different error in each case.
+//! Each of these files gives an error of its own: a foreign file, a damaged file, a file of a newer version, and a file of another room.
 
 use crate::digest;
 use crate::error::RunError;
@@ -14,9 +14,10 @@ use std::collections::HashMap;
 
 /// Metadata key of the header text.
 const KEY: &str = "hothouse";
-/// Last field of the header text: a hash over the text before it, and over the names and bytes of all tensors.
+/// Key of the last field of the header text, the checksum. It is a hash over the text before the field and over the names and bytes of all
+/// tensors.
 const CHECKSUM: &str = r#","checksum":"#;
-/// Name of the tensor with the history, which the learner does not need. The checksum covers it last.
+/// Name of the tensor with the history of metrics rows. The checksum covers this tensor last.
 pub(crate) const HISTORY: &str = "run.history";
 /// Name of the tensor with the user data.
 pub(crate) const DATA: &str = "run.data";
@@ -24,16 +25,16 @@ pub(crate) const DATA: &str = "run.data";
 /// Names, shapes and contents of the parts of a checkpoint.
 pub type Tensors = learn::Parts;
 
-/// Kind of checksum.
+/// Kind of checksum of a file or a message.
 #[derive(Clone, Copy)]
 pub(crate) enum Sum {
-    /// FNV-1a over each byte, as in all files.
+    /// FNV-1a over each byte, for files.
     Bytes,
-    /// Hash over 64-bit words, for messages, which only the same version of the program reads.
+    /// Hash over 64-bit words, for messages. Only the same version of the program reads a message.
     Whole,
 }
 
-/// Beginning of any room's header, which identifies the room before the rest is parsed.
+/// First part of the header of any room. It identifies the room before the rest is parsed.
 #[derive(Deserialize)]
 struct Beginning {
     config: BeginningConfig,
@@ -45,12 +46,12 @@ struct BeginningConfig {
     data: Option<Dataset>,
 }
 
-/// Order of the tensors in the checksum: by name, with the history last.
+/// Compares tensor names in the order of the checksum: by name, with the history last.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     (a == HISTORY, a).cmp(&(b == HISTORY, b))
 }
 
-/// Packs a header and tensors. The header must be an object with a `version` and a `config`.
+/// Packs a header and tensors into bytes. The header must be an object with the fields `version` and `config`.
 pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> Vec<u8> {
     tensors.sort_by(|a, b| order(&a.0, &b.0));
     let parts: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = tensors
@@ -61,7 +62,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> 
         })
         .collect();
     let mut text = serde_json::to_string(header).expect("a header is plain data");
-    text.pop(); // the closing brace, which follows the checksum
+    text.pop(); // the closing brace, which the checksum precedes
     let sum = checksum(&text, parts.iter().map(|(name, _, _, bytes)| (name.as_str(), bytes.as_slice())), sum);
     let views = parts.iter().map(|(name, dtype, shape, bytes)| {
         let view = TensorView::new(*dtype, shape.clone(), bytes).expect("shape and bytes agree");
@@ -71,7 +72,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> 
     serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
 }
 
-/// Returns the header's text and the tensors; an error if the run is not of the room `room`.
+/// Returns the header's text and the tensors. A run of a room other than `room` is an error.
 pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let (all, text) = checked(bytes, sum)?;
@@ -87,24 +88,24 @@ pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tens
     Ok((text, tensors))
 }
 
-/// Returns the room of a checkpoint.
+/// Returns the name of the room in a checkpoint, after a check of the checksum.
 pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&checked(bytes, Sum::Bytes)?.1)?.room)
 }
 
-/// Returns the room in the header, without verifying the checksum.
+/// Returns the name of the room in the header. The checksum is not verified.
 pub(crate) fn stated_room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&open(bytes)?.1)?.room)
 }
 
-/// Returns the description of the user data that the caller must provide; `None` if the checkpoint contains its user data or has none.
+/// Returns the description of the user data that the caller must provide; `None` if the checkpoint contains the user data or needs none.
 pub fn data_wanted(bytes: &[u8]) -> Result<Option<Dataset>, RunError> {
     let (tensors, text) = checked(bytes, Sum::Bytes)?;
     let inside = tensors.iter().any(|(name, _)| name == DATA);
     Ok(beginning(&text)?.data.filter(|_| !inside))
 }
 
-/// Tensors in the order of the checksum, and the header's text.
+/// Named tensors in the order of the checksum, and the header's text.
 type Opened<'a> = (Vec<(String, TensorView<'a>)>, String);
 
 /// Parses a file and verifies its checksum.
@@ -167,7 +168,7 @@ fn bytes_from_data(data: Data) -> (Dtype, Vec<u8>) {
     }
 }
 
-/// Converts to little-endian bytes in one preallocated buffer, for speed.
+/// Converts numbers to little-endian bytes. A single preallocated buffer makes this fast.
 fn little<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
     let mut all = vec![0; N * values.len()];
     all.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, &value)| *to = to_bytes(value));

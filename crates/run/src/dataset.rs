@@ -1,4 +1,4 @@
-//! User data for a run to learn from: name, length and hash, with its bytes if they are loaded.
+//! User data that a run learns from: name, length and hash, and the bytes if they are loaded.
 
 use crate::RunError;
 use crate::digest::Fnv;
@@ -16,7 +16,7 @@ impl Dataset {
         Dataset { name: shown(&name.into()), bytes, hash, content: Some(content) }
     }
 
-    /// Copies the bytes of `from` if this record has none and `from` describes the same data.
+    /// Copies the bytes of `from`, if this record has no bytes and `from` describes the same data.
     pub fn fill(&mut self, from: Option<&Dataset>) {
         if self.content.is_none()
             && let Some(from) = from.filter(|from| *from == self)
@@ -26,10 +26,11 @@ impl Dataset {
     }
 }
 
-/// Maximum length of a name in characters, as in most file systems.
+/// Maximum length of a data name in characters. Most file systems have the same limit.
 const NAME: usize = 255;
 
-/// Makes a foreign name safe to display: one line, without control characters and without marks of text direction.
+/// Makes a name from another source safe to display. Removes line breaks, control characters and marks of text direction, and cuts the
+/// name.
 pub(crate) fn shown(name: &str) -> String {
     let steers = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     name.chars().filter(|&c| !steers(c)).take(NAME).collect()
@@ -39,7 +40,7 @@ pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Returns an error if the config's data has no bytes.
+/// Returns an error if the config has user data whose bytes are not loaded.
 pub(crate) fn check_here(config: &Config) -> Result<(), RunError> {
     match &config.data {
         Some(data) if data.content.is_none() => Err(RunError::DataMissing { name: data.name.clone(), bytes: data.bytes }),
@@ -47,7 +48,7 @@ pub(crate) fn check_here(config: &Config) -> Result<(), RunError> {
     }
 }
 
-/// Compares length and hash; names and loaded bytes do not matter.
+/// Compares lengths and hashes. Names and loaded bytes do not matter.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Dataset) -> bool {
         (self.bytes, &self.hash) == (other.bytes, &other.hash)
@@ -73,7 +74,7 @@ pub(crate) struct Given {
 }
 
 impl From<Given> for Dataset {
-    /// Drops bytes that do not match the claimed length and hash.
+    /// Converts received data. Bytes that do not match the claimed length and hash are dropped.
     fn from(given: Given) -> Dataset {
         let hash = if is_hash(&given.hash) { given.hash } else { String::new() };
         let claimed = Dataset { name: shown(&given.name), bytes: given.bytes, hash, content: None };

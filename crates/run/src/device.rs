@@ -1,48 +1,49 @@
 //! Choice of the device that trains: the CPU or a GPU.
 //!
-//! The shell opens the GPU, which can take a while, and offers it; until then the CPU trains. For the automatic choice, both are measured
-//! briefly on the present run: the CPU by its normal work, the GPU by a probe of each offloading option. A probe runs passes of the
-//! learner's work on the GPU and discards their results. Training waits only for these passes, and only as long as the GPU can still be
-//! faster. This module does not open devices or read clocks, and each [`Offload`] defines how its learner offloads.
+//! The shell opens the GPU, which can take a while, and offers it to the run. Until then the CPU trains. For the automatic choice, the run
+//! measures both devices briefly on its own work: the CPU by training, the GPU by a probe of each offloading option. A probe runs passes of
+//! the learner's work on the GPU and discards their results. Training waits only for these passes, and only as long as the GPU can still be
+//! faster. This module does not open devices or read clocks. An implementation of [`Offload`] defines how a learner offloads.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
-/// Number of iterations that are measured on the CPU before a probe.
+/// Number of CPU iterations that are measured before a probe.
 const PROCESSOR_RATES: usize = 3;
-/// Duration of a probe in seconds. The first pass compiles kernels and does not count.
+/// Duration of a probe in seconds, without the first pass. The first pass compiles kernels.
 const PROBE_S: f64 = 0.15;
-/// Number of passes after which a probe ends earlier.
+/// Number of passes after which a probe ends, even if its duration is shorter than [`PROBE_S`].
 const PROBE_PASSES: u32 = 16;
-/// Maximum time in seconds until the first passes of all options have ended. An option that is not ready by then is not used.
+/// Maximum time in seconds until the first passes of all options have ended. If it is exceeded, the options without an ended first pass are
+/// not used.
 const PATIENCE_S: f64 = 5.0;
 
 #[derive(Default)]
 pub(crate) struct Devices {
     wish: DeviceWish,
     machine: Option<Pinned<Box<dyn Machine>>>,
-    /// Reason why there is no machine; `None` while none was offered.
+    /// Reason why there is no machine; `None` if there is a machine or if the shell has not answered.
     missing: Option<Fault>,
-    /// The request for a device was granted or refused.
+    /// True if the request for a device was granted or refused.
     settled: bool,
     probes: Probes,
-    /// Recent work per second on the CPU, newest last.
+    /// Work per second of the newest iterations on the CPU, the newest last.
     processor: Vec<f64>,
 }
 
-/// Probes of the learner's offloading options ([`Offload::ways`]), one after another. `way` is the index of the option.
+/// Probes of the learner's offloading options ([`Offload::ways`]), which run one after another. `way` is the index of the present option.
 #[derive(Default)]
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Total time in seconds that the previous options needed to end their first passes.
+    /// Time in seconds until the first pass of each option so far had ended, summed over these options.
     waited_s: f64,
     /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,
-    /// Reason why an option could not be measured; of several, the newest.
+    /// Reason why an option could not be measured. If several options failed, this is the reason of the last one.
     failed: Option<String>,
-    /// The run was paused since the last poll.
+    /// True if the run was paused since the last poll.
     paused: bool,
 }
 
@@ -52,7 +53,7 @@ struct Probe {
     counted: Option<Counted>,
 }
 
-/// Passes of a probe after the first pass, which ended at `since_s`.
+/// Counts of the passes after a probe's first pass. `since_s` is the end of the first pass.
 struct Counted {
     since_s: f64,
     passes: u32,
@@ -61,26 +62,26 @@ struct Counted {
 
 /// Result of polling the current probe.
 enum ProbeStatus {
-    /// The first pass has not ended. `waiting` means that there is no work until the GPU answers.
+    /// The first pass has not ended. `waiting` is true if the CPU has no work until the GPU answers.
     NotReady {
         waiting: bool,
     },
     Timing {
         waiting: bool,
     },
-    /// Work per second of the option. It is an upper bound if the probe ended early because the option is too slow.
+    /// Work per second of the option. If the probe ended early because the option is too slow, it is an upper bound.
     Measured(f64),
-    /// The first pass did not end in time.
+    /// The first pass did not end within [`PATIENCE_S`].
     Late,
 }
 
 /// Result of [`Devices::settle`].
 pub(crate) enum Settled {
-    /// No new decision; the run continues.
+    /// There is no new decision, and the slice is not used.
     Already,
-    /// The GPU is being probed and this slice is used up. `waiting` means that there is no work until the GPU answers.
+    /// The GPU is being probed, and the probe has used the slice. `waiting` is true if the CPU has no work until the GPU answers.
     Trying { waiting: bool },
-    /// A decision to report, with the fault if the requested GPU cannot be used.
+    /// A decision that the run reports. The fault is present if the requested GPU cannot be used.
     Now(Device, Option<Fault>),
 }
 
@@ -89,7 +90,7 @@ impl Devices {
         self.abandon_probes(learner);
         (self.wish, self.settled) = (wish, false);
         if wish != DeviceWish::Cpu {
-            // A new request may succeed where an earlier one failed.
+            // A new request may succeed although an earlier request failed.
             self.missing = None;
         }
     }
@@ -98,7 +99,7 @@ impl Devices {
         self.wish
     }
 
-    /// Returns true if the shell should open a GPU and offer it, provided that the learner can use one.
+    /// Returns true if the shell should open a GPU and offer it. The caller must know that the learner can use a GPU.
     pub fn wanted(&self) -> bool {
         self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
     }
@@ -112,7 +113,7 @@ impl Devices {
         self.settled = false;
     }
 
-    /// Keeps the machine and the requested device for another run, for which both devices are measured again.
+    /// Returns the choice for another run. The machine and the requested device are kept; both devices will be measured again.
     pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
@@ -122,7 +123,7 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// Records the work per second of an iteration on the CPU.
+    /// Records the work per second of an iteration on the CPU, while the choice is open.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
             if self.processor.len() == 2 * PROCESSOR_RATES {
@@ -132,7 +133,7 @@ impl Devices {
         }
     }
 
-    /// Records a pause; a pass that includes a pause is not timed.
+    /// Records a pause of the run. A pass during a pause is not timed.
     pub fn pause(&mut self) {
         self.probes.paused = true;
     }
@@ -143,7 +144,7 @@ impl Devices {
         }
     }
 
-    /// Offloads the run again to its GPU after its settings changed.
+    /// Offloads the learner again to the present GPU, after the learner's settings changed.
     pub fn offload_again(&mut self, learner: &mut dyn Offload) -> Result<(), Fault> {
         match &self.machine {
             Some(machine) => learner.begin_offload(machine, learner.ways().len() - 1),
@@ -151,7 +152,7 @@ impl Devices {
         }
     }
 
-    /// Drops a GPU that failed. A GPU is used again only after another request.
+    /// Drops a GPU that failed. A GPU is used again only after another request. Returns the device report.
     pub fn lose(&mut self, fault: &Fault) -> Device {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
@@ -159,7 +160,7 @@ impl Devices {
         self.report(false, None, fault.what())
     }
 
-    /// At a boundary, carries out the request for a device if it is pending and possible.
+    /// Decides on the requested device, if the decision is open and possible. The caller must be at a boundary.
     pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
@@ -206,7 +207,7 @@ impl Devices {
             }
             (DeviceWish::Auto, Some(_), _) => {
                 if learner.is_offloaded() {
-                    // The user had chosen the GPU, so the rate on the CPU is not known yet.
+                    // The user had chosen the GPU before, so the CPU has not been measured yet.
                     learner.end_offload();
                 }
                 if self.processor.len() < PROCESSOR_RATES {
@@ -217,14 +218,14 @@ impl Devices {
         }
     }
 
-    /// Probes the offloading options one after another, then uses the fastest.
+    /// Probes the offloading options one after another. After the last probe, uses the fastest option or the CPU.
     fn continue_probing(&mut self, learner: &mut dyn Offload, now_s: f64) -> Settled {
         let Some(machine) = &self.machine else { return Settled::Already };
         let processor = self.processor.iter().copied().fold(0.0, f64::max);
         let probes = &mut self.probes;
         while probes.way < learner.ways().len() {
             match probes.poll(learner, machine, processor, now_s) {
-                // The CPU continues training while the GPU prepares.
+                // The CPU continues to train while the GPU prepares the first pass.
                 Ok(ProbeStatus::NotReady { .. }) if learner.trains_meanwhile() => return Settled::Already,
                 Ok(ProbeStatus::NotReady { waiting } | ProbeStatus::Timing { waiting }) => {
                     return Settled::Trying { waiting };
@@ -265,7 +266,7 @@ impl Devices {
         Settled::Now(self.report(on_gpu, rates, why), None)
     }
 
-    /// Reports that the requested GPU cannot be used.
+    /// Decides for the CPU and reports that the requested GPU cannot be used.
     fn refuse(&mut self, fault: Fault) -> Settled {
         Settled::Now(self.report(false, None, fault.what()), Some(fault))
     }
@@ -277,7 +278,7 @@ impl Devices {
 }
 
 impl Probes {
-    /// Polls the current probe; ends it when its rate is known.
+    /// Polls the probe of the present option, or begins it. Ends the probe when its rate is known.
     fn poll(&mut self, learner: &mut dyn Offload, machine: &dyn Machine, processor: f64, now_s: f64) -> Result<ProbeStatus, Fault> {
         let mut probe = match self.now.take() {
             Some(probe) => probe,

@@ -1,11 +1,11 @@
-//! A short fingerprint of the weights: FNV-1a over their little-endian bytes. It detects differences between runs, but does not
-//! resist deliberate collisions.
+//! Digest of the weights: FNV-1a over their little-endian bytes. A digest detects differences between runs, but does not resist deliberate
+//! collisions.
 
 use crate::protocol::{Digest, Level};
 use learn::WorkedOn;
 use math::Isa;
 
-/// Iterations between two digests of the weights.
+/// Number of iterations between two digests of the weights.
 pub const DIGEST_EVERY: u32 = 16;
 
 pub(crate) struct Fnv(u64);
@@ -30,10 +30,11 @@ impl Fnv {
     }
 }
 
-/// Hash that processes bytes in 64-byte blocks, eight words in parallel. Any change of one word changes the hash.
+/// Returns a hash of the parts and of their boundaries. It processes 64-byte blocks as eight words in parallel. A change of a single word
+/// always changes the hash.
 pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     const LANES: usize = 8;
-    // The factor is odd, so that different words of a lane never collide; the rotation moves high bits to low positions.
+    // The factor is odd, so different words of a lane never collide. The rotation moves high bits to low positions.
     let mix = |lane: u64, word: u64| (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let mut lanes: [u64; LANES] = std::array::from_fn(|lane| lane as u64);
     let mut write = |block: &[u8; 8 * LANES]| {
@@ -44,7 +45,7 @@ pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     for part in parts {
         let (blocks, rest) = part.as_chunks();
         blocks.iter().for_each(&mut write);
-        // The padded rest of a part and its length make the hash depend on where parts end.
+        // The padded rest of a part, followed by the part's length, makes the hash depend on the end of each part.
         let mut last = [0; 8 * LANES];
         last[..rest.len()].copy_from_slice(rest);
         write(&last);
@@ -63,7 +64,7 @@ pub(crate) fn of_weights(weights: &[f32]) -> String {
     hash.hex()
 }
 
-/// Notice, with a remedy, for a run restored on a CPU with different rounding.
+/// Text and remedy of the notice about a run that continues on a CPU with different rounding.
 pub(crate) const OTHER_ROUNDING: (&str, &str) = (
     "Another machine with different rounding trained part of this run, so its digests cannot be compared with other runs.",
     "No action needed: training continues from the same weights.",
@@ -94,10 +95,10 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
-/// Arithmetic of a digest taken within an iteration, which cannot be compared with digests of other runs.
+/// Arithmetic of a digest within an iteration. Such a digest cannot be compared with digests of other runs.
 pub(crate) const PARTIAL: &str = "partial";
 
-/// Name of the arithmetic. Only digests with equal names can be equal.
+/// Returns the name of the arithmetic of `isa`. Only digests with equal names can be equal.
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     match isa {
         Isa::Bf16 => BF16,
@@ -107,7 +108,7 @@ pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     }
 }
 
-/// Arithmetic of all of a run's iterations so far; see [`crate::protocol::Digest`].
+/// Common arithmetic of all iterations of a run so far; see [`crate::protocol::Digest`].
 #[derive(Clone, Copy)]
 pub(crate) struct Arithmetic(&'static str);
 
@@ -120,7 +121,7 @@ impl Arithmetic {
         Arithmetic([FUSED, UNFUSED, BF16, AMX, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
     }
 
-    /// Records that the iteration with number `count` used the arithmetic `now`.
+    /// Records that the iteration with number `count`, starting at 1, used the arithmetic `now`.
     pub fn note(&mut self, count: u32, now: &'static str) {
         if count == 1 {
             self.0 = now;
@@ -134,14 +135,14 @@ impl Arithmetic {
     }
 }
 
-/// Digests of a run, and the digest of a link that they are compared with.
+/// Digests of a run, and the link's digest that the run should reproduce.
 pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
-    /// Digest of the link that the run was opened from; `None` without such a digest, and after the comparison.
+    /// Digest from the link that opened the run; `None` if there is none, or after the comparison.
     pub expected: Option<Digest>,
-    /// Newest digest.
+    /// Newest digest of this run; `None` before the first one.
     pub newest: Option<Digest>,
-    /// Part of this iteration was computed on a machine that was then lost.
+    /// True if part of the present iteration was computed on another machine, which was then lost.
     pub partly_away: bool,
 }
 
@@ -150,14 +151,14 @@ impl Digests {
         Digests { arithmetic, expected: None, newest: None, partly_away: false }
     }
 
-    /// Returns the notice to show when the run reaches the iteration of the link's digest. `unit` is the plural of the room's word for an
-    /// iteration. If the user changed knobs, the run differs from that of the link, and there is no notice.
+    /// Compares `reached` with the link's digest. Returns a notice if both belong to the same iteration. `unit` is the plural of the room's
+    /// word for an iteration. If the user changed knobs, the run differs from the link's run, so there is no notice.
     pub fn compare(&mut self, reached: &Digest, user_changed: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
         (!user_changed).then(|| compared(&expected, reached, unit))
     }
 
-    /// Records the end of an iteration, computed at `at`. `isa` is the instruction set that the room uses on the CPU.
+    /// Records the end of an iteration, which was computed at `at`. `isa` is the instruction set of the room on the CPU.
     pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
         let now = match (std::mem::take(&mut self.partly_away), at) {
             (false, WorkedOn::Processor) => arithmetic(isa),
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn fnv_agrees_with_its_published_vectors() {
-        // Fowler, Noll, Vo: "" and "foobar".
+        // Expected hashes of "" and "foobar" from the FNV authors (Fowler, Noll, Vo).
         let hash = |text: &str| {
             let mut h = super::Fnv::new();
             h.write(text.as_bytes());

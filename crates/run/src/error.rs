@@ -1,17 +1,17 @@
-//! Errors at the interface between runs and shells: a description, and separately a remedy. Errors of lower layers contain
-//! their remedy in one text.
+//! Errors at the interface between runs and shells. An error has a description and a separate remedy. An error of a lower layer has a
+//! single text with both.
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident $({ $($field:ident : $type:ty),* })? => $what:literal, $next:literal;)*) => {
         #[derive(Debug)]
         pub enum RunError {
             $($(#[$doc])* $name $({ $($field: $type),* })?,)*
-            /// An error of a lower layer.
+            /// An error of a lower layer, whose text contains the remedy.
             Below(Box<dyn std::error::Error + Send + Sync>),
         }
 
         impl RunError {
-            /// Description of the error, without the remedy.
+            /// Returns the description of the error, without the remedy.
             pub fn what(&self) -> String {
                 match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($what) })*
@@ -19,7 +19,7 @@ macro_rules! errors {
                 }
             }
 
-            /// Remedy; empty if the description of a lower layer contains it.
+            /// Returns the remedy; empty if the description of a lower layer contains it.
             pub fn next_step(&self) -> String {
                 match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($next) })*
@@ -61,15 +61,15 @@ errors! {
     TooManyChanges { count: usize, most: usize } =>
         "{count} live changes of knobs cannot be replayed",
         "Give at most {most}, or save the run to a file and continue from it";
-    /// Returned for knobs that are valid one by one, but need too much memory together.
+    /// Several knobs, each of which is valid, together need too much memory.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, but {has_mb} MB are available",
         "Reduce environments, games, replay size, batch size or layer width";
-    /// Returned if the run would fit without the data.
+    /// The run would fit into memory without the user data.
     DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>
         "the file {name} has {data_mb} MB; with the data derived from it, that is more than the {has_mb} MB of memory available",
         "Use a smaller part of it, or run Hothouse natively on a machine with more memory";
-    /// Returned for the file of a saved run.
+    /// The file of a saved run is too large to load.
     FileTooLarge { name: String, mb: u64 } =>
         "the file {name} has {mb} MB, too large to load while another run trains",
         "Resume it natively: hothouse resume FILE";
@@ -112,7 +112,7 @@ errors! {
     Offloaded =>
         "this run trains on a GPU, and workers could not reproduce its results",
         "Choose the CPU for it, end the iteration, then share it";
-    /// Returned for pieces of an iteration and for their input.
+    /// Another build computed the pieces of an iteration, or the input for these pieces.
     OtherBuild { found: String, here: String } =>
         "this was computed by an incompatible build of Hothouse ({found}; this one is {here})",
         "Install one version on all machines, with the same kind of CPU";
@@ -122,7 +122,7 @@ errors! {
     NoPolicy { room: &'static str } =>
         "the learner of the room {room} does not act on observations",
         "Use one of the room's questions instead";
-    /// An error of a room.
+    /// A room refuses a request, with its own description and remedy.
     Refused { what: String, next: String } =>
         "{what}",
         "{next}";

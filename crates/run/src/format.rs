@@ -1,9 +1,9 @@
-//! Readable numbers, rows and devices for text shells.
+//! Numbers, rows and devices as readable text, for text shells.
 
 use crate::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
 use crate::room::Schema;
 
-/// Number with commas between thousands: `1,572,864`.
+/// Formats a number with commas between thousands: `1,572,864`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
@@ -16,7 +16,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// Number with three significant figures and an SI prefix: `940`, `1.57 M`.
+/// Formats a number with three significant figures and an SI prefix: `940`, `1.57 M`.
 pub fn short(x: f64) -> String {
     let (scaled, prefix) = match x.abs() {
         a if a >= 999.5e9 => (x / 1e12, " T"),
@@ -33,7 +33,7 @@ pub fn short(x: f64) -> String {
     format!("{scaled:.decimals$}{prefix}")
 }
 
-/// Duration: `0.84 s`, `12.3 s`, `4:07`, `1:02:03`.
+/// Formats a duration: `0.84 s`, `12.3 s`, `4:07`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
     let whole = seconds as u64;
     match whole {
@@ -44,7 +44,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// A learner's number in at most 7 characters: `0.0213`, `12.4`, `-1.2e-5`.
+/// Formats a learner's number in at most 7 characters: `0.0213`, `12.4`, `-1.2e-5`.
 pub fn figure(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
@@ -56,36 +56,36 @@ pub fn figure(x: f64) -> String {
     }
 }
 
-/// Value of a column in a few characters; `-` for `None`.
+/// Formats a value of a column in a few characters; `-` for `None`.
 pub fn value(column: &Column, value: Option<f64>) -> String {
     match value {
         None => "-".into(),
         Some(x) if !x.is_finite() => x.to_string(),
         Some(x) if column.share => format!("{:.0}%", 100.0 * x),
-        // Returns and points are compared with each other, so they always have the same number of decimals.
+        // Users compare returns and points with each other, so these numbers always have one decimal.
         Some(x) if (1.0..9995.0).contains(&x.abs()) && column.rate.is_none() => format!("{x:.1}"),
         Some(x) => figure(x),
     }
 }
 
-/// Count with the unit of its column: `1,572,864 steps`.
+/// Formats a count with the unit of its column: `1,572,864 steps`.
 pub fn counted(column: &Column, count: f64) -> String {
     let unit = if column.unit.is_empty() { column.name } else { column.unit };
     format!("{} {unit}", grouped(count as u64))
 }
 
-/// Number with a noun in singular or plural: `1 setting`, `5 seeds`.
+/// Formats a number with a noun in singular or plural: `1 setting`, `5 seeds`.
 pub fn plural(n: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// All counters: `1,572,864 steps, 7,301 episodes`
+/// Formats all counters: `1,572,864 steps, 7,301 episodes`.
 pub fn counts(schema: &Schema, progress: &Progress) -> String {
     let all = schema.counters.iter().zip(&progress.counts);
     all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
 }
 
-/// Short names and values of the columns in the terminal's status line: `return 212.5 (9.0 to 500.0)`.
+/// Returns short names and values of the columns in the terminal's status line: `return` and `212.5 (9.0 to 500.0)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
     let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
     let shown = |(column, &at): (&Column, &Option<f64>)| {
@@ -99,13 +99,13 @@ pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String
     columns.iter().zip(values).filter(|(column, _)| !column.brief.is_empty()).map(shown).collect()
 }
 
-/// Values of a test on one line.
+/// Formats the values of a test on one line.
 pub fn test(schema: &Schema, row: &Row) -> String {
     let pairs = briefs(schema.tests, &row.values);
     pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A goal in words: `Test return of 475`.
+/// Formats a goal in words: `Test return of 475`.
 pub fn goal(schema: &Schema, goal: &Goal) -> String {
     let column = schema.test(goal.column).map(|i| &schema.tests[i]);
     let unit = column.map_or("", |column| column.unit);
@@ -113,7 +113,7 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
 }
 
-/// Parts of time, the longest first: `gradient 61%, policy 17%`. `None` if no time was spent.
+/// Formats the shares of the parts of time, the longest first: `gradient 61%, policy 17%`. Returns `None` if no time was spent.
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
@@ -124,7 +124,7 @@ pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// A knob's value in a form that can be typed again; long texts are cut.
+/// Formats a knob's value in the form that a user types; long texts are cut.
 pub fn knob(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),
@@ -132,13 +132,13 @@ pub fn knob(value: &Value) -> String {
     }
 }
 
-/// A failed confirmation in words.
+/// Formats a failed confirmation in words.
 pub fn attempt(failed: &Confirmation) -> String {
     let value = failed.value.map_or("nothing".into(), |value| (value as f32).to_string());
     format!("not solved: a test reached {}, its confirmation {value}; training continues", failed.goal)
 }
 
-/// Device in use, with the reason.
+/// Formats the device in use, with the reason for its choice.
 pub fn device(device: &Device) -> String {
     let what = match &device.gpu {
         Some(gpu) if device.on_gpu => gpu.as_str(),

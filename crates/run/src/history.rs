@@ -1,29 +1,30 @@
-//! The past of a run: its training time and its rows.
+//! History of a run: its training time, its rows and its time per part.
 
 use crate::protocol::{Progress, Row};
 
-/// Longest gap between two slices that counts as training, in seconds; a longer gap is a sleeping machine.
+/// Maximum gap in seconds between two slices that counts as training. A longer gap arises when the machine sleeps, and is cut to this
+/// maximum.
 const MAX_GAP_S: f64 = 1.0;
-/// Number of rows above which a history drops every second row.
+/// Maximum number of rows in a history. When it is exceeded, every second row is dropped.
 const MAX_HISTORY: usize = 4096;
 
-/// Seconds of training and of testing within one iteration.
+/// Seconds of training (`round_s`) and of testing (`tests_s`) within one iteration.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Spent {
     pub round_s: f64,
     pub tests_s: f64,
 }
 
-/// Time accounting with the shell's clock.
+/// Measures the time of training and of tests with the clock of the shell.
 pub(crate) struct Clock {
     /// Profiling clock in seconds, with an arbitrary epoch.
     pub now: fn() -> f64,
     last_s: Option<f64>,
-    /// Seconds of training.
+    /// Seconds of training since the beginning of the run.
     pub train_s: f64,
-    /// Time spent in this iteration.
+    /// Time spent in the present iteration.
     pub spent: Spent,
-    /// The last slice belonged to a test.
+    /// True if the last slice belonged to a test.
     tested: bool,
 }
 
@@ -32,13 +33,13 @@ impl Clock {
         Clock { now: || 0.0, last_s: None, train_s: 0.0, spent: Spent::default(), tested: false }
     }
 
-    /// Excludes the time until the next call of [`Clock::take`] from training.
+    /// Excludes the time from the last call of [`Clock::take`] to the next call from training.
     pub fn rest(&mut self) {
         self.last_s = None;
     }
 
-    /// Adds the time since the last call to the training time of the run, and to the tests or the rest of the iteration, depending on the
-    /// last slice.
+    /// Adds the time since the previous call to the training time. Also adds it to the iteration's time of tests, if the last slice
+    /// belonged to a test, else to the iteration's time of training.
     pub fn take(&mut self, now_s: f64) {
         let passed_s = self.trained(now_s);
         if std::mem::take(&mut self.tested) {
@@ -48,12 +49,12 @@ impl Clock {
         }
     }
 
-    /// Marks the slice that begins now as part of a test.
+    /// Marks the present slice as part of a test.
     pub fn tests(&mut self) {
         self.tested = true;
     }
 
-    /// Adds the time since the last call to the training time, at most [`MAX_GAP_S`]; returns the added seconds.
+    /// Adds the time since the previous call to the training time, but at most [`MAX_GAP_S`]. Returns the added seconds.
     fn trained(&mut self, now_s: f64) -> f64 {
         let passed = self.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
         self.last_s = Some(now_s);
@@ -62,25 +63,25 @@ impl Clock {
     }
 }
 
-/// Selection of records to keep, in bounded space: at first all records, then every second record, then every fourth, and so on. The first
-/// record is always kept.
+/// Choice of the records that a bounded space keeps: at first all records, then every second record, then every fourth, and so on. The
+/// first record is always kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     most: usize,
     stride: u64,
-    /// Number of records so far.
+    /// Number of records so far, kept or not.
     seen: u64,
-    /// Number of records that are kept.
+    /// Number of kept records.
     kept: usize,
 }
 
 impl Thinning {
-    /// Keeps at most `most` records. `most` must be even, or 0 for none.
+    /// Creates a choice that keeps at most `most` records. `most` must be even, or 0 to keep no records.
     pub const fn new(most: usize) -> Thinning {
         Thinning { most, stride: 1, seen: 0, kept: 0 }
     }
 
-    /// Returns true if the next record is kept. If space is full, `halve` must drop every second kept record.
+    /// Returns true if the next record is to be kept. If the space is full, calls `halve`, which must drop every second kept record.
     pub fn takes(&mut self, halve: impl FnOnce()) -> bool {
         let takes = self.most > 0 && self.seen.is_multiple_of(self.stride);
         self.seen += 1;
@@ -97,7 +98,7 @@ impl Thinning {
     }
 }
 
-/// Rows of a run from its beginning on, thinned when they become many.
+/// Rows of a run from its beginning on. If there are many rows, only some of them are kept.
 #[derive(Clone, Debug)]
 pub struct History {
     rows: Vec<Row>,
@@ -111,7 +112,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run after `iterations` iterations. Thinning continues with the same stride.
+    /// Restores the history of a run that has completed `iterations` iterations. The gap between kept rows continues.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {
@@ -138,21 +139,21 @@ impl History {
     }
 }
 
-/// Seconds of training per part of time in the room's schema.
+/// Seconds of training for each part of time in the room's schema.
 #[derive(Clone, Debug, Default)]
 pub struct TimeByPart {
     pub parts_s: Vec<f64>,
-    /// Seconds of training that `parts_s` accounts for.
+    /// Seconds of training up to the last row that was added.
     known_s: f64,
 }
 
 impl TimeByPart {
-    /// Starts at `progress`, where the run began or was restored.
+    /// Creates a count that begins at `progress`, where the run began or was restored.
     pub fn since(progress: &Progress, parts: usize) -> TimeByPart {
         TimeByPart { parts_s: vec![0.0; parts], known_s: progress.train_s }
     }
 
-    /// Distributes the time since the last row among the parts, with the shares of this row.
+    /// Distributes the time since the previous row among the parts, by the shares in `row`.
     pub fn add(&mut self, row: &Row) {
         let passed_s = row.progress.train_s - self.known_s;
         self.known_s = row.progress.train_s;
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(clock.trained(5.5), 0.5);
         clock.rest();
         assert_eq!(clock.trained(7.0), 0.0);
-        // A sleeping machine causes a long gap.
+        // A gap of 693 seconds arises when the machine sleeps.
         assert_eq!(clock.trained(700.0), MAX_GAP_S);
         assert_eq!(clock.train_s, 0.5 + MAX_GAP_S);
     }

@@ -1,6 +1,6 @@
-//! Description of the machine for a run.
+//! Description of the machine on which a run works.
 
-/// Properties of the machine, provided by the shell.
+/// Properties of the machine. The shell provides them.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     pub isa: math::Isa,

@@ -1,11 +1,11 @@
-//! Knobs: the settings of a learner as users see them. Each setting has one declaration ([`learn::settings!`]), which `--help`,
-//! the page, links and checkpoints read.
+//! Knobs: the settings of a learner as users see them. Each setting has a single declaration ([`learn::settings!`]). `--help`, the page,
+//! links and checkpoints use this declaration.
 
 use crate::error::RunError;
 use crate::protocol::{Knob, Knobs, Value};
 use learn::settings::{Setting, SettingError, Settings};
 
-/// The knobs of a learner with settings `C`; their defaults are the values of `preset`.
+/// Knobs of a learner whose settings have the type `C`. The defaults of the knobs are the values of `preset`.
 pub struct Table<C> {
     preset: C,
     /// Names of settings that the preset's learner does not use.
@@ -27,7 +27,7 @@ impl<C: Settings> Table<C> {
         self.used(&self.preset).map(knob).collect()
     }
 
-    /// Settings with the values of `knobs`, each checked; the other settings keep the preset's value.
+    /// Returns settings with the values of `knobs`, each of which is checked. All other settings keep the preset's value.
     pub fn settings(&self, knobs: &Knobs) -> Result<C, RunError> {
         let mut settings = self.preset.clone();
         for (name, value) in knobs {
@@ -47,12 +47,12 @@ impl<C: Settings> Table<C> {
     }
 }
 
-/// Converts settings with their values to knobs by name.
+/// Converts settings and their values to knobs by name.
 pub(crate) fn by_name(values: Vec<(&'static Setting, Value)>) -> Knobs {
     values.into_iter().map(|(setting, value)| (setting.name.to_string(), value)).collect()
 }
 
-/// Returns an error if the knob `name` cannot take `value` during a run.
+/// Returns an error if the knob `name` cannot change to `value` during a run.
 pub(crate) fn check_live(knobs: &[Knob], name: &str, value: &Value) -> Result<(), RunError> {
     let unknown = || RunError::unknown_knob(name, knobs.iter().map(|knob| knob.name));
     let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(unknown)?;

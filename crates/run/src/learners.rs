@@ -1,17 +1,17 @@
-//! Learners of a room that has several.
+//! Common type of the learners of a room with several learners.
 
 use crate::RunError;
 use crate::protocol::{Knob, Knobs};
 use crate::room::Setup;
 use learn::Find;
 
-/// A learner in a room's list of learners; `T` is the common type of the room's learners.
+/// A learner in a room's list of learners. `T` is the trait object type of the room's learners.
 pub(crate) struct Entry<T: ?Sized> {
     pub knobs: fn() -> Vec<Knob>,
-    /// Returns an error if the knobs, each of which is valid, cannot be used together.
+    /// Returns an error if the knobs cannot be used together. Each knob must be valid on its own.
     pub check: fn(&Knobs) -> Result<(), RunError>,
-    /// Upper bound of the bytes that the learner allocates.
+    /// Returns an upper bound of the bytes that the learner allocates.
     pub bytes: fn(&Knobs) -> Result<u64, RunError>,
-    /// Creates the learner, from a saved state if one is given.
+    /// Creates the learner. If the second argument is a saved state, the learner continues from it.
     pub make: fn(Setup, Option<&Find>) -> Result<Box<T>, RunError>,
 }

@@ -1,13 +1,13 @@
-//! Interface between runs and shells, for all rooms: commands in, events out.
+//! Interface between runs and shells, for all rooms. A shell sends commands and receives events.
 //!
-//! The page and the terminal depend on this crate and on no crate below it. The crate is independent of the platform: it uses
-//! no clocks, files or threads. The shell provides these.
+//! The page and the terminal depend on this crate and on no crate below it. The crate is independent of the platform: it uses no clocks,
+//! files or threads. The shell provides them.
 //!
-//! Each folder holds one room. Code outside these folders serves all rooms and names a room only in [`rooms`].
+//! Each folder contains one room. Code outside these folders serves all rooms and names a room only in [`rooms`].
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
-// Macros refer to this crate by name, from inside and outside alike.
+// The name `run` refers to this crate in macros that are used inside and outside of this crate.
 extern crate self as run;
 
 pub mod axis;
@@ -62,7 +62,7 @@ pub use version::VERSION;
 use version::check_version;
 pub use words::is_vocabulary;
 
-/// Lists every room of this crate; the first is the default.
+/// Lists every room of this crate. The first room is the default.
 macro_rules! rooms {
     ($($room:ty),*) => {
         #[cfg(feature = "every_room")]
@@ -78,7 +78,7 @@ static ROOMS: &[&dyn AnyRoom] = &[];
 /// Rooms added by a shell.
 static MORE: RwLock<Vec<&'static dyn AnyRoom>> = RwLock::new(Vec::new());
 
-/// Returns the rooms of this program.
+/// Returns the rooms of this program, including added rooms.
 pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     ROOMS.iter().chain(more.iter()).copied().collect()
@@ -104,7 +104,7 @@ fn known(rooms: &[&dyn AnyRoom]) -> Vec<&'static str> {
     IDS.iter().copied().chain(more).collect()
 }
 
-/// Default config: the first room with its defaults.
+/// Returns the default config: the default variant of the first room with default knobs.
 pub fn default_config() -> Config {
     config_of(rooms()[0])
 }
@@ -114,7 +114,7 @@ pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     room(&config.room)?.begin(config, host)
 }
 
-/// Computes pieces of an iteration for any room; see [`AnyRoom::play`].
+/// Computes pieces of an iteration of a run in any room; see [`AnyRoom::play`].
 pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
     room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }
@@ -124,12 +124,12 @@ pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     restore_with(bytes, host, None)
 }
 
-/// Restores a saved run with its user data, which is required if [`data_wanted`] returns a description.
+/// Restores a saved run of any room with its user data. The data is required if [`data_wanted`] returns a description.
 pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
     room(&room_of(bytes)?)?.restore(bytes, host, data)
 }
 
-/// Estimated upper bound of the bytes that a run of this config allocates.
+/// Returns an estimated upper bound of the bytes that a run of this config allocates.
 pub fn bytes(config: &Config, host: Host) -> Result<u64, RunError> {
     room(&config.room)?.bytes(config, host)
 }

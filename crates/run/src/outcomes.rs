@@ -1,11 +1,11 @@
-//! Results of the settings of a sweep: quartiles over their seeds, and a text table.
+//! Results of the settings of a sweep: quartiles over the seeds of each setting, and a text table.
 
 use crate::format;
 use crate::protocol::{Column, Knobs};
 use math::rounds;
 use serde::{Deserialize, Serialize};
 
-/// Result of one setting: of all runs with the same knobs.
+/// Result of a setting, which is the set of all runs with the same knobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub knobs: Knobs,
@@ -13,13 +13,13 @@ pub struct Outcome {
     pub runs: usize,
     pub solved: usize,
     pub diverged: usize,
-    /// Quartiles of the results; a diverged run counts as the worst.
+    /// Quartiles of the runs' results. A run without a result counts as the worst.
     pub result: Quartiles,
-    /// Quartiles of the room's first counter when a run was solved; an unsolved run counts as infinite.
+    /// Quartiles of the room's first counter at the time when a run was solved. A run that was not solved counts as infinite.
     pub solved_at: Quartiles,
 }
 
-/// Quartiles; null for infinite or missing values.
+/// Quartiles of some values. A quartile is null if it is infinite or if there are no values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quartiles {
     pub q1: Option<f64>,
@@ -30,9 +30,9 @@ pub struct Quartiles {
 /// Result of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// Value of the last test in the goal's column; `None` if unknown.
+    /// Value of the last test in the goal's column; `None` if it is unknown.
     pub result: Option<f64>,
-    /// Value of the room's first counter when the run was solved; `None` if it was not solved.
+    /// Value of the room's first counter at the time when the run was solved; `None` if the run was not solved.
     pub solved_at: Option<f64>,
     pub diverged: bool,
 }
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// Knobs of a setting as text: `lr=0.001 hidden=64`.
+/// Returns the knobs of a setting as text: `lr=0.001 hidden=64`.
 pub fn named(setting: &Knobs) -> String {
     if setting.is_empty() {
         return "all defaults".into();
@@ -60,7 +60,7 @@ pub fn named(setting: &Knobs) -> String {
     setting.iter().map(|(name, value)| format!("{name}={}", format::knob(value))).collect::<Vec<_>>().join(" ")
 }
 
-/// Quartiles of `values`; infinite quartiles become `None`.
+/// Returns the quartiles of `values`. An infinite quartile becomes `None`.
 fn quartiles(values: &[f64]) -> Quartiles {
     if values.is_empty() {
         return Quartiles::default();
@@ -70,7 +70,7 @@ fn quartiles(values: &[f64]) -> Quartiles {
     Quartiles { q1: known(lower), median: known(median), q3: known(upper) }
 }
 
-/// Text table with one line per setting.
+/// Returns a text table with a head and one line per setting.
 pub fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
     let results = |x: Option<f64>| format::value(result, x);
     let counts = |x: Option<f64>| x.map_or("-".into(), |x| format::grouped(x.round() as u64));
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn quartiles_match_numpy() {
-        // numpy.percentile([7, 1, 4, 2], [25, 50, 75])
+        // Expected: numpy.percentile([7, 1, 4, 2], [25, 50, 75])
         let q = quartiles(&[7.0, 1.0, 4.0, 2.0]);
         assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));
         let never = f64::INFINITY;

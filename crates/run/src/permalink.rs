@@ -1,7 +1,7 @@
-//! A run as a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
+//! Conversion of a run to a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
 //!
-//! A link contains the config with its seed, live changes of knobs (`&at=320:lr=0.0001`, after 320 iterations), and, if known,
-//! the digest that the run should reproduce.
+//! A link contains the config with its seed, and live changes of knobs, for example `&at=320:lr=0.0001` after 320 iterations. If a digest
+//! is known that the run should reproduce, the link contains it too.
 
 mod reading;
 
@@ -17,15 +17,15 @@ pub const MOST_CHANGES: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     pub config: Config,
-    /// Digest of the weights in the run that the link was made from; `None` if the link contains none.
+    /// Digest of the weights in the run that the link describes; `None` if the link contains no digest.
     pub digest: Option<Digest>,
 }
 
-/// Key of the variant in links; the room's own word for a variant is accepted too.
+/// Key of the variant in links. The room's own word for a variant is accepted as well.
 const VARIANT: &str = "variant";
-/// Key of the user data: its hash, length and name. The user has to provide the file when opening the link.
+/// Key of the user data, whose value has hash, length and name. The user must provide the file to open the link.
 const DATA: &str = "data";
-/// Key of a live change of a knob; the key may occur any number of times.
+/// Key of a live change of a knob. The key may occur any number of times.
 const AT: &str = "at";
 
 pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
@@ -46,16 +46,16 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
     link
 }
 
-/// Returns true if other machines can reproduce a digest of this arithmetic.
+/// Returns true if other machines can reproduce a digest of the arithmetic with this name.
 fn can_be_reached(arithmetic: &str) -> bool {
     matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 
-/// Link, command and limits of a run that has reached iteration `now`. If the run had more live changes than [`MOST_CHANGES`], the link
-/// begins with the values that they set.
+/// Returns the link, the command and the limits of a run that has completed `now` iterations. If the run had more than [`MOST_CHANGES`]
+/// live changes, the link begins with the values after the changes made so far.
 pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
-    // Several values of a knob at the same boundary count as one change, to the last value.
+    // If a knob has several values at the same boundary, only the last value counts.
     config.changes.dedup_by(|later, kept| {
         let same = (later.iteration, &later.knob) == (kept.iteration, &kept.knob);
         if same {
@@ -107,7 +107,7 @@ pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arith
     }
 }
 
-/// Parses a live change such as `320:lr=0.0001`; returns its iteration, knob and value.
+/// Parses a live change such as `320:lr=0.0001`. Returns the iteration, the knob and the value.
 pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
     let parts = text.split_once(':').and_then(|(iteration, rest)| {
         let (knob, value) = rest.split_once('=').filter(|(knob, _)| !knob.is_empty())?;
@@ -116,13 +116,13 @@ pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
     parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001 (after 320 iterations), not as '{text}'") })
 }
 
-/// Percent-encodes all characters that could end or split a value.
+/// Percent-encodes all characters that could end a value or split it.
 fn escaped(text: &str) -> String {
     let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+/:,".contains(&byte);
     text.bytes().map(|b| if keep(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }
 
-/// Command that starts the same run in a terminal.
+/// Returns the command that starts the same run in a terminal.
 pub fn native_command(config: &Config) -> String {
     let mut command =
         format!("cargo run --release -- train {} --variant {} --seed {}", quoted(&config.room), quoted(&config.variant), config.seed);
@@ -134,17 +134,17 @@ pub fn native_command(config: &Config) -> String {
         command += &format!(" --at {iteration}:{}", assigned(knob, value));
     }
     if let Some(data) = &config.data {
-        // A name must not be parsed as a flag of the command.
+        // The command must not parse a name as a flag.
         let here = if data.name.starts_with('-') { "./" } else { "" };
         command += &format!(" --data {}", quoted(&format!("{here}{}", data.name)));
     }
     command
 }
 
-/// Quotes `text` as one literal word for a shell, without control characters that affect a terminal.
+/// Quotes `text` as a single literal word for a shell. Control characters are escaped, because they can affect a terminal.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:+@%,".contains(c);
-    // Some shells replace a word `=name` by the path of the program `name`.
+    // Some shells replace a word `=name` by the path of the program with this name.
     if !text.is_empty() && !text.starts_with('=') && text.chars().all(plain) {
         return text.into();
     }
@@ -155,7 +155,7 @@ pub fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\'' | '\\' => word.extend(['\\', c]),
-            // Three digits, so that a digit that follows is not part of the code.
+            // The code has three digits, so that a digit after it is not part of it.
             _ if c.is_control() => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word += &format!("\\{byte:03o}")),
             _ => word.push(c),
         }
@@ -207,12 +207,12 @@ mod tests {
             assert!(shared.link == shared.address && shared.checked_at.is_none());
             assert!(matches!(&shared.limits[..], [limit] if limit.contains(why)), "{:?}", shared.limits);
         }
-        // The last of several values at one boundary counts.
+        // If a knob has several values at the same boundary, the last value counts.
         let change = |iteration, value| Change { iteration, knob: "lr".into(), value: Value::Number(value) };
         config.changes = vec![change(5, 0.01), change(5, 0.02), change(6, 0.03)];
         let shared = describe(&config, Some(&digest), "fused");
         assert!(shared.changes == 2 && shared.link.contains("&at=5:lr=0.02&at=6:lr=0.03&"), "{shared:?}");
-        // A link with too many changes begins with their result.
+        // A link with too many changes begins with the values after all changes.
         config.changes = (1..=65).map(|i| change(i, 0.01 + 0.0001 * f64::from(i % 2))).collect();
         config.changes.push(change(200, 0.02));
         let shared = describe(&config, Some(&digest), "fused");

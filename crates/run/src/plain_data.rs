@@ -1,4 +1,4 @@
-//! Macros for plain data that crosses an interface: Rust types, JSON, and the page's TypeScript types.
+//! Macros that declare plain data for an interface. A declaration gives Rust types, their JSON form, and the page's TypeScript types.
 
 macro_rules! declared {
     ($derive:tt $($(#[$($attribute:tt)*])* pub $kind:ident $name:ident { $($body:tt)* })*) => {
@@ -19,7 +19,7 @@ macro_rules! plain_data {
 }
 pub(crate) use plain_data;
 
-/// Declares types that are only sent. Such types may contain static texts, and floats that are sent as bytes.
+/// Declares types that are sent and never received. Such types may contain static texts, and floats that are sent as bytes.
 macro_rules! sent_data {
     ($($all:tt)*) => { $crate::plain_data::declared! { (serde::Serialize) $($all)* } };
 }

@@ -1,8 +1,8 @@
-//! Plain data exchanged between a run of any room and its shells.
+//! Plain data that a run of any room and its shells exchange.
 //!
-//! The page, the terminal and the monitor show the same events: these types and each room's own `protocol.rs` are all that they
-//! can show. Numbers are rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript versions
-//! (`www/run/protocol.ts`) are generated; do not edit them. This file contains no behaviour.
+//! The page, the terminal and the monitor show the same events. These types and each room's own `protocol.rs` define all that they can
+//! show. Numbers are in rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript types (`www/run/protocol.ts`)
+//! are generated; do not edit them. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use learn::settings::{KnobKind, Named, Value};
@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 plain_data! {
-    /// Complete description of a run, sufficient to start the same run elsewhere.
+    /// Complete description of a run. It suffices to start the same run on another machine.
     pub struct Config {
-        /// Format of this record; see [`crate::VERSION`].
+        /// Format version of this config; see [`crate::VERSION`].
         pub version: u32,
         /// Name of the room, for example `control`.
         pub room: String,
-        /// Variant of the room (an environment, a learner or a puzzle), for example `CartPole-v1`.
+        /// Name of the room's variant, for example `CartPole-v1`. A variant is an environment, a preset or a learner.
         pub variant: String,
         pub seed: u32,
-        /// Knobs by name; the others have their default.
+        /// Values of knobs by name. The knobs that are not in the map have their default.
         pub knobs: Knobs,
-        /// User data to learn from. Rooms that take no data refuse a config with data.
+        /// User data that the run learns from. A room that takes no user data refuses a config with user data.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         pub data: Option<Dataset>,
@@ -39,24 +39,24 @@ plain_data! {
         pub value: Value,
     }
 
-    /// A shareable description of a run, with the limits of its reproduction.
+    /// Description of a run for other users, with the limits of its reproduction.
     pub struct Shared {
-        /// Link to the run, `#/control?variant=…`, with the newest digest if other machines can reproduce it.
+        /// Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest.
         pub link: String,
-        /// The link without a digest. This text changes only with the config or with a live change.
+        /// Link to the run without a digest. The text changes only if the config changes or a live change is made.
         pub address: String,
         /// Command that starts the run in a terminal.
         pub command: String,
-        /// Number of live changes of knobs that are replayed.
+        /// Number of live changes of knobs that the linked run repeats.
         pub changes: u32,
-        /// Iteration at which a run opened from the link reports whether it reproduced the digest; null if the link has no digest.
+        /// Iteration of the digest in the link, at which the linked run reports whether it reproduced the digest; null without a digest.
         pub checked_at: Option<u32>,
-        /// Limits of reproduction, each as a sentence.
+        /// Sentences that describe the limits of reproduction.
         pub limits: Vec<String>,
     }
 }
 
-/// User data, with its bytes if they are loaded. A link or a large checkpoint stores only name, length and hash.
+/// User data, with the bytes if they are loaded. A link or a large checkpoint contains only name, length and hash.
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "crate::dataset::Given")]
@@ -65,9 +65,9 @@ pub struct Dataset {
     pub name: String,
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub bytes: u64,
-    /// Hash of the bytes: 16 hexadecimal digits. May be empty if `content` is given.
+    /// Hash of the bytes as 16 hexadecimal digits. It may be empty if `content` is present.
     pub hash: String,
-    /// The bytes, if they are loaded; never serialized.
+    /// Bytes of the file; null if they are not loaded. They are never serialized.
     #[serde(skip_serializing)]
     #[cfg_attr(feature = "typescript", ts(optional, type = "Uint8Array"))]
     pub content: Option<Arc<Vec<u8>>>,
@@ -77,18 +77,18 @@ pub struct Dataset {
 pub type Knobs = BTreeMap<String, Value>;
 
 sent_data! {
-    /// User data that a room accepts.
+    /// Description of the user data that a room accepts.
     #[derive(Copy)]
     pub struct DataInfo {
         /// Label of the data, for example `Text`.
         pub label: &'static str,
-        /// Requirements on the data, in one or two sentences.
+        /// Requirements that the data must meet, in one or two sentences.
         pub help: &'static str,
     }
 
-    /// A setting of a learner, with all that a page or `--help` needs to present it.
+    /// A setting of a learner, with all texts and limits that the page or `--help` presents.
     pub struct Knob {
-        /// Name in `--set lr=0.003`, in links and in checkpoints, for example `lr`.
+        /// Name in links, in checkpoints and in `--set`, for example `lr`.
         pub name: &'static str,
         /// Technical term, then plain words if they add information, for example `Discount γ: patience`.
         pub label: &'static str,
@@ -96,9 +96,9 @@ sent_data! {
         pub default: Value,
         /// Unit, for example `steps`; empty for a plain number.
         pub unit: &'static str,
-        /// One or two sentences that a newcomer understands.
+        /// Explanation in one or two sentences that a newcomer understands.
         pub help: &'static str,
-        /// The setting can change during a run, from the next iteration on. Other settings need a new run.
+        /// True if the setting can change during a run, from the next iteration on. False if a change needs a new run.
         pub live: bool,
     }
 
@@ -112,17 +112,19 @@ sent_data! {
         /// Unit, for example `points`; empty for a plain number.
         pub unit: &'static str,
         pub help: &'static str,
-        /// Name of the chart; columns with the same name share a chart. Empty if the column is not charted.
+        /// Name of the chart; empty if the column is not charted. Columns with the same name share a chart.
         pub chart: &'static str,
-        /// The chart's scale is logarithmic.
+        /// True if the scale of the chart is logarithmic.
         pub log: bool,
-        /// The number is shown as a percentage.
+        /// True if the number is shown as a percentage.
         pub share: bool,
         /// Short name in the terminal's status line; empty if the line omits the column.
         pub brief: &'static str,
-        /// Column with the standard error, or the two columns with the minimum and the maximum; empty if no such columns exist.
+        /// Columns that show the spread: the column with the standard error, or the two columns with minimum and maximum. Empty if there
+        /// are no such columns.
         pub spread: &'static [&'static str],
-        /// Set if the number is the growth of a counter per time, which the run computes; null for other numbers.
+        /// Counter and time unit, if the number is the growth of a counter per time; null for other numbers. The run computes such a
+        /// number.
         pub rate: Option<Rate>,
     }
 
@@ -136,13 +138,13 @@ sent_data! {
     /// A part of an iteration's time, such as the computation of gradients.
     #[derive(Copy)]
     pub struct TimePart {
-        /// Name in data, for example `gradient`.
+        /// Name in CSV, JSON and checkpoints, for example `gradient`.
         pub name: &'static str,
         pub label: &'static str,
         pub help: &'static str,
     }
 
-    /// Description of a room for displays.
+    /// Description of a room, for the page and the terminal.
     pub struct RoomInfo {
         /// Name in links and commands, for example `control`.
         pub id: &'static str,
@@ -152,11 +154,11 @@ sent_data! {
         pub variant_word: &'static str,
         /// Word for an iteration of the learner, for example `round`.
         pub iteration_word: &'static str,
-        /// Counters in the order of [`Progress::counts`]; the first is the unit of the budget.
+        /// Counters, in the order of [`Progress::counts`]. Budgets are values of the first counter.
         pub counters: Vec<Column>,
-        /// Columns in the order of the values of [`Event::Metrics`], before the time shares of `parts`.
+        /// Columns of [`Event::Metrics`], in order. In a row, the shares of `parts` follow them.
         pub metrics: Vec<Column>,
-        /// Columns in the order of the values of [`Event::Test`].
+        /// Columns of [`Event::Test`], in order.
         pub tests: Vec<Column>,
         pub parts: Vec<TimePart>,
         pub variants: Vec<Variant>,
@@ -164,24 +166,24 @@ sent_data! {
         pub data: Option<DataInfo>,
     }
 
-    /// One of a room's environments, learners or puzzles.
+    /// Description of a variant of a room: an environment, a preset or a learner.
     pub struct Variant {
         /// Name in links and commands, for example `CartPole-v1`.
         pub id: &'static str,
         pub name: &'static str,
-        /// Task or learning method, in one or two sentences.
+        /// Description of the task or of the learning method, in one or two sentences.
         pub summary: &'static str,
-        /// Goal of the variant; a run that reaches the goal is solved. Null if there is no goal.
+        /// Goal of the variant. A run that reaches the goal is solved. Null if there is no goal.
         pub goal: Option<Goal>,
-        /// Default budget of a run in a sweep, as a value of the room's first counter.
+        /// Default budget of a run in a sweep, in units of the room's first counter.
         pub sweep_budget: f64,
-        /// Description of the variant for the room's own views; its type is in the room's `protocol.rs`.
+        /// Description of the variant for the room's own views. The room's `protocol.rs` defines its type.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub about: serde_json::Value,
     }
 
-    /// Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation also reaches it. A confirmation is a
-    /// second test with draws from a random stream that neither training nor tests use. A test that covers all cases needs no confirmation.
+    /// Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation reaches it too. A confirmation is a
+    /// second test, whose random draws neither training nor tests use. A test that covers all cases needs no confirmation.
     #[derive(Copy)]
     pub struct Goal {
         pub column: &'static str,
@@ -196,7 +198,7 @@ plain_data! {
         Pause,
         /// Runs one iteration, or the rest of the iteration in progress, then pauses.
         Step,
-        /// Begins a new run, with `config` if given, else with the present config.
+        /// Begins a new run with `config`; null means the present config.
         Reset {
             config: Option<Config>,
         },
@@ -204,21 +206,21 @@ plain_data! {
             name: String,
             value: Value,
         },
-        /// Chooses the device that trains, from the next iteration on.
+        /// Requests the device that trains from the next iteration on.
         Device {
             wish: DeviceWish,
         },
-        /// Ends the iteration in progress, then emits [`Event::Saved`] or [`Event::NotSaved`].
+        /// Saves the run, then emits [`Event::Saved`] or [`Event::NotSaved`]. A short iteration in progress ends first.
         Save,
         Restore {
             #[serde(with = "serde_bytes")]
             #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
             bytes: Vec<u8>,
-            /// User data; required if the saved file does not contain it.
+            /// User data, required if the saved file does not contain them.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// Keeps the state of the present run that a reset would keep, such as the user's game.
+            /// True if the restored run takes over the same state of the present run as after a reset, such as the user's game.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
             follow: bool,
@@ -227,23 +229,23 @@ plain_data! {
 
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Event {
-        /// A run began, was reset or was restored; displays start afresh.
+        /// A run began, was reset or was restored. A display discards all earlier events.
         Began(Box<Began>),
-        /// Training started or paused.
+        /// Training started (`running` is true) or paused.
         Running { running: bool },
-        /// Device that trains, with the reason; sent after the decision and after each change.
+        /// The device that trains was chosen, for the given reason. This event follows every choice.
         Device(Device),
-        /// Row of metrics, once per iteration.
+        /// An iteration ended with these metrics.
         Metrics(Row),
         /// A knob changed during the run.
         Mark(Mark),
-        /// Result of a test, which uses no training data.
+        /// A test ended with these values. It used no training data.
         Test(Row),
-        /// Result of the confirmation of a test that reached the variant's goal; see [`Goal`].
+        /// A confirmation ended. It followed a test that reached the variant's goal; see [`Goal`].
         Confirmation(Confirmation),
-        /// The run is solved: a confirmation reached the goal for the first time.
+        /// The run is solved, because a confirmation reached the goal for the first time.
         Solved { progress: Progress, goal: f64 },
-        /// Digest of all weights, every [`crate::DIGEST_EVERY`] iterations.
+        /// A digest of all weights was computed, which happens every [`crate::DIGEST_EVERY`] iterations.
         Digest(Digest),
         Saved {
             #[serde(with = "serde_bytes")]
@@ -252,34 +254,34 @@ plain_data! {
         },
         /// A requested save failed.
         NotSaved { text: String, next_step: String },
-        /// An event of the room, declared in its `protocol.rs`, with the same content as a sentence.
+        /// An event of the room occurred. The room's `protocol.rs` defines its type; `text` is a sentence with the same content.
         Room {
             #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
             event: serde_json::Value,
             text: String,
         },
-        /// A message for the user, with a suggested next step.
+        /// A message for the user, with a remedy or a next step.
         Notice { level: Level, text: String, next_step: String },
     }
 
-    /// Initial state of a run that began or was restored.
+    /// State at the beginning of a run or after a restore.
     pub struct Began {
         pub config: Config,
         /// Present value of every knob.
         pub knobs: Knobs,
         pub progress: Progress,
-        /// Progress at the first successful confirmation; null before.
+        /// Progress at the first successful confirmation; null if there was none.
         pub solved: Option<Progress>,
         /// Number of failed confirmations.
         #[serde(default)]
         pub attempts: u32,
         /// Metrics rows of a restored run, oldest first; empty for a new run.
         pub history: Vec<Row>,
-        /// Rows of the tests of a restored run, oldest first.
+        /// Test rows of a restored run, oldest first; empty for a new run.
         pub tests: Vec<Row>,
-        /// Live changes of a restored run, oldest first.
+        /// Live changes of a restored run, oldest first; empty for a new run.
         pub marks: Vec<Mark>,
-        /// Saved data of the room: the value of [`crate::room::Room::notes`].
+        /// Data that the room saved: the value of [`crate::room::Room::notes`].
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub room: serde_json::Value,
     }
@@ -289,28 +291,28 @@ plain_data! {
         pub iteration: u32,
         /// Values of the room's counters, in the order of [`RoomInfo::counters`].
         pub counts: Vec<f64>,
-        /// Seconds spent training, without pauses.
+        /// Seconds of training, without pauses.
         pub train_s: f64,
     }
 
-    /// Values of an iteration or of a test, in the order of their columns; null for unknown values.
+    /// Values of an iteration or of a test, in the order of the room's columns. An unknown value is null.
     #[derive(Default)]
     pub struct Row {
         pub progress: Progress,
         pub values: Vec<Option<f64>>,
     }
 
-    /// Result of the confirmation of a test that reached the goal.
+    /// Result of a confirmation.
     pub struct Confirmation {
         pub progress: Progress,
-        /// Value of the confirmation in the goal's column; null if it is unknown.
+        /// Value of the confirmation in the goal's column; null if the value is unknown.
         pub value: Option<f64>,
         /// Value that the goal requires.
         pub goal: f64,
         pub confirmed: bool,
     }
 
-    /// A live change of a knob, to be marked on the curves.
+    /// A live change of a knob that was made. Charts mark it on the curves.
     pub struct Mark {
         pub progress: Progress,
         pub knob: String,
@@ -322,20 +324,20 @@ plain_data! {
     #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum DeviceWish {
-        /// The device that is faster in a measurement.
+        /// The device that is faster in a measurement on the run's own work.
         #[default]
         Auto,
         Cpu,
         Gpu,
     }
 
-    /// Device in use.
+    /// Device that trains, and the reason for its choice.
     pub struct Device {
         pub wish: DeviceWish,
         pub on_gpu: bool,
-        /// Name of the GPU; null if none is available.
+        /// Name of the available GPU; null if none is available.
         pub gpu: Option<String>,
-        /// Work per second on the CPU and on the GPU, in the room's own unit; null if they were not both measured.
+        /// Work per second on the CPU and on the GPU, in a unit of the room; null if one of the devices was not measured.
         pub rates: Option<[f64; 2]>,
         /// Reason for the choice, as a sentence.
         pub why: String,
@@ -349,43 +351,44 @@ plain_data! {
         Error,
     }
 
-    /// A small sweep: runs of one config with several values of a knob and several seeds, all trained at once.
+    /// A small sweep: runs of one config with several values of a knob and several seeds. All runs train at the same time.
     pub struct SweepSpec {
         pub config: Config,
         pub knob: String,
         pub values: Vec<Value>,
-        /// Number of seeds, starting at the config's seed.
+        /// Number of seeds. The first seed is the config's seed; the other seeds are the numbers after it.
         pub seeds: u32,
         /// Value of the room's first counter at which each learner stops.
         pub budget: f64,
     }
 
-    /// State of one learner of a small sweep.
+    /// State of one run of a small sweep.
     pub struct SweepCell {
         pub value: Value,
         pub seed: u32,
         pub progress: Progress,
-        /// Tests of the learner, oldest first: the value of the room's first counter, and the value in the goal's column.
+        /// Tests of the run, oldest first. Each entry has the room's first counter and the test's value in the goal's column.
         pub curve: Vec<[f64; 2]>,
-        /// Value of the room's first counter when the learner was solved; null before.
+        /// Value of the room's first counter at the time when the run was solved; null if it is not solved.
         pub solved_at: Option<f64>,
         pub done: bool,
-        /// The learner stopped early because its weights are no longer finite numbers.
+        /// True if the run stopped early because its weights are no longer finite.
         pub diverged: bool,
     }
 
-    /// Calls with the same name and shape in the plan of a learner's gradients, and their total time.
+    /// Calls of the same operation with the same shape in the plan of a learner's gradients, with their total time.
     pub struct Operation {
         /// Name of the operation, for example `linear`.
         pub name: String,
-        /// Shape, for example `64x144x128`: rows, inputs and outputs of a matrix product. For other operations, the shape of the output.
+        /// Shape of the call, for example `64x144x128`. For a matrix product: rows, inputs and outputs. For another operation: the shape of
+        /// its output.
         pub shape: String,
-        /// Calls per run of the plan.
+        /// Number of calls in each run of the plan.
         pub calls: u32,
         pub seconds: f64,
     }
 
-    /// Arithmetic and threads in use, for the badge and for bug reports.
+    /// Arithmetic and threads in use. The page shows them in its badge, and bug reports contain them.
     #[derive(Default)]
     pub struct Backend {
         /// Instruction set: `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`.
@@ -400,11 +403,11 @@ plain_data! {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Digest {
     pub iteration: u32,
-    /// Hash of the weights: 16 hexadecimal digits.
+    /// Hash of the weights as 16 hexadecimal digits.
     pub weights: String,
-    /// `fused`, `unfused`, `bf16` or `amx`; only digests of the same arithmetic can be equal. `gpu`: a GPU computed every
-    /// iteration, and the digest holds for that GPU only. `mixed`: several devices computed iterations. `partial`: the digest
-    /// was taken within an iteration. Links never contain the last three.
+    /// Arithmetic of the iterations: `fused`, `unfused`, `bf16` or `amx`. Only digests of equal arithmetic can be equal. Other values never
+    /// occur in a link: `gpu` (a GPU computed every iteration, and only that GPU reproduces the digest), `mixed` (several devices computed
+    /// iterations), and `partial` (the digest was computed within an iteration).
     pub arithmetic: String,
 }
 

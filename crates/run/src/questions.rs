@@ -1,14 +1,14 @@
-//! Declaration of a room's questions and answers.
+//! Macro that declares a room's questions and answers.
 
-/// Answer to a room's question: any plain data.
+/// Answer to a room's question, as any plain data.
 pub type Answer = Box<dyn erased_serde::Serialize>;
 
-/// Declares the questions of a room, each with its fields and the type of its answer. Generates the enum `Question`, which is
-/// received as `{ ask: "name", … }`, and with the feature `typescript` the page's types for questions and answers.
+/// Declares the questions of a room. Each question has fields and the type of its answer. Generates the enum `Question`, whose JSON form
+/// is `{ ask: "name", … }`. With the feature `typescript`, also generates the page's types for questions and answers.
 ///
 /// ```ignore
 /// questions! {
-/// Actions of the policy all over the plane.
+///     /// Returns the policy's output over the plane.
 ///     Picture { width: u32, height: u32 } -> PictureView,
 /// }
 /// ```
@@ -19,7 +19,7 @@ macro_rules! questions {
             $($(#[$doc])* $name { $($field : $type),* }),*
         }
 
-        /// Types of the answers in TypeScript: `Answers["name"]` is the answer to the question `name`.
+        /// Names and TypeScript types of the answers: the question `name` has the answer `Answers["name"]`.
         pub const ANSWERS: &[(&str, $crate::room::TypeName)] =
             &[$((stringify!($name), $crate::room::type_name::<$answer>)),*];
     };
@@ -52,7 +52,7 @@ macro_rules! question_type {
     };
 }
 
-/// Returns the name of a type in TypeScript, if the feature `typescript` is enabled.
+/// Function that returns the name of a type in TypeScript. Without the feature `typescript`, it returns the name in Rust.
 #[cfg(feature = "typescript")]
 pub type TypeName = fn(&ts_rs::Config) -> String;
 #[cfg(not(feature = "typescript"))]

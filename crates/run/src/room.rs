@@ -1,6 +1,5 @@
-//! The interface of a room: the [`Room`] trait, which a run calls. [`crate::Run`] implements everything that all runs have in
-//! common (commands, pending knobs, clock, history, marks, devices, digest, saves, tests). Displays of a run read the
-//! [`Schema`].
+//! Interface of a room: the [`Room`] trait, which a run uses. [`crate::Run`] implements everything that all runs have in common: commands,
+//! pending knobs, clock, history, marks, devices, digest, saves and tests. The page and the terminal read the [`Schema`].
 
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Row, Value, Variant};
 use crate::{Host, RunError, knobs};
@@ -14,25 +13,25 @@ pub use crate::questions::{Answer, TypeName, type_name};
 pub use crate::schema::{COMMON_PARTS, Schema};
 pub use learn::{ByName, Iteration, Policy};
 
-/// Input for creating a room's learner.
+/// Input for the creation of a room's learner.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub variant: &'a str,
-    /// Present values of knobs; the other knobs have their default.
+    /// Present values of knobs. The knobs that are not in the map have their default.
     pub knobs: &'a Knobs,
     pub seed: u32,
     pub host: Host,
-    /// User data. Its bytes are present when a run begins or is restored, and may be absent when a config is only checked.
+    /// User data. Its bytes are present when a run begins or is restored. They may be absent when a config is only checked.
     pub data: Option<&'a Dataset>,
 }
 
 impl<'a> Setup<'a> {
-    /// Takes variant, seed and data from `config`, and the present values from `knobs`.
+    /// Returns the variant, the seed and the data of `config`, with the present values `knobs`.
     pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
         Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
     }
 
-    /// Bytes of the user data; `None` without user data, or if its bytes are absent.
+    /// Returns the bytes of the user data; `None` if there is no user data or its bytes are absent.
     pub fn content(&self) -> Option<&'a Arc<Vec<u8>>> {
         self.data?.content.as_ref()
     }
@@ -41,7 +40,7 @@ impl<'a> Setup<'a> {
 /// Saved state of a room.
 pub struct Saved<'a> {
     pub tensors: &'a Tensors,
-    /// Value that [`Room::notes`] returned.
+    /// Value that [`Room::notes`] returned when the run was saved.
     pub notes: &'a serde_json::Value,
 }
 
@@ -51,104 +50,104 @@ impl Saved<'_> {
     }
 }
 
-/// The room-specific part of a run: a learner, its settings and tests, and the questions that the room answers.
+/// Part of a run that depends on the room: a learner, its settings and tests, and the questions that the room answers.
 pub trait Room: Send + Sync + Sized + 'static {
     const SCHEMA: &'static Schema;
     type Learner: Learner + ?Sized;
-    /// Questions, declared with [`crate::questions!`].
+    /// Questions that the room answers, declared with [`crate::questions!`].
     type Question: DeserializeOwned;
-    /// User data that the room accepts ([`Setup::content`]); `None` if it accepts none.
+    /// Description of the user data that the room accepts; `None` if it accepts none.
     const DATA: Option<DataInfo> = None;
 
-    /// Variants of the room; the first is the default.
+    /// Returns the variants of the room. The first one is the default.
     fn variants() -> Vec<Variant>;
     fn knobs(variant: &str) -> Vec<Knob>;
-    /// Returns an error if the knobs, each of which is valid, cannot be used together.
+    /// Returns an error if the knobs cannot be used together. Each knob must be valid on its own.
     fn check(setup: Setup) -> Result<(), RunError>;
-    /// Estimated upper bound of the bytes that a run allocates. It includes data derived from user data; the caller adds the
-    /// user data itself.
+    /// Returns an estimated upper bound of the bytes that a run allocates. It includes data derived from user data, but not the user data.
     fn bytes(setup: Setup) -> Result<u64, RunError>;
 
     fn begin(setup: Setup) -> Result<Self, RunError>;
-    /// Continues exactly from the saved parts of the learner, [`Room::more_parts`] and [`Room::notes`].
+    /// Restores a room, which continues exactly from the saved state: the learner's parts, [`Room::more_parts`] and [`Room::notes`].
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
-    /// Tensors saved in addition to the learner's parts.
+    /// Returns the tensors that are saved in addition to the learner's parts.
     fn more_parts(&self) -> Tensors {
         Vec::new()
     }
-    /// Other saved data, which [`Began`](crate::protocol::Began) also reports.
+    /// Returns saved data other than tensors. [`Began`](crate::protocol::Began) also reports them.
     fn notes(&self) -> serde_json::Value {
         serde_json::Value::Null
     }
-    /// Takes over the state that a new run of the room keeps from the previous run.
+    /// Takes over the state that survives a reset, such as a user's game. `_before` is the room of the previous run.
     fn follow(&mut self, _before: Self) {}
 
-    /// The learner; `None` until its training data is prepared. Stopping a run before then loses nothing.
+    /// Returns the learner; `None` until its training data are prepared. A run that stops before that loses nothing.
     fn learner(&self) -> Option<&Self::Learner>;
     fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
-    /// Prepares the training data for one slice.
+    /// Runs one slice of the preparation of the training data.
     fn prepare(&mut self) {}
     /// Adds the room's own metrics to an iteration that the learner ended.
     fn end_iteration(&mut self, _iteration: &mut Iteration) {}
-    /// Instruction set that the room computes with if the host's set is `host`. The two differ if the user chose another arithmetic.
+    /// Returns the instruction set of the room's computations. It differs from the host's instruction set if the user chose another
+    /// arithmetic.
     fn isa(&self, host: math::Isa) -> math::Isa {
         host
     }
     /// Sets the profiling clock of the room. The run sets the learner's clock separately.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
 
-    /// Present value of every setting.
+    /// Returns the present value of every setting.
     fn values(&self) -> Knobs {
         self.learner().map_or_else(Knobs::new, |learner| knobs::by_name(learner.settings()))
     }
-    /// Returns the error that [`Room::change`] would return.
+    /// Returns the error that [`Room::change`] would return, without a change.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner().map_or(Ok(()), |learner| learner.may_change(name, value)).map_err(RunError::below)
     }
-    /// Changes a live setting at a boundary. The run has already checked name and range.
+    /// Changes a live setting at a boundary. The run has checked name and range before.
     fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner_mut().map_or(Ok(()), |learner| learner.change(name, value)).map_err(RunError::below)
     }
 
-    /// Returns true if a test is due at this boundary. The result depends on completed work, never on time, so that equal runs
-    /// test equally.
+    /// Returns true if a test is due at this boundary. The result depends only on completed work and never on time, so that equal runs have
+    /// equal tests.
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool;
     /// Begins a test of the current weights. Later training does not affect the test.
     fn begin_test(&mut self) {}
-    /// Begins a confirmation, which repeats a test that reached the goal. Its random draws follow from `seed`, in a stream that neither
-    /// training nor tests use. Returns false if the room's tests need no confirmation because they are deterministic, for example because
-    /// they cover all states.
+    /// Begins a confirmation, which repeats a test that reached the goal. Its random draws depend on `seed`; neither training nor tests use
+    /// them. Returns false if the room's tests need no confirmation because they are deterministic, for example if they cover all states.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
-    /// Runs one slice of the test or the confirmation; returns its values at the end. Training is not affected.
+    /// Runs one slice of the test or the confirmation in progress. Returns its values at the end, otherwise `None`. Training is not
+    /// affected.
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
 
-    /// Policy that acts on observations; `None` if the room has no such policy.
+    /// Returns a policy that acts on observations; `None` if the room has no such policy.
     fn policy(&self) -> Option<Box<dyn Policy>> {
         None
     }
 
-    /// Returns the interface that offloads work to another machine, or the reason why all work is done on the CPU.
+    /// Returns the interface that offloads work to another machine. The error is the reason why the CPU does all work.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         self.learner_mut().ok_or("The training data is not prepared yet")?.offload()
     }
-    /// Computes pieces of an iteration from the tensors that [`learn::Sharing::due`] returned, for a learner in any process.
-    /// Returns an error for pieces that are not due.
+    /// Computes pieces of an iteration for a learner in any process. `_due` are the tensors that [`learn::Sharing::due`] returned. A piece
+    /// that is not due is an error.
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
-    /// Hash of pieces that this program computes. Two programs with equal hashes compute bit-identical pieces.
+    /// Returns a hash of some pieces that this program computes. Two programs with equal hashes compute bit-identical pieces.
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }
 
-    /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. The run calls this
-    /// method after each slice, with the seconds trained so far.
+    /// Returns the room's events since the previous call. Each event is plain data of the room's `protocol.rs` and a sentence. The run
+    /// calls this method after each slice; `_train_s` are the seconds of training so far.
     fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
-    /// Runs one slice of a background task that the user requested, such as a search, also while the run is paused. Returns false if there
-    /// is no task. The task does not affect training, and its results are events of [`Room::take_events`].
+    /// Runs one slice of a background task that the user requested, such as a search. Returns false if there is no task. The task also runs
+    /// while the run is paused and does not affect training. [`Room::take_events`] returns its results.
     fn advance_background(&mut self) -> bool {
         false
     }

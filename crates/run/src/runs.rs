@@ -1,7 +1,7 @@
-//! A run of any room: it takes commands, works in short slices and emits events.
+//! A run of any room: it executes commands, works in short slices and emits events.
 //!
-//! The run uses no time source, platform, files or threads of its own. The shell passes the clock's value, which never affects
-//! training. So the same config gives the same weights, regardless of displays, questions and tests.
+//! The run has no time source, platform, files or threads of its own. The shell passes the value of its clock, which never affects
+//! training. So a config always gives the same weights, regardless of displays, questions and tests.
 
 mod changes;
 mod check;
@@ -31,17 +31,17 @@ use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, W
 use math::Isa;
 use testing::Tests;
 
-/// Seconds after which an iteration counts as long. Stopping and saving do not wait for the end of a long iteration.
+/// Duration in seconds from which an iteration counts as long. A stop or a save does not wait for the end of a long iteration.
 const LONG_S: f64 = 0.9;
 
 #[derive(Default)]
 struct Saves {
-    /// A save was requested and has not been emitted yet.
+    /// True if a save was requested and has not been emitted yet.
     wanted: bool,
-    /// State at the beginning of the iteration in progress. The state is kept if the iteration may be long and cannot be saved before its
+    /// Snapshot at the beginning of the iteration in progress. It is kept only if the iteration may be long and cannot be saved before its
     /// end.
     began: Option<Snapshot>,
-    /// The previous iteration was short and used the present knobs.
+    /// True if the previous iteration was short and had the present knobs.
     is_brief: bool,
 }
 
@@ -52,11 +52,11 @@ pub struct Run<R: Room> {
     host: Host,
     room: R,
     running: bool,
-    /// Continues to the next boundary, also while paused.
+    /// True if the run continues to the next boundary even if it is paused.
     finish_iteration: bool,
-    /// Time at which the run paused during a test; `None` if it did not.
+    /// Time of the pause, if the run paused during a test; `None` otherwise.
     paused_s: Option<f64>,
-    /// The run has no work until another machine answers.
+    /// True if the run has no work until another machine answers.
     waiting: bool,
     diverged: bool,
     queue: EventQueue,
@@ -64,10 +64,9 @@ pub struct Run<R: Room> {
     history: History,
     /// Progress at the end of the previous iteration.
     before: Progress,
-    /// The run was restored within the iteration in progress, whose total time is therefore unknown.
+    /// True if the run was restored within the iteration in progress. The total time of this iteration is then unknown.
     partly_here: bool,
-    /// An iteration that ended before the concurrent test did, and the place where it was computed. The run records the iteration after the
-    /// test.
+    /// An iteration that ended before its concurrent test, and the device that computed it. The run records the iteration after the test.
     ended: Option<(Iteration, WorkedOn)>,
     tests: Tests,
     changes: Changes,
@@ -118,16 +117,16 @@ impl<R: Room> Run<R> {
         run
     }
 
-    /// Continues exactly from a saved state.
+    /// Restores a run, which continues exactly from the saved state.
     pub fn restore(bytes: &[u8], host: Host) -> Result<Self, RunError> {
         Self::restore_with(bytes, host, None)
     }
 
-    /// Restores a run with its user data, if the file does not contain it.
+    /// Restores a run with its user data, which are required if the file does not contain them.
     pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Self, RunError> {
         let (mut header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
         header.config.data.iter_mut().for_each(|wanted| wanted.fill(data));
-        // Allocation depends on the values in force, which may differ from the config's.
+        // The values in force determine the allocation. They may differ from the config's values.
         let in_force = Config { knobs: header.knobs.clone(), ..header.config.clone() };
         check::<R>(&header.config, host)?;
         let variant = check::<R>(&in_force, host)?;
@@ -153,7 +152,7 @@ impl<R: Room> Run<R> {
         Ok(run)
     }
 
-    /// The room of this run, for tests and for programs that serve one room.
+    /// Returns the room of this run, for tests and for programs that serve a single room.
     pub fn room(&mut self) -> &mut R {
         &mut self.room
     }
@@ -205,7 +204,7 @@ impl<R: Room> Run<R> {
         self.room.learner().map_or(WorkedOn::Processor, Learner::worked_on)
     }
 
-    /// Present value of every knob.
+    /// Returns the present value of every knob.
     fn values(&self) -> Knobs {
         let knobs = R::knobs(self.variant.id);
         let mut values = self.room.values();
@@ -213,7 +212,7 @@ impl<R: Room> Run<R> {
         values
     }
 
-    /// Instruction set that the room uses on the CPU.
+    /// Returns the instruction set that the room uses on the CPU.
     fn isa(&self) -> Isa {
         self.room.isa(self.host.isa)
     }
@@ -227,19 +226,19 @@ impl<R: Room> Run<R> {
         self.room.learner().is_some_and(Learner::at_boundary)
     }
 
-    /// Returns true if the learner is between two iterations and the run has recorded the last one.
+    /// Returns true if the learner is between two iterations and the run has recorded the earlier one.
     fn is_at_boundary(&self) -> bool {
         self.ended.is_none() && self.is_between()
     }
 
-    /// Returns true if the state within an iteration can be saved. A test in progress prevents this, because it needs the
-    /// weights of the boundary.
+    /// Returns true if the state within an iteration can be saved. During a test it cannot, because the restored run repeats the test with
+    /// the weights of the boundary.
     fn saves_mid_iteration(&self) -> bool {
         let saves = self.room.learner().is_some_and(Learner::saves_mid_iteration);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
     }
 
-    /// Runs one slice of the learner, or of a test for which an ended iteration waits.
+    /// Runs one slice of the learner. If an iteration has ended but a test delays its record, runs one slice of the test instead.
     fn work(&mut self) {
         if let Some((iteration, at)) = self.ended.take() {
             return self.end_iteration(iteration, at);
@@ -263,7 +262,7 @@ impl<R: Room> Run<R> {
                 self.push_room_events();
             }
         }
-        // A learner that first prepares its data, such as a text, reaches its first boundary without an iteration.
+        // A learner that first prepares its data, such as a text, reaches the first boundary without an iteration.
         if self.changes.are_due(&self.config, self.iteration()) && self.is_at_boundary() {
             self.apply_changes();
         }
@@ -272,7 +271,8 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// At a boundary, stores a snapshot if the iteration may be long and cannot be saved before its end, or if a test may delay its end.
+    /// At a boundary, keeps a snapshot if the next iteration may be long and cannot be saved before its end, or if a test may delay the
+    /// record of its end.
     fn snapshot_beginning(&mut self) {
         let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_mid_iteration());
         let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
@@ -287,7 +287,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Ends offloading. The learner continues on the CPU from its present state.
+    /// Ends offloading after a fault. The learner continues on the CPU from its present state.
     fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         if let Some(offload) = self.offload() {
             offload.end_offload();
@@ -346,7 +346,7 @@ impl<R: Room> Run<R> {
         );
     }
 
-    /// Emits a digest every [`DIGEST_EVERY`] iterations.
+    /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`].
     fn push_digest(&mut self) {
         if !self.iteration().is_multiple_of(DIGEST_EVERY) {
             return;
@@ -360,7 +360,7 @@ impl<R: Room> Run<R> {
         self.queue.push(Event::Digest(digest));
     }
 
-    /// Begins a test or a confirmation. Returns false if the test needs no separate confirmation.
+    /// Begins a test or, if `confirms` is true, a confirmation. Returns false if the test needs no confirmation.
     fn begin_test(&mut self, confirms: bool) -> bool {
         let progress = self.progress();
         self.tests.begin(&mut self.room, progress, self.config.seed, confirms)
@@ -383,7 +383,7 @@ impl<R: Room> Run<R> {
         self.tests.thin();
     }
 
-    /// Applies replayed and requested changes; called at a boundary.
+    /// Makes the changes of the config and the requested changes that are due. The run must be at a boundary.
     fn apply_changes(&mut self) {
         let progress = self.progress();
         let replayed = self.changes.replay(&mut self.room, &self.config, &progress, &mut self.queue);
@@ -396,7 +396,7 @@ impl<R: Room> Run<R> {
         }
         if replayed || !made.is_empty() {
             (self.saves.is_brief, self.saves.began) = (false, None);
-            // A test uses the settings in force, as it does after the run is loaded again.
+            // A test uses the settings in force. It begins again here, as it would begin again after a restore.
             if let Some(confirms) = self.tests.under_way() {
                 self.begin_test(confirms);
             }
@@ -410,7 +410,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Emits a save if one was requested.
+    /// Emits a saved file if a save was requested.
     fn emit_save(&mut self) {
         if std::mem::take(&mut self.saves.wanted) {
             let saved = self.encode_newest();
@@ -418,7 +418,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Encodes the state whose progress [`AnyRun::saves`] reports.
+    /// Encodes the newest state that can be saved; [`AnyRun::saves`] reports its progress.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
@@ -434,7 +434,7 @@ impl<R: Room> Run<R> {
     fn snapshot(&self) -> Result<Snapshot, RunError> {
         let mut tensors = self.room.learner().map_or(Vec::new(), Learner::parts);
         tensors.extend(self.room.more_parts());
-        // Checks all tensors: no room restores a run from optimizer moments with NaN or infinity either.
+        // All tensors are checked, because no room restores a run from optimizer moments with NaN or infinity.
         if self.diverged || !tensors.iter().all(|(_, _, data)| data.is_finite()) {
             return Err(RunError::Diverged);
         }

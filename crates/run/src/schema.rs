@@ -1,16 +1,16 @@
-//! Names of a room's numbers, and conversion of values by name to rows.
+//! Names of a room's numbers, and conversion of named values to rows.
 
 use crate::protocol::{Column, DataInfo, Goal, Rate, RoomInfo, TimePart, Variant};
 use learn::ByName;
 
-/// A room's columns and words, declared once.
+/// Columns of a room and its words for display.
 #[derive(Debug)]
 pub struct Schema {
     pub id: &'static str,
     pub title: &'static str,
     pub variant_word: &'static str,
     pub iteration_word: &'static str,
-    /// Counters; the first is the unit of the budget.
+    /// Counters of the room. Budgets are values of the first counter.
     pub counters: &'static [Column],
     pub metrics: &'static [Column],
     pub tests: &'static [Column],
@@ -18,19 +18,19 @@ pub struct Schema {
     pub parts: &'static [TimePart],
 }
 
-/// Parts of time outside the learner's slices, common to all rooms.
+/// Parts of time outside of the learner's slices. All rooms have them.
 pub const COMMON_PARTS: [TimePart; 2] = [
     TimePart { name: "tests", label: "Tests", help: "Testing the current weights." },
     TimePart { name: "rest", label: "Rest", help: "Between two slices: display, questions, saving." },
 ];
 
 impl Schema {
-    /// All parts of an iteration's time, in the order of their shares at the end of a row.
+    /// Returns all parts of an iteration's time. Their shares are at the end of a row, in this order.
     pub fn all_parts(&self) -> impl Iterator<Item = &TimePart> {
         self.parts.iter().chain(&COMMON_PARTS)
     }
 
-    /// Index of a metrics column in a row.
+    /// Returns the index of a metrics column in a row; `None` if there is no such column.
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|column| column.name == name)
     }
@@ -43,21 +43,21 @@ impl Schema {
         self.counters.iter().position(|column| column.name == name)
     }
 
-    /// Length of a row of metrics.
+    /// Returns the number of values in a metrics row: the metrics and the shares of time.
     pub fn row_len(&self) -> usize {
         self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
 
-    /// Orders a learner's counts by the schema's counters.
+    /// Returns the values of a learner's counters in the order of the schema.
     ///
     /// # Panics
-    /// If the learner does not count exactly these counters.
+    /// If the learner's counters are not exactly those of the schema.
     pub fn counts(&self, reported: &ByName<f64>) -> Vec<f64> {
         let counts = in_order(self.id, self.counters.iter().map(|column| column.name), reported);
         counts.into_iter().map(|count| count.expect("a learner reports every counter")).collect()
     }
 
-    /// Orders a test's values by its columns; untested columns give `None`.
+    /// Returns a test's values in the order of the test columns. A column without a value gives `None`.
     ///
     /// # Panics
     /// If a value has no column.
@@ -82,10 +82,10 @@ impl Schema {
     }
 }
 
-/// Orders values by `names`; names without a value give `None`.
+/// Returns the values in the order of `names`. A name without a value gives `None`.
 ///
 /// # Panics
-/// If a value has no name in `names`, or appears twice: the room `id` and its learner disagree.
+/// If a value's name is not in `names` or appears twice. Then the room `id` and its learner disagree.
 pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static str>, reported: &ByName<T>) -> Vec<Option<T>> {
     let find = |name| reported.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
     let ordered: Vec<Option<T>> = names.map(find).collect();
@@ -95,7 +95,7 @@ pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static s
     ordered
 }
 
-/// A table of columns: `name: "label", "help", unit("points"), chart("return");`.
+/// Declares a table of columns. Each column has the form `name: "label", "help", unit("points"), chart("return");`.
 macro_rules! columns {
     ($($name:ident: $label:literal, $help:literal $(, $part:ident $(($($value:expr),*))?)*;)*) => {
         &[$($crate::protocol::Column::new(stringify!($name), $label, $help)$(.$part($($($value),*)?))*),*]
@@ -112,7 +112,7 @@ impl Column {
         Column { unit, ..self }
     }
 
-    /// Draws the column in the chart of this name.
+    /// Shows the column in the chart with this name.
     pub const fn chart(self, chart: &'static str) -> Column {
         Column { chart, ..self }
     }
@@ -139,7 +139,8 @@ impl Column {
     }
 }
 
-/// Value of a test in the goal's column, the required value, and whether the test reaches it; `None` without a goal.
+/// Returns a test's value in the goal's column, the value that the goal requires, and true if the test reaches the goal; `None` without a
+/// goal.
 pub(crate) fn goal_of(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<(Option<f64>, f64, bool)> {
     let Goal { column, at } = goal?;
     let value = values.get(schema.test(column)?).copied().flatten();

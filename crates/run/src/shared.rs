@@ -1,5 +1,5 @@
-//! Messages between a run with shared iterations and its workers: a learner's parts in the file format of runs, with the build
-//! that made them. Pieces from an incompatible build are refused, because no machine could reproduce the run.
+//! Messages between a shared run and its workers. A message contains parts of a learner in the file format of runs, and the build that
+//! wrote it. Pieces from an incompatible build are refused, because no other machine could reproduce the run.
 
 use crate::RunError;
 use crate::container::{self, Sum, Tensors};
@@ -23,14 +23,14 @@ struct Of {
     room: String,
 }
 
-/// Identifies a build: its version, its arithmetic, and a hash over pieces that it computes.
+/// Returns the identity of this build: its version, its arithmetic, and a hash over some pieces that it computes.
 fn build<R: Room>(isa: Isa) -> String {
-    // Computed once for each room and instruction set.
+    // Hash for each room and instruction set, computed once.
     static KNOWN: Mutex<BTreeMap<(&str, &str), u64>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let key = (R::SCHEMA.id, isa.name());
     let found = known().get(&key).copied();
-    // The lock is not held here, because the threads that compute the pieces may call this function too.
+    // The lock is free during the computation, because the threads that compute the pieces may call this function too.
     let fingerprint = found.unwrap_or_else(|| R::fingerprint(isa));
     known().insert(key, fingerprint);
     format!("{} {} {fingerprint:016x}", env!("CARGO_PKG_VERSION"), arithmetic(isa))

@@ -1,15 +1,16 @@
-//! A small sweep: runs of one config with several values of a knob and several seeds, all trained slice by slice at the same time. The runs
-//! share nothing, so each is identical to a run on its own. A sweep can also compare the room's variants, each with its own defaults.
+//! A small sweep: runs of one config with several values of a knob and several seeds. All runs train at the same time, slice by slice. They
+//! share nothing, so each run is identical to a run outside of a sweep. Instead of a knob, a sweep can compare the room's variants, each
+//! with its own defaults.
 
 use crate::error::RunError;
 use crate::protocol::{Command, Config, Event, Progress, SweepCell, SweepSpec, Value};
 use crate::{AnyRun, Host};
 use math::par;
 
-/// Name used instead of a knob if the sweep compares variants.
+/// Name in place of a knob's name, for a sweep that compares variants.
 pub const VARIANT: &str = "variant";
 
-/// Maximum number of learners, which are all in memory at the same time.
+/// Maximum number of learners. All of them are in memory at the same time.
 const MAX_LEARNERS: usize = 64;
 
 pub struct Sweep {
@@ -25,7 +26,7 @@ struct Learner {
 }
 
 impl Sweep {
-    /// Begins the learners, ordered by value, then by seed.
+    /// Begins all runs of the sweep. They are ordered by value, then by seed.
     pub fn new(spec: SweepSpec, host: Host) -> Result<Self, RunError> {
         let count = spec.values.len().saturating_mul(spec.seeds as usize);
         if !(1..=MAX_LEARNERS).contains(&count) {
@@ -35,10 +36,10 @@ impl Sweep {
         let variants = room.variants();
         let goal = variants.iter().find(|variant| variant.id == spec.config.variant).and_then(|of| of.goal);
         let column = goal.and_then(|goal| room.schema().test(goal.column)).unwrap_or(0);
-        // The varied knob must not change during a run.
+        // Live changes are removed, because the varied knob must not change during a run.
         let mut base = Config { changes: Vec::new(), ..spec.config.clone() };
         if spec.knob == VARIANT {
-            // Only knobs that all variants have are kept.
+            // Only the knobs that all variants have are kept.
             for value in &spec.values {
                 let knobs = room.knobs(&value.to_string());
                 base.knobs.retain(|name, _| knobs.iter().any(|knob| knob.name == name));
@@ -48,7 +49,7 @@ impl Sweep {
         for (value, seed) in spec.values.iter().flat_map(|value| (0..spec.seeds).map(move |s| (value, s))) {
             let mut config = with(&base, &spec.knob, value);
             config.seed = config.seed.wrapping_add(seed);
-            // All learners are in memory together, so each gets an equal share.
+            // All learners are in memory at the same time, so each run gets an equal share of the memory.
             let share = Host { memory_bytes: host.memory_bytes / count as u64, ..host };
             let cell = SweepCell {
                 value: value.clone(),
@@ -66,8 +67,8 @@ impl Sweep {
         Ok(Self { learners, budget: spec.budget })
     }
 
-    /// Runs one slice of every unfinished learner, so that a shell can react to input between two calls. Returns false when all learners
-    /// are done. `now_s` is the shell's clock in seconds.
+    /// Runs one slice of every unfinished learner. A shell can react to input between two calls. Returns false when all learners are done.
+    /// `now_s` is the time of the shell's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let budget = self.budget;
         par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, budget));
@@ -79,7 +80,7 @@ impl Sweep {
     }
 }
 
-/// Returns the config with another value of a knob, or with another variant.
+/// Returns the config with `value` for the knob `knob`, or with another variant.
 pub fn with(config: &Config, knob: &str, value: &Value) -> Config {
     let mut config = config.clone();
     if knob == VARIANT {

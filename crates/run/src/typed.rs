@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind, Knobs, Value};
 
-/// Parses a number in common notations: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
+/// Parses a number in one of the common notations: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
 pub fn number(text: &str) -> Result<f64, String> {
     let grouped = text.split('_').all(|part| !part.is_empty());
     let digits = text.replace('_', "");
@@ -13,7 +13,7 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses knobs, each checked against `knobs`. Numbers may have the notations of [`number`].
+/// Parses knobs and checks each against `knobs`. Numbers may have the notations of [`number`].
 pub fn set(given: &[(String, String)], knobs: &[Knob]) -> Result<Knobs, RunError> {
     given.iter().map(|(name, text)| Ok((name.clone(), set_one(name, text, knobs)?))).collect()
 }

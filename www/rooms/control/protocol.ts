@@ -4,15 +4,15 @@
 
 export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, } | { "ask": "touch", touch: Touch, } | { "ask": "plan", };
 
-/** Description of an environment, sufficient to draw and control it. */
+/** Description of an environment, sufficient to draw it and to control it. */
 export type Environment = {
 /** Gymnasium's id, for example `CartPole-v1`. */
 id: string,
-/** Task, in half a sentence. */
+/** Description of the task in half a sentence. */
 summary: string,
-/** Effect of each choice; empty if an action is a number. */
+/** Effect of each choice; empty if an action is a real number. */
 choices: Array<string>,
-/** Least and greatest action if an action is a number, else the first and the last choice. */
+/** Smallest and greatest action: two real numbers, or the indices of the first and the last choice. */
 range: [number, number],
 /** Names of the numbers in an observation, with their units. */
 observation: Array<string>,
@@ -20,107 +20,107 @@ observation: Array<string>,
 state: Array<string>, step_limit: number,
 /** Mean test return at which the task counts as solved. */
 solved_at: number,
-/** Approximate least and greatest return of an episode, for an axis. */
+/** Approximate smallest and greatest return of an episode, for the axis of a chart. */
 returns: [number, number],
-/** Display time of one step of the large environment, in seconds. */
+/** Display time in seconds of one step of the large environment. */
 step_s: number,
-/** Plane through the observations, on which states, policy and values are drawn. */
+/** The two axes of a plane in the space of observations. States, policy and values are drawn on this plane. */
 plane: [Axis, Axis], };
 
 export type Axis = { name: string, low: number, high: number,
-/** Index of the axis's number in the observation, or the indices of a cosine and a sine if the axis is their angle. */
+/** Index of the axis's number in an observation. If the axis is an angle: the indices of its cosine and its sine. */
 of: Array<number>, };
 
-/** Steps of the first environments since the last frame, for a drawing. */
+/** Steps of the displayed environments since the previous frame, for a drawing. */
 export type Frame = {
-/** Number of environments shown: the first ones of those that train. */
+/** Number of displayed environments, which are the first of the training environments. */
 shown: number,
 /** Number of recorded steps of each environment. */
 steps: number,
 /** Number of values in an observation. */
 features: number,
-/** Observations before each step, in panels of 32 environments: `[steps][shown/32, rounded up][features][32]` */
+/** Observations before each step, in panels of 32 environments. The shape is `[steps][shown/32, rounded up][features][32]`. */
 observations: Uint8Array,
-/** `[steps][shown]`: 1 if the episode ended at this step. */
+/** 1 if the environment's episode ended at the step, else 0. The shape is `[steps][shown]`. */
 ended: Uint8Array, };
 
-/** Input of the user to the large environment. */
+/** User's input to the large environment. */
 export type Touch = {
-/** Seconds of real time since the last touch. */
+/** Seconds of real time since the previous touch. */
 dt_s: number,
-/** CartPole only: force on the cart, in newtons. */
+/** Force on the cart in newtons, for CartPole only. */
 cart_force: number,
-/** CartPole only: force on the tip of the pole, in newtons. */
+/** Force on the tip of the pole in newtons, for CartPole only. */
 tip_force: number,
 /**
- * Action of the user; null leaves control to the agent. When the user takes control, an episode begins, and the agent plays a
- * second environment from the same state.
+ * Action of the user; null leaves control to the agent. When the user takes control, a round begins: the agent plays a second
+ * environment from the same state.
  */
 drive: number | null, };
 
-/** The large environment, stepped in real time by the present policy or by the user. */
+/** State of the large environment. The present policy or the user steps it in real time. */
 export type Stage = {
-/** The environment of the player in control: the agent or the user. */
+/** Environment of the player in control, who is the agent or the user. */
 player: Body,
-/** The agent's environment while the user is in control, which began in the same state; null while the agent is in control. */
-rival: Body | null,
-/** Finished rounds against the agent, newest last, at most twenty. */
-rounds: Array<Round>,
 /**
- * Output of the policy for the player's state: the probability of each choice, or the mean and spread of a numeric
- * action.
+ * Second environment, in which the agent plays from the same state while the user is in control; null while the agent is in
+ * control.
  */
+rival: Body | null,
+/** Last finished rounds of the user against the agent, at most twenty, newest last. */
+rounds: Array<Round>,
+/** Output of the policy in the state of `player`: the probability of each choice, or the mean and the spread of a numeric action. */
 odds: Array<number>,
-/** The critic's estimate of the discounted return from the player's state on. */
+/** Critic's estimate of the discounted return from the state of `player` on. */
 value: number,
-/** The agent's best return in the large environment so far; null before the end of its first episode. */
+/** Greatest return of the agent in the large environment so far; null before the end of the agent's first episode. */
 best: number | null,
-/** Elapsed fraction of the next step, from 0 to 1, for smooth drawing. */
+/** Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing. */
 ahead: number, };
 
-/** An environment of a [`Stage`]. */
+/** State of one environment of a [`Stage`]. */
 export type Body = {
 /** Gymnasium's internal state before the newest step; [`Environment::state`] names its numbers. */
 before: Array<number>,
 /** Gymnasium's internal state after the newest step. */
 state: Array<number>, observation: Array<number>,
-/** The last action: a choice or a number. */
+/** Last action: the index of a choice, or a real number. */
 action: number, steps: number,
 /** Return of the episode so far. */
 total: number,
-/** The episode has ended; the next one begins shortly. */
+/** True after the end of the episode. The next episode begins shortly afterwards. */
 over: boolean,
-/** The episode ended by the rules, not by the step limit. */
+/** True if the rules ended the episode; false if the step limit ended it or it has not ended. */
 terminated: boolean, };
 
-/** A round: an episode of the user and one of the agent, from the same state. The fields are their returns. */
+/** Returns of a round: an episode of the user and an episode of the agent, from the same state. */
 export type Round = { yours: number, agents: number, };
 
-/** The policy's actions and the critic's values over the plane [`Environment::plane`]. */
+/** Policy's output and critic's values over the plane [`Environment::plane`]. */
 export type Picture = { width: number, height: number,
-/** Numbers per point of `policy`: the probability of each choice, or one mean action from -1 to 1. */
+/** Number of values of `policy` per point: one probability per choice, or one mean action scaled to -1 to 1. */
 channels: number,
-/** `[height][width][channels]`, the lowest y first: the output of the policy. */
+/** Policy's output at each point, as `[height][width][channels]`. The row with the lowest y is first. */
 policy: Uint8Array,
-/** `[height][width]`: the discounted return that the critic expects. */
+/** Discounted return that the critic expects at each point, as `[height][width]`. */
 values: Uint8Array, };
 
-/** The nodes of the network's plan, for a drawing. */
+/** Plan of the network, for a drawing. */
 export type PlanView = { nodes: Array<PlanNode>, parameters: number,
-/** Size in bytes of the arena that holds all activations and gradients of a training step. */
+/** Size in bytes of the arena of a training step. It holds all activations and gradients. */
 arena_bytes: number,
-/** Size in bytes that the tensors of the arena would need without sharing memory. */
+/** Total size in bytes of the tensors in the arena. It exceeds `arena_bytes`, because tensors share memory. */
 unshared_bytes: number, };
 
-/** A kernel of the forward plan. */
+/** Node of the forward plan: a fused operation, an input or an output. */
 export type PlanNode = {
-/** For example `policy.0`, or the name of an input or output. */
+/** Name of the node, for example `policy.0`, or the name of the input or output. */
 name: string,
-/** Fused operations, for example `linear + bias + tanh`. */
+/** Operations that the node fuses, for example `linear + bias + tanh`. */
 op: string,
-/** `[batch, features]` */
+/** Shape of the node's output: `[batch, features]`. */
 shape: [number, number], parameters: number,
-/** Indices of the nodes whose output this node reads. */
+/** Indices of the nodes whose outputs this node reads. */
 reads: Array<number>, };
 
 export interface Answers {

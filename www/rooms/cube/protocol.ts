@@ -4,120 +4,126 @@
 
 export type Question = { "ask": "look", facelets: string, } | { "ask": "scramble", moves: number, seed: number, } | { "ask": "draw", distance: number, seed: number, } | { "ask": "turn", facelets: string, moves: string, } | { "ask": "uniform", seed: number, number: number, } | { "ask": "solve", facelets: string, method: SolveMethod, } | { "ask": "cancel", } | { "ask": "inside", };
 
-/** Events of this room, in [`crate::protocol::Event::Room`]. */
+/** Event of this room, which [`crate::protocol::Event::Room`] contains. */
 export type RoomEvent = { "kind": "search" } & SolveView;
 
-/** Description of a variant, in [`crate::protocol::Variant::about`]. */
+/** Description of a variant: the value of [`crate::protocol::Variant::about`]. */
 export type Puzzle = {
-/** Cubies along an edge: 2 or 3. */
+/** Number of cubies along an edge: 2 or 3. */
 size: number,
-/** The distances of all states are known. */
+/** True if the distances of all states are known. */
 exact: boolean,
-/** Kind of the network's output. */
+/** Kind of the values that the network outputs. */
 gives: Gives,
-/** The learner plays episodes, with a curriculum and a replay. */
+/** True if the learner trains on episodes that it plays. Such a learner has a curriculum and a replay. */
 plays: boolean,
-/** Default method for solving. */
+/** Default method for a search. */
 method: SolveMethod, };
 
 /** Kind of output of a network. */
 export type Gives = "value" | "action_values" | "policy";
 
 export type StateView = {
-/** Facelets as typed, in capitals and without blanks. */
+/** Facelets of the request, in capitals and without blanks. */
 facelets: string, solved: boolean,
-/** Length of the shortest solution; null if distances are not known. */
+/** Length of the shortest solution; null if the distances of the cube are unknown. */
 distance: number | null,
-/** The agent's estimate of the moves left; null if its network outputs only a policy. */
+/** The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy. */
 value: number | null,
-/** Evaluation of each action, in the order of the learner's actions. */
+/** Evaluations of all actions, in the order of the learner's actions. */
 actions: Array<ActionView>,
-/** Index of the action that the agent takes: the first of the best actions. */
+/** Index of the action that the agent takes: the first of the equally good best actions. */
 best: number, };
 
 export type ActionView = {
 /** Move in Singmaster notation, for example `R'`. */
 action: string,
 /**
- * Score of the kind [`Puzzle::gives`]: estimated moves left after the action, estimated moves left including the action, or the
- * action's probability.
+ * Score of the kind [`Puzzle::gives`]. It is the estimated number of moves left after this action, the same number including this
+ * action, or the probability of this action.
  */
 score: number,
-/** Distance of the resulting state; null if distances are not known. */
+/** Distance of the state after the action; null if the distances of the cube are unknown. */
 distance: number | null, };
 
 export type Scrambled = { facelets: string,
-/** The moves that lead to the state; empty if they are not known. */
+/**
+ * Moves that lead from the start to this state. The start is the solved state, or the state of the question. Empty for a state
+ * that was drawn without moves.
+ */
 moves: Array<string>, distance: number | null, };
 
 export type SolveMethod = { search: SearchKind,
-/** Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, a beam of twice the width is tried. */
+/**
+ * Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, the search tries a beam of twice the
+ * width.
+ */
 width: number,
-/** Weight of moves made relative to moves left, in A*. */
+/** Weight, in A*, of the moves made relative to the estimated moves left. */
 weight: number,
-/** Maximum number of generated states. */
+/** Maximum number of states that the search generates. */
 nodes: number, };
 
 export type SearchKind = "greedy" | "beam" | "a_star" | "exact";
 
-/** Progress or result of a search. */
+/** Progress or result of a search for a solution. */
 export type SolveView = {
-/** Number of the search within the run. */
+/** Number of the search in its run, starting at 1. */
 number: number,
 /** State to be solved. */
 facelets: string, done: boolean,
-/** Width of the newest beam, which exceeds the requested width if narrower beams failed; null if the search is no beam search. */
+/** Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search. */
 width: number | null,
-/** Number of moves that the newest beam or the search looks ahead. */
+/** Number of moves that the newest beam, or another search, has looked ahead so far. */
 steps: number,
-/** Number of states generated, including those of narrower beams. */
+/** Number of states generated so far, including those of narrower beams. */
 nodes: number,
-/** Smallest estimate of the moves left among the states that were generated; null if there is no estimate. */
+/** Smallest estimate of the moves left among all generated states; null if there is no estimate. */
 nearest: number | null, solution: Solution | null,
-/** Reason why the search ended without a solution; null if there is no such reason. */
+/** Reason for the end of a search without a solution; null if the search is in progress or found a solution. */
 failure: Failure | null, };
 
 /** Reason for a failed search, and a remedy. */
 export type Failure = { text: string, next_step: string, };
 
 export type Solution = { moves: Array<string>,
-/** Estimated moves left before each move and at the end; empty if the network outputs only a policy. */
+/** Estimated number of moves left, before each move and at the end; empty if the network outputs only a policy. */
 values: Array<number>,
-/** Length of the shortest solution; null if distances are not known. */
+/** Length of the shortest solution; null if the distances of the cube are unknown. */
 optimal: number | null, };
 
-/** State of a learner that plays episodes: its curriculum and its replay. */
+/** Curriculum and replay of a learner that plays episodes. */
 export type Inside = {
-/** Present depth of the curriculum. */
+/** Present depth of the curriculum, in scramble moves. */
 stage: number,
-/** The depths from 1 to the last one of the curriculum. */
+/** Statistics of each depth, from 1 to the last depth of the curriculum. */
 depths: Array<CurriculumDepth>, replay: ReplayView, };
 
 export type CurriculumDepth = {
-/** Number of scramble moves. */
+/** Number of moves in the scrambles of this depth. */
 depth: number,
 /** Share of new episodes that begin at this depth. */
 share: number,
-/** Share of recent episodes from this depth that solved the cube. */
+/** Share of this depth's recent episodes that solved the cube. */
 success: number,
-/** Number of episodes that `success` covers. */
+/** Number of recent episodes on which `success` is based. */
 episodes: number, };
 
 export type ReplayView = { len: number, capacity: number,
-/** Transitions are sampled by priority. */
+/** True if transitions are sampled by priority. */
 prioritised: boolean,
 /**
- * Histogram of all transitions by priority, as shares. Bin `i` covers priorities from `2^(i - 12)` to twice that; the
- * first and the last bin also cover all values beyond.
+ * Histogram of the priorities of all transitions: bin `i` has the share of priorities from `2^(i - 12)` to `2^(i - 11)`. The first
+ * bin also covers all smaller priorities, the last bin all greater ones.
  */
 priorities: Array<number>,
-/** Transitions with the greatest priorities, in descending order. */
+/** Transitions with the greatest priorities, in descending order of priority. */
 top: Array<TransitionView>, };
 
 export type TransitionView = { facelets: string, action: string,
-/** Total reward of the steps that the transition spans. */
+/** Sum of the rewards of the steps that the transition spans. */
 reward: number, done: boolean, priority: number,
-/** The network's present values of all actions in this state. */
+/** Present outputs of the network for all actions in this state. */
 q: Array<number>, };
 
 export interface Answers {

@@ -4,66 +4,66 @@
 
 export type Question = { "ask": "automaton", } | { "ask": "population", } | { "ask": "gates", member: number, } | { "ask": "grid", width: number, height: number, start: Start, seed: number, member: number, soft: boolean, } | { "ask": "advance", steps: number, } | { "ask": "damage", x: number, y: number, radius: number, how: Damage, } | { "ask": "circuit", member: number, } | { "ask": "values", x: number, y: number, } | { "ask": "export", member: number, format: Format, } | { "ask": "big", width: number, height: number, seed: number, member: number, } | { "ask": "big_advance", ms: number, };
 
-/** Description of a variant, in [`crate::protocol::Variant::about`]. */
+/** Description of a variant: the value of [`crate::protocol::Variant::about`]. */
 export type Experiment = { width: number, height: number, channels: number, steps: number, periodic: boolean, asynchronous: boolean, shows: Shows,
-/** The experiment learns one step of a rule instead of a pattern. */
+/** True if the experiment learns one step of a rule; false if it learns a pattern. */
 rule: boolean,
-/** Descriptions of the tests. */
+/** Descriptions of the tests, one sentence or phrase each. */
 tests: Array<string>,
-/** The user provides the target, with the knob `target`. */
+/** True if the user provides the target, in the knob `target`. */
 own: boolean, };
 
-/** Channels of a cell that are displayed. */
+/** Displayed channels of a cell. */
 export type Shows = "channel" | "rgb";
 
 export type Picture = { width: number, height: number,
-/** One byte per cell, row by row: 0 or 1; with colours the sum of 1 for red, 2 for green and 4 for blue. */
+/** One byte per cell, row by row. A single channel gives 0 or 1; colours give the sum of 1 for red, 2 for green and 4 for blue. */
 values: Uint8Array, };
 
 export type AutomatonView = { channels: number, kernels: number,
-/** Gates per layer of one kernel. */
+/** Number of gates in each perception layer, for one kernel. */
 perception: Array<number>,
-/** Gates per layer of the update. */
+/** Number of gates in each layer of the update. */
 update: Array<number>,
 /** Number of learned gates. */
 gates: number,
-/** Number of gates evaluated per cell and step. */
+/** Number of gates that are evaluated per cell and step. */
 gates_per_cell: number, parameters: number,
-/** Gates per layer in the order of [`GatesView`]; a perception layer counts the gates of all kernels. */
+/** Number of gates in each layer, in the order of [`GatesView`]. A perception layer counts the gates of all kernels. */
 layers: Array<number>,
-/**
- * The target according to the present knobs; null for a rule. A grid of the target's size should become the target in `steps`
- * steps.
- */
+/** Target with the present knobs; null for a rule. A grid of the target's size should show the target after `steps` steps. */
 target: Picture | null, steps: number,
-/** Displayed channels of the target. */
+/** Channels that the target displays. */
 shows: Shows, };
 
 export type PopulationView = { members: Array<MemberView>,
-/** Number of members that became perfect. */
+/** Number of members that became perfect so far. */
 perfect: number,
-/** Number of members that became perfect or were restarted. */
+/** Number of members that became perfect or were restarted so far. */
 ended: number,
-/** Index of the best member: a confirmed member, else a perfect member without a test, else the member with the lowest hard loss. */
+/**
+ * Index of the best member. It is a confirmed member, else a perfect member without a test, else the member with the lowest hard
+ * loss.
+ */
 best: number, };
 
 export type MemberView = { seed: number, updates: number,
-/** Squared error per cell of the soft automaton, mean over the newest iteration; null before the first iteration. */
+/** Loss of the soft automaton: squared error per cell, mean over the newest iteration. Null before the first iteration. */
 loss: number | null,
-/** Error of the hardened automaton in its newest test: share of cells and colours that differ. */
+/** Share of cells and colours that the hardened automaton got wrong in its newest check. */
 hard_loss: number, state: MemberState,
 /**
- * Output of the hardened automaton on the first grid of its newest test. For a rule: its output for each of the 512
- * neighbourhoods, by number.
+ * Output of the hardened automaton in its newest check: the first grid, or, for a rule, the result for each of the 512
+ * neighbourhoods in the order of their numbers.
  */
 picture: Picture, };
 
 export type MemberState = "learning" | "perfect";
 
 export type GatesView = {
-/** Operation to which each gate hardens. */
+/** Index of the operation to which each gate hardens, 0 to 15. */
 ops: Uint8Array,
-/** Certainty of each gate's operation, from 0 to 1, as floats. */
+/** Certainty of each gate's operation, from 0 to 1, as 32-bit floats. */
 certainty: Uint8Array, };
 
 export type Start = "learned" | "random" | "blank" | "target";
@@ -71,50 +71,56 @@ export type Start = "learned" | "random" | "blank" | "target";
 export type Damage = "blank" | "noise" | "flip";
 
 export type GridView = { width: number, height: number, step: number,
-/** Number of updates of the member when its automaton was taken. */
+/** Number of the member's updates when the grid's automaton was copied. */
 updates: number,
-/** Values as in [`Picture::values`]; the values of a soft grid are rounded. */
+/** Values as in [`Picture::values`]. The values of a soft grid are rounded. */
 values: Uint8Array,
-/** Displayed channels of a soft grid, `[channel][cell]`, as floats; empty for a hardened grid. */
+/** Displayed channels of a soft grid as 32-bit floats, in the order `[channel][cell]`; empty for a hardened grid. */
 soft: Uint8Array,
 /**
- * Share of cells that differ from the target; null if the experiment has no target of this size. For a rule: share of cells that
- * the last step computed wrong.
+ * Share of cells that differ from the target; null without a target of this size. For a rule: share of cells that the last step
+ * computed wrong.
  */
 wrong: number | null, };
 
 export type CircuitView = {
-/** Number of updates of the member when the circuit was taken. */
+/** Number of the member's updates when the circuit was copied. */
 updates: number,
-/** Inputs in use, in words: `north-west channel 3`. */
+/** Descriptions of the inputs that the circuit uses, for example `north-west channel 3`. */
 inputs: Array<string>, gates: Array<GateView>,
-/** Wires, one per channel of the cell's next state. A constant is a gate with operation 0 or 15. */
+/**
+ * Index of the wire for each channel of the cell's next state. Wires are numbered as in [`GateView::a`]. A constant is a gate with
+ * operation 0 or 15.
+ */
 outputs: Array<number>,
-/** Number of gates evaluated per cell, before pruning. */
+/** Number of gates that are evaluated per cell before pruning. */
 evaluated: number,
-/** Number of gates that pass an input through. */
+/** Number of gates before pruning that only pass an input through. */
 pass_through: number,
-/** Number of gates without effect on an output. */
+/** Number of gates before pruning that have no effect on an output. */
 dead: number,
-/** Number of gates on the longest path. */
+/** Number of gates on the longest path of the pruned circuit. */
 depth: number,
-/** Number of neighbourhoods or cells on which circuit and automaton were compared. */
+/** Number of neighbourhoods or cells on which the circuits before and after pruning were compared. */
 verified: number,
-/** Circuit and automaton agreed wherever they were compared. */
+/** True if the circuits before and after pruning agreed in the whole comparison. */
 equal: boolean,
-/** The member was perfect when the circuit was taken. */
+/** True if the member was perfect when the circuit was copied. */
 perfect: boolean, };
 
 export type GateView = { op: number,
-/** First input wire: an index below the number of inputs is an input; other indices are gates, offset by the number of inputs. */
+/**
+ * First input wire. An index below the number of inputs is an input. Any other index is the index of a gate plus the number of
+ * inputs.
+ */
 a: number,
 /** Second input wire, numbered like `a`. */
 b: number,
-/** Length of the longest path from an input. */
+/** Length of the longest path from an input to this gate, in gates. */
 layer: number, };
 
 export type ValuesView = {
-/** Number of updates of the member when the circuit was taken. */
+/** Number of the member's updates when the circuit was copied. */
 updates: number, inputs: Uint8Array, gates: Uint8Array, };
 
 export type Format = "svg" | "json" | "verilog" | "rust";
@@ -124,11 +130,11 @@ export type ExportView = {
 name: string, text: string, };
 
 export type BigView = { width: number, height: number, step: number,
-/** The first channel, one bit per cell, lowest bit first; rows are padded to whole bytes. */
+/** First channel with one bit per cell, the lowest bit first. Each row is padded to whole bytes. */
 words: Uint8Array,
-/** Cells computed per second in the newest call. */
+/** Number of cells computed per second in the newest call. */
 cells_per_s: number,
-/** Gate evaluations per second in the newest call. */
+/** Number of gate evaluations per second in the newest call. */
 gate_cells_per_s: number,
 /** Number of gates of the pruned circuit. */
 gates: number, };

@@ -1,7 +1,8 @@
-//! A player's evaluation of a position as display data: candidates with their notation, chances before the roll with advice on the cube,
-//! and the best replies to a move. All evaluations come from the players.
+//! Converts a player's evaluation of a position to display data. The data contain the candidates in notation, or the chances and the cube
+//! advice before the roll, or the best replies to a move. Players compute all evaluations.
 //!
-//! A result is a board that a roll can lead to, seen by the player who moves. A candidate is a result with its evaluation.
+//! A result is a board that a roll can lead to, from the point of view of the player who moves. A candidate is a result with its
+//! evaluation.
 
 use super::players::PlayerPool;
 use super::protocol::{
@@ -34,7 +35,7 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// Parses the id of a position. The result is from the point of view of the player on roll.
+/// Parses the id of a position. The returned position is from the point of view of the player on roll.
 pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
     Ok(standing(&Standing::read(id)?))
 }
@@ -61,8 +62,8 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// Checks the input of a position editor. The input is converted to an id and parsed again, so invalid input gives the same errors as an
-/// invalid id.
+/// Checks the input of a position editor. The input is converted to an id and the id is parsed, so invalid input gives the same errors as
+/// an invalid id.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
@@ -97,8 +98,8 @@ fn no_opinion(name: &str) -> RunError {
     RunError::refused(format!("{name} gives no evaluations"), "Ask the agent")
 }
 
-/// All results of the roll, in the player's order. The player evaluates for money play; in a match, the equities are converted to the
-/// match.
+/// Returns all results of the roll, in the player's order. The player's equities hold for money play; in a match, they are converted to
+/// equities of the match.
 fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut ranked = player.rank(game.board(), roll);
     if ranked.is_empty() {
@@ -114,26 +115,27 @@ fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learne
     Ok(ranked)
 }
 
-/// Sorts for display, best first. If some results were searched, those with only a static evaluation come last.
+/// Sorts results for display, by descending equity. If some results were searched, the unsearched results come last.
 fn sort(all: &mut [learners::Candidate]) {
     let any = searched(all);
     let behind = |of: &learners::Candidate| any && of.depth == Depth::Static;
     all.sort_by(|a, b| behind(a).cmp(&behind(b)).then(b.equity.total_cmp(&a.equity)));
 }
 
-/// All results of the roll as evaluated by the player, sorted for display.
+/// Returns all results of the roll, sorted for display. The player evaluates them.
 fn replies(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut replies = ranked(player, game, roll)?;
     sort(&mut replies);
     Ok(replies)
 }
 
-/// Returns true if any result was searched; static equities are then not comparable with the searched ones.
+/// Returns true if any result was searched. Static equities are then not comparable with searched equities.
 fn searched(all: &[learners::Candidate]) -> bool {
     all.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }))
 }
 
-/// Id of the result `after`, seen by the player who moved. In a match, the id also contains stakes and score, unless the game has ended.
+/// Returns the id of the result `after`, from the point of view of the player who moved. In a match, the id also contains stakes and score,
+/// unless the game has ended.
 fn id_of(game: &Game, after: Board) -> String {
     let left = game.with(after, game.on_roll());
     match (left.stakes(), left.state()) {
@@ -142,7 +144,7 @@ fn id_of(game: &Game, after: Board) -> String {
     }
 }
 
-/// Converts a result to display data; its loss is relative to the first of the `considered` results.
+/// Converts the result `of` to display data. Its loss is relative to the first of the `considered` results.
 fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
     let compared = of.depth != Depth::Static || !searched(considered);
@@ -165,7 +167,7 @@ pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candid
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
-/// Evaluation of `of` one ply ahead: the mean over all rolls of the other player, each with the best reply.
+/// Evaluates the result `of` one ply ahead: the mean over all rolls of the other player, each with the best reply.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
@@ -182,10 +184,9 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
     Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
 }
 
-/// All results of a roll, best first, and the player's choice. With look-ahead (`evals` above 1), results that were searched over only some
-/// rolls are evaluated again over all 21 rolls, so that compared results have the same depth. If no result was searched, the best one is
-/// evaluated over all rolls. In a match, all results searched over rolls are evaluated again, with the best replies for that match.
-/// Unsearched results come last.
+/// Returns all results of a roll, best first, and the result that the player chooses. Look-ahead (`evals` above 1) evaluates partly
+/// searched results again over all 21 rolls, so that compared results have the same depth. In a match, it evaluates every result searched
+/// over rolls again. If no result was searched, it evaluates the best result over all rolls. Unsearched results come last.
 pub(crate) fn considered(
     players: &mut PlayerPool,
     engine: Engine,
@@ -232,8 +233,8 @@ pub(crate) fn analyse(players: &mut PlayerPool, request: &AnalysisRequest) -> Re
     Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
 
-/// Analyses a position. With a roll, the analysis has the candidates; without one, it has the chances and the cube decision, before the
-/// roll or after an offered double.
+/// Analyses a position. With a roll, the analysis contains the candidates. Without a roll, it contains the chances and the cube decision,
+/// before the roll or after an offered double.
 pub(crate) fn analysis(
     players: &mut PlayerPool,
     engine: Engine,
@@ -291,7 +292,7 @@ pub(crate) fn verdict(error: f64) -> Verdict {
     }
 }
 
-/// Review of a cube decision; `game` is the state before it.
+/// Reviews a cube decision. `game` is the state before the decision.
 pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeReview {
     let equities = game.cube_equities(chances);
     let (passed, taken) = (equities.double_pass, equities.double_take);
@@ -311,7 +312,7 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
     CubeReview { did, best, error, verdict: verdict(error), outlook: cube_outlook(game, true, &equities) }
 }
 
-/// The other player's best reply to a move, for each of the 21 rolls. The request contains the position after the move.
+/// Returns the other player's best reply to a move, for each of the 21 rolls. The request contains the id of the position after the move.
 pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<Branch>, RunError> {
     let game = Standing::read(&request.id)?.game;
     let game = game.with(game.board().turned(), game.on_roll().other());
@@ -327,14 +328,14 @@ pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<B
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// Compares the move that leads to `after` with the best result. Both are evaluated to the same depth.
+/// Compares the move that leads to `after` with the best result. Both results are evaluated to the same depth.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];
     let any = searched(&all);
     if any && yours.depth == Depth::Static {
-        // Both are evaluated over all rolls, even if a tree was searched.
+        // A result that a tree search evaluated is evaluated again over all rolls, so that the depths agree.
         for of in &mut pair {
             if !matches!(of.depth, Depth::Rolls { .. } | Depth::Exact) {
                 *of = one_ply(players, engine.who, before, of)?;
@@ -369,9 +370,9 @@ pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, ro
 mod tests {
     use super::*;
 
-    /// Origin of the expected equities: there are no gammons, and after a take the other player owns the cube at 2. With a live cube, the
-    /// equity is -2 at a winning chance of 20% and 2 at 100%, linear between these points; with a dead cube, it is -2 at 0% and 2 at 100%.
-    /// The model's equity lies 68% of the way from the dead cube's to the live cube's.
+    /// The expected equities follow from the cube model. There are no gammons, and after a take the other player owns the cube at 2. A live
+    /// cube gives -2 at a winning chance of 20% and 2 at 100%; a dead cube gives -2 at 0% and 2 at 100%; both are linear between. The
+    /// model's equity is 32% of the dead cube's plus 68% of the live cube's.
     #[test]
     fn cube_decisions_are_compared_with_the_best_one() {
         use CubeAct::{Double, NoDouble, Pass, Take};
@@ -380,12 +381,12 @@ mod tests {
         let mut doubled = to_roll;
         doubled.double().unwrap();
         for (win, did, best, error) in [
-            // 0.936 without a double, 1.532 if taken, 1 if passed.
+            // Equities: 0.936 without a double, 1.532 after a take, 1 after a pass.
             (0.9, NoDouble, Double, 0.064),
             (0.9, Double, Double, 0.0),
             (0.9, Take, Pass, 0.532),
             (0.9, Pass, Pass, 0.0),
-            // 0 without a double, -0.34 if taken.
+            // Equities: 0 without a double, -0.34 after a take.
             (0.5, NoDouble, NoDouble, 0.0),
             (0.5, Double, NoDouble, 0.34),
             (0.5, Take, Take, 0.0),

@@ -1,9 +1,9 @@
-//! Scores a player's choices in decisions with known equities, by the loss in thousandths of a point per game. Between strong players, this
-//! estimates in seconds a difference that would need a very large number of games.
+//! Scores a player's choices in decisions with known equities, by the loss in thousandths of a point per game. Between strong players, the
+//! scores show in seconds a difference that only a very large number of games would show.
 //!
-//! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. It contains
-//! every result of the roll once, with its equity in points per game. Ids describe positions seen by the player who makes the roll. A line
-//! with a missing or an additional result gives an error, so that every choice has an equity.
+//! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. The object
+//! contains every result of the roll once, with its equity in points per game. Positions are from the point of view of the player who makes
+//! the roll. A line with a missing or an additional result is an error, so every choice has an equity.
 
 use learn::backgammon::Player;
 use serde::{Deserialize, Serialize};
@@ -75,17 +75,17 @@ impl Decision {
         }
     }
 
-    /// Points per game lost by choosing this board; `None` if it is not a result of the roll.
+    /// Returns the points per game that the choice of this board loses; `None` if the board is not a result of the roll.
     pub fn loss(&self, chosen: &Board) -> Option<f64> {
         let best = self.results.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
         self.results.iter().find(|(board, _)| board == chosen).map(|(_, equity)| best - equity)
     }
 }
 
-/// Quality of a player's choices.
+/// Summary of the losses of a player's choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
-    /// Number of decisions with more than one result; forced moves are not counted.
+    /// Number of scored decisions. A decision with a single result is forced and not scored.
     pub decisions: usize,
     /// Mean loss per decision, in thousandths of a point per game.
     pub memg: f64,
@@ -97,7 +97,7 @@ pub struct Score {
     pub blunders: f64,
 }
 
-/// Scores a player's choices in all decisions that are not forced. `None` if the player made no possible choice in one of them.
+/// Scores a player's choices in all decisions that are not forced. Returns `None` if any choice is missing or is not a result of its roll.
 pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     let free: Vec<&Decision> = decisions.iter().filter(|decision| decision.results.len() > 1).collect();
     let (mut chosen, mut answers) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Copies of the agent after some minutes of training, kept as opponents.
+//! Copies of the agent that are made after some minutes of training and kept as opponents.
 
 use super::players::FrozenAgent;
 use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
@@ -13,13 +13,13 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Name of the tensor with the weights of the copy made after `minutes` minutes.
+/// Returns the name of the checkpoint's tensor that holds the weights of the copy made after `minutes` minutes.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }
 
 impl Kept {
-    /// Restores the copies from a checkpoint. Each must have `len` finite weights.
+    /// Restores the copies from a checkpoint. Each copy must have `len` finite weights, otherwise the checkpoint is damaged.
     pub fn restore(frozen: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
         let restored = frozen.into_iter().map(|frozen| {
             let name = name(frozen.minutes);
@@ -42,7 +42,8 @@ impl Kept {
         self.0.iter().map(|agent| agent.frozen.clone()).collect()
     }
 
-    /// Keeps a copy of the agent when its training time reaches one of [`FREEZE_MINUTES`]. Returns an event and its text for each new copy.
+    /// Keeps a copy of the agent when its training time reaches one of [`FREEZE_MINUTES`]. Returns an event and the event's text for each
+    /// new copy.
     pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut events = Vec::new();
         if !learner.at_boundary() {

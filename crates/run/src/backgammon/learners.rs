@@ -1,4 +1,4 @@
-//! The learners of the room, each with its texts and knobs. To add a learner, add an entry to `KINDS`.
+//! List of the room's learners, each with its texts and knobs. To add a learner, add an entry to `KINDS`.
 //!
 //! The algorithms are in the crate `learn`.
 
@@ -14,7 +14,7 @@ pub(super) struct LearnerKind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Budget of one run in a sweep, in games. With some settings, such a run takes a few minutes.
+    /// Budget of one run in a sweep, in games.
     sweep_games: f64,
     pub learner: Entry<dyn SelfTaught>,
 }
@@ -36,7 +36,7 @@ pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// Entry of the learner type `$learner`. The defaults of its knobs are those of the settings type.
+/// Creates the entry of the learner type `$learner`. The knobs' defaults are those of the settings type `$settings`.
 macro_rules! learner {
     ($learner:ident, $settings:ident) => {
         Entry {

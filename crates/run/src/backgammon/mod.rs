@@ -1,4 +1,5 @@
-//! The backgammon room: a run of a learner, with analysis and game sessions in parallel, and the rules for other programs.
+//! The backgammon room. A run trains a learner; analyses and game sessions run in parallel. Other programs can use the players and the
+//! rules.
 
 mod analysis;
 pub mod decisions;
@@ -25,7 +26,7 @@ pub use worlds::backgammon::{Board, Results, Roll, notation};
 
 use crate::RunError;
 
-/// Converts errors of lower layers, whose texts contain the remedy, to [`RunError`].
+/// Converts errors of lower layers to [`RunError`]. The texts of these errors contain the remedy.
 macro_rules! below {
     ($($error:ty),*) => {
         $(impl From<$error> for RunError {

@@ -1,5 +1,5 @@
-//! A player for other programs that send lines of text. It returns its name, and its moves for one roll or for a batch of rolls. Positions
-//! before and after a move are GNU Backgammon ids, seen by the player who moves.
+//! Line protocol through which other programs use a player. The player answers with its name, or with its moves for one roll or for a batch
+//! of rolls. Positions before and after a move are GNU Backgammon ids, from the point of view of the player who moves.
 //!
 //! The state is the player and the batch in progress; no games are stored.
 
@@ -7,16 +7,16 @@ use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Maximum number of lines in a batch, to limit memory use and the wait for missing lines.
+/// Maximum number of lines in a batch. It limits the memory, and the time for which a batch waits for missing lines.
 pub const MOST_TOGETHER: usize = 100_000;
 
-/// Answers lines of text with moves.
+/// Answers lines of text with the moves of a player.
 pub struct PlayerLines {
     player: Box<dyn Player>,
     scratch: Results,
-    /// Number of lines that the batch in progress still needs.
+    /// Number of lines that are still missing in the batch in progress; 0 without a batch.
     missing: usize,
-    /// Decisions of the batch so far; an error text for each invalid line.
+    /// Lines of the batch received so far: the decision of a valid line, or the error text of an invalid line.
     batch: Vec<Result<(Board, Roll), String>>,
 }
 
@@ -25,9 +25,9 @@ pub struct PlayerLines {
 pub enum Reply {
     /// Lines to send now.
     Lines(Vec<String>),
-    /// Nothing to send until the batch is complete.
+    /// There is nothing to send until the batch is complete.
     Later,
-    /// The client is done.
+    /// The client sent `quit`.
     Quit,
 }
 
@@ -52,9 +52,9 @@ impl PlayerLines {
         PlayerLines { player, scratch: Results::new(), missing: 0, batch: Vec::new() }
     }
 
-    /// Answers a line. `hello`: the player's name. `move ID D1 D2`: the id of the position after the player's move. `batch N` and N lines
-    /// of moves: N such ids, evaluated together. An invalid line gets an error with a remedy and changes nothing; in a batch, the error is
-    /// the answer to that line.
+    /// Answers a line. `hello` gives the player's name. `move ID D1 D2` gives the id of the position after the player's move. `batch N`,
+    /// followed by N such `move` lines, gives N ids, which are computed together. An invalid line gives an error with a remedy and changes
+    /// nothing. Within a batch, an invalid line counts, and its answer is the error.
     ///
     /// `line` is `None` if the line was too long to read.
     pub fn answer(&mut self, line: Option<&str>) -> Reply {
@@ -95,8 +95,7 @@ impl PlayerLines {
         }
     }
 
-    /// Called after the input has ended. Answers the lines of an incomplete batch and adds an error line; returns no lines if no batch is
-    /// in progress.
+    /// Ends the input. Returns the answers to the lines of an incomplete batch and an error line; empty if no batch is in progress.
     pub fn end(&mut self) -> Vec<String> {
         let missing = std::mem::take(&mut self.missing);
         match missing {
@@ -121,7 +120,7 @@ impl PlayerLines {
         Ok((board, roll))
     }
 
-    /// Answers the collected lines of the batch, in order.
+    /// Returns the answers to the collected lines of the batch, in order.
     fn play(&mut self) -> Vec<String> {
         let batch = std::mem::take(&mut self.batch);
         let valid: Vec<(Board, Roll)> = batch.iter().filter_map(|read| read.as_ref().ok().copied()).collect();

@@ -14,8 +14,7 @@ pub struct FrozenAgent {
     pub weights: Vec<f32>,
 }
 
-/// A cached player. For the present agent, `rounds` is the number of iterations, which identifies its weights; for other players, `rounds`
-/// is 0.
+/// A cached player. For the present agent, `rounds` is the number of iterations of its weights; for other players, `rounds` is 0.
 pub struct CachedPlayer {
     engine: Engine,
     rounds: u64,
@@ -55,7 +54,7 @@ impl PlayerPool<'_> {
                 CachedPlayer { engine, rounds, player }
             }
         };
-        // The most recently used player is last.
+        // The most recently used player is last, so the first player is dropped.
         if self.player_cache.len() >= CACHED_PLAYERS {
             self.player_cache.remove(0);
         }
@@ -64,7 +63,7 @@ impl PlayerPool<'_> {
         Ok(&mut *last.player)
     }
 
-    /// Name of the player in a session. A player that cannot be created gives an error.
+    /// Returns the name of the player in a session; an error if the player cannot be created.
     pub fn name(&mut self, engine: Engine) -> Result<String, RunError> {
         let name = match engine.who {
             PlayerKind::Now => "agent".into(),

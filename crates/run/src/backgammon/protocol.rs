@@ -1,8 +1,9 @@
-//! Plain data that only the backgammon room exchanges: questions about positions, and game sessions between users and engines.
-//! This file contains no behaviour.
+//! Plain data that only the backgammon room exchanges: questions about positions, and game sessions between users and engines. This file
+//! contains no behaviour.
 //!
-//! Positions are GNU Backgammon position ids. Before a roll the position is seen by the player on roll, after a move by the
-//! player who moved. There are six chances: to win a single game, a gammon or a backgammon, and to lose each of them.
+//! Positions are GNU Backgammon position ids. A position before a roll is from the point of view of the player on roll; a position after a
+//! move is from that of the player who moved. An array of chances has six probabilities: to win a single game, a gammon or a backgammon,
+//! and to lose each of them.
 
 use crate::plain_data::plain_data;
 use crate::protocol::Progress;
@@ -10,55 +11,55 @@ pub use learn::backgammon::Depth;
 
 crate::questions! {
     Analyse { request: AnalysisRequest } -> Analysis,
-    /// Parses an id: a position id, optionally with a match id after a colon, or an XGID.
+    /// Parses the id of a position. The id is a position id, a position id with a match id after a colon, or an XGID.
     ReadId { id: String } -> Standing,
     /// Checks the input of a position editor and returns the position with its ids. Invalid input gives an error that names the invalid
     /// part.
     Compose { draft: Draft } -> Standing,
-    /// The other player's best reply to a move, for each roll.
+    /// Returns the other player's best reply to a move, for each roll.
     Unfold { unfold: Unfold } -> Vec<Branch>,
-    /// Begins a game session in place of the present one.
+    /// Begins a game session, which replaces the present session.
     NewSession { setup: Setup } -> Session,
     /// Returns to the previous session; the present session becomes the previous one.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
-    /// An engine's analysis of the present position of the game session.
+    /// Returns an engine's analysis of the game session's present position.
     Hint { engine: Engine } -> Analysis,
-    /// Review of the user's last move in the game session.
+    /// Reviews the user's last move in the game session.
     Review { engine: Engine } -> Review,
-    /// Review of the user's last cube decision; null if there was none in this game.
+    /// Reviews the user's last cube decision in this game; null if there was no such decision.
     ReviewCube { engine: Engine } -> Option<CubeReview>,
-    /// The game before the entry with index `at` in [`Session::moves`].
+    /// Returns the game as it was before the entry with index `at` in [`Session::moves`].
     Moment { at: u32 } -> Moment,
-    /// Review of the entry with index `at` in [`Session::moves`].
+    /// Reviews the entry with index `at` in [`Session::moves`].
     Judge { at: u32, engine: Engine } -> Judged,
-    /// The games of the session so far, as text for import into other programs.
+    /// Returns the games of the session so far, as text for import into other programs.
     Transcript {} -> String,
-    /// The present game session; null if there is none.
+    /// Returns the present game session; null if there is none.
     Session {} -> Option<Session>,
 }
 
-/// Minutes of training after which a copy of the agent is kept.
+/// Training times, in minutes, after which a copy of the agent is kept.
 pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
 /// Maximum number of boards evaluated per decision.
 pub const MOST_EVALS: u32 = 50_000;
 
 plain_data! {
-    /// Events of this room, in [`crate::protocol::Event::Room`].
+    /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
         /// A copy of the present agent was kept as an opponent.
         Frozen(Frozen),
     }
 
-    /// A kept copy of the agent, which can be chosen as an opponent.
+    /// A kept copy of the agent, which a user can choose as an opponent.
     pub struct Frozen {
-        /// Minutes of training before the copy.
+        /// Training time of the copy in minutes.
         pub minutes: u32,
         pub progress: Progress,
     }
 
-    /// A player of games or of an analysis.
+    /// Kind of player, for games and for analysis.
     #[derive(Copy, Default, Eq)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum PlayerKind {
@@ -71,22 +72,22 @@ plain_data! {
         },
         /// Baseline that plays random legal moves and gives no evaluations.
         Random,
-        /// Baseline that plays by Tesauro's linear evaluation (pubeval) and gives no evaluations.
+        /// Baseline that plays by Tesauro's linear evaluation (pubeval). It shows no evaluations.
         Linear,
     }
 
-    /// A question about a position.
+    /// Request for an analysis of a position.
     pub struct AnalysisRequest {
-        /// An id as in [`Question::ReadId`]. A position id alone means money play.
+        /// Id of the position, as in [`Question::ReadId`]. A position id without a match id means money play.
         pub id: String,
-        /// The roll to be played, in place of the dice in the id; null requests the analysis of the position before the roll.
+        /// Roll to be played, which replaces the dice in the id; null requests an analysis of the position before the roll.
         pub dice: Option<[u8; 2]>,
         pub who: PlayerKind,
         /// Maximum number of boards evaluated per decision; 0 and 1 mean no look-ahead.
         pub evals: u32,
     }
 
-    /// A position with cube, stakes and score, seen by the player on roll.
+    /// A position with cube, stakes and score, from the point of view of the player on roll.
     #[derive(Default)]
     pub struct Standing {
         pub position: Position,
@@ -94,28 +95,28 @@ plain_data! {
         pub gnu_id: String,
         /// eXtreme Gammon id of this position.
         pub xgid: String,
-        /// The parsed id contained only the checkers.
+        /// True if the parsed id contained only the checkers.
         pub bare: bool,
-        /// The parsed id contained the Jacoby rule, which is not supported.
+        /// True if the parsed id contained the Jacoby rule, which this program does not support.
         pub jacoby: bool,
         pub dice: Option<[u8; 2]>,
-        /// The player on roll has offered a double.
+        /// True if the player on roll has offered a double.
         pub doubled: bool,
         pub cube: u32,
-        /// Whether the player on roll owns the cube; null if the cube is in the middle.
+        /// True if the player on roll owns the cube, false if the other player owns it; null if the cube is in the middle.
         pub cube_is_mine: Option<bool>,
-        /// Points of the match; 0 is money play.
+        /// Length of the match in points; 0 means money play.
         pub length: u16,
-        /// Score of the player on roll, then of the other player.
+        /// Score of the player on roll, then score of the other player.
         pub score: [u16; 2],
         pub crawford: bool,
     }
 
     /// Input of a position editor.
     pub struct Draft {
-        /// Checkers of the player on roll, 25 numbers: points 1 to 24, then the bar. The remaining checkers are borne off.
+        /// Checkers of the player on roll on points 1 to 24 and on the bar: 25 numbers. The remaining checkers are borne off.
         pub mine: Vec<u8>,
-        /// Checkers of the other player in the same order, in that player's own point numbering.
+        /// Checkers of the other player, in the same order. That player's own numbering applies.
         pub theirs: Vec<u8>,
         pub dice: Option<[u8; 2]>,
         pub cube: u32,
@@ -130,24 +131,26 @@ plain_data! {
     pub struct Analysis {
         pub position: Position,
         pub dice: Option<[u8; 2]>,
-        /// Name of the player that evaluates.
+        /// Name of the player that evaluated the position.
         pub name: String,
         pub evals: u32,
-        /// All distinct results of the roll, best first; if some results were searched, the unsearched ones come last. Empty without dice.
+        /// All distinct results of the roll, best first. If some results were searched, the unsearched results come last. Empty without
+        /// dice.
         pub candidates: Vec<Candidate>,
-        /// The expected result, and advice on the cube; null with dice.
+        /// Chances, equity and cube advice before the roll; null with dice.
         pub outlook: Option<Outlook>,
-        /// Cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains them.
+        /// Position with cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains them.
         pub standing: Option<Standing>,
     }
 
-    /// A position to be drawn.
+    /// A position as numbers of checkers, for a drawing.
     #[derive(Default)]
     pub struct Position {
         pub id: String,
-        /// Checkers of the viewing player, 26 numbers: borne off, points 1 to 24 in that player's numbering, bar.
+        /// Checkers of the viewing player, 26 numbers: borne off, points 1 to 24, bar. Points have that player's numbering.
         pub mine: Vec<u8>,
-        /// Checkers of the other player, in that player's own numbering: its point 1 is point 24 of the viewing player.
+        /// Checkers of the other player, in the same order. Points have the other player's own numbering: its point 1 is the viewing
+        /// player's point 24.
         pub theirs: Vec<u8>,
         pub my_pips: u32,
         pub their_pips: u32,
@@ -156,25 +159,26 @@ plain_data! {
     /// A board that a roll can lead to, with its evaluation.
     #[derive(Default)]
     pub struct Candidate {
-        /// Id of the position after the move, seen by the player who moved.
+        /// Id of the position after the move, from the point of view of the player who moved.
         pub id: String,
         /// The move in notation, for example `8/5* 6/5`.
         pub text: String,
-        /// Steps of single checkers that together lead to the result.
+        /// Moves of single checkers that together lead to the result.
         pub steps: Vec<Step>,
         /// Expected points per game.
         pub equity: f64,
-        /// Points per game by which the equity is below that of the best result; null if other results were searched but not this one.
+        /// Difference between the best result's equity and this equity, in points per game; null if other results were searched but not
+        /// this one.
         pub loss: Option<f64>,
         pub depth: Depth,
         pub chances: [f64; 6],
-        /// Probability that the player assigned to this result before any search.
+        /// Probability that the player's policy assigned to this result before any search.
         pub prior: f64,
-        /// Share of the search's evaluations spent on this result; 0 without a search.
+        /// Share of the search's evaluations that this result received; 0 without a search.
         pub share: f64,
     }
 
-    /// One checker moved by one die, in the mover's numbering: 25 is the bar and 0 is off.
+    /// Move of one checker by one die, in the mover's numbering: 25 is the bar and 0 is off.
     #[derive(Copy, Default, Eq)]
     pub struct Step {
         pub from: u8,
@@ -186,62 +190,62 @@ plain_data! {
     #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
-        /// Expected points per game without a cube. In a match: the chance of winning the match, converted to points.
+        /// Expected points per game without a cube. In a match, the chance of winning the match is converted to points.
         pub equity: f64,
         pub cube: CubeOutlook,
     }
 
-    /// Cube decision that follows from the six chances by Janowski's formula, seen by the player on roll. Equities are points per game at
-    /// the present value of the cube. In a match: chances of winning the match, converted to points.
+    /// Cube decision by Janowski's formula from the six chances, for the player on roll. Equities are points per game at the present value
+    /// of the cube. In a match, they are chances of winning the match, converted to points.
     #[derive(Default)]
     pub struct CubeOutlook {
-        /// The player on roll may double, or has doubled.
+        /// True if the player on roll may double or has doubled.
         pub may_double: bool,
-        /// A double was offered, and the other player has to decide.
+        /// True if a double was offered and the other player has to decide.
         pub offered: bool,
         pub no_double: f64,
         pub double_take: f64,
         pub double_pass: f64,
-        /// Advice: the player on roll should double.
+        /// Advice to the player on roll: true for a double.
         pub double: bool,
-        /// Advice: the other player should take a double.
+        /// Advice to the other player: true for a take of a double.
         pub take: bool,
-        /// Advice: playing on for a gammon is better than a double that is passed.
+        /// Advice to the player on roll: true if playing on for a gammon is better than a double that the other player passes.
         pub too_good: bool,
-        /// Chances of winning the match without a double, after a take, and after a pass; null in money play.
+        /// Three chances of winning the match: without a double, after a take, and after a pass. Null in money play.
         pub match_chances: Option<[f64; 3]>,
     }
 
-    /// Request for the best reply to each roll of the other player after a move.
+    /// Request for the other player's best replies to a move, one per roll.
     pub struct Unfold {
-        /// Id of the position after the move, seen by the player who moved: a candidate's id.
+        /// Id of the position after the move, as in [`Candidate::id`].
         pub id: String,
         pub who: PlayerKind,
         pub evals: u32,
     }
 
-    /// A roll of the other player, and the best reply to the move with this roll.
+    /// A roll of the other player after a move, and the best reply with this roll.
     #[derive(Default)]
     pub struct Branch {
         pub dice: [u8; 2],
-        /// Number of the 36 ordered pairs of dice that give this roll.
+        /// Number of the 36 ordered pairs of dice that give this roll: 1 for a double, else 2.
         pub ways: u32,
-        /// Id of the position after the reply, seen by the player who replied.
+        /// Id of the position after the reply, from the point of view of the player who replied.
         pub id: String,
         pub text: String,
-        /// Equity after the reply, for the player whose move is examined.
+        /// Equity after the reply, from the point of view of the player who made the move.
         pub equity: f64,
     }
 
     /// Players and stakes of a session.
     #[derive(Default)]
     pub struct Setup {
-        /// The two seats; the board is drawn for the first. Null is a user, as in `[null, {...}]` for a user against an engine.
-        /// Both seats can be engines or users.
+        /// Engine of each of the two seats; null for a user, as in `[null, {...}]` for a user against an engine. The board is drawn for the
+        /// first seat. Both seats can be engines or users.
         pub seats: [Option<Engine>; 2],
-        /// Points of the match, at most 64; 0 is unlimited money play.
+        /// Length of the match in points, at most 64; 0 means unlimited money play.
         pub length: u16,
-        /// The doubling cube is used.
+        /// True if the game uses the doubling cube.
         pub cube: bool,
         /// Seed of the dice.
         pub seed: u32,
@@ -257,7 +261,7 @@ plain_data! {
     /// An action in a session. An illegal action gives an error and changes nothing.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Act {
-        /// Throws the dice for a user. At the opening, throws one die for each player until the dice differ.
+        /// Throws the dice for a user. At the opening, throws one die per player until the two dice differ.
         Roll,
         Double,
         Take,
@@ -267,11 +271,11 @@ plain_data! {
             from: u8,
             to: u8,
         },
-        /// Makes the steps to a result of the roll, given by the id of a hint's candidate. The turn still has to be confirmed.
+        /// Makes the steps that lead to a result of the roll. `id` is the id of a candidate. The user still has to confirm the turn.
         Play {
             id: String,
         },
-        /// Makes the steps of a move in notation: `8/5 6/5`.
+        /// Makes the steps of a move in notation, for example `8/5 6/5`.
         Write {
             text: String,
         },
@@ -283,7 +287,8 @@ plain_data! {
         Confirm,
         /// Lets an engine take its next action: roll and play, double, or answer a double.
         Reply,
-        /// Resigns the game for 1 (single), 2 (gammon) or 3 (backgammon) times the cube. An engine that expects to win more declines.
+        /// Resigns the game as a single game (`points` 1), a gammon (2) or a backgammon (3); the loss is `points` times the cube. An engine
+        /// that expects more declines.
         Resign {
             points: u32,
         },
@@ -291,37 +296,40 @@ plain_data! {
         NextGame,
     }
 
-    /// State of a game session, seen by the first seat.
+    /// State of a game session, from the point of view of the first seat.
     pub struct Session {
         pub setup: Setup,
-        /// Short names of the players.
+        /// Short names of the players. The first seat is first.
         pub names: [String; 2],
-        /// Position seen by the first seat, including the steps of the turn in progress.
+        /// Position from the point of view of the first seat, after the steps of the turn in progress.
         pub position: Position,
         pub cube: u32,
-        /// Seat that owns the cube (0 or 1), which alone may double; null if the cube is in the middle.
+        /// Seat (0 or 1) that owns the cube and alone may double; null if the cube is in the middle.
         pub cube_owner: Option<u8>,
-        /// Points of each seat in all completed games of the session.
+        /// Points that each seat won in all completed games of the session.
         pub score: [u32; 2],
-        /// This is the Crawford game, which is played without the cube.
+        /// True in the Crawford game, which is played without the cube.
         pub crawford: bool,
-        /// eXtreme Gammon id of the position before the turn in progress, with cube, stakes and score; the first seat is at the bottom.
+        /// eXtreme Gammon id of the position before the turn in progress, with cube, stakes and score. The first seat is the player at the
+        /// bottom.
         pub xgid: String,
         /// Number of the game, starting at 1.
         pub game: u32,
         pub phase: Phase,
-        /// Seat to act (0 or 1); after the end of the game, the winner.
+        /// Seat (0 or 1) that has to act; after the end of the game, the winner.
         pub turn: u8,
-        /// Dice of the seat to act, the larger first; at the opening, the first seat's die first. Null if no roll is to be played.
+        /// Dice of the seat that has to act, the larger die first. At the opening, the first seat's die is first. Null if no roll is to be
+        /// played.
         pub dice: Option<[u8; 2]>,
-        /// Dice numbers still to be played, one per step, the larger first.
+        /// Numbers on the dice that are still to be played, one per step, the larger first.
         pub left: Vec<u8>,
-        /// Steps of the turn so far, in the numbering of the seat to act.
+        /// Steps of the turn so far, in the numbering of the seat that has to act.
         pub steps: Vec<Step>,
-        /// Legal next steps of a user, in that user's numbering; each can be completed to a legal move. Empty if no user has to move.
+        /// Steps that a user may make next, in that user's numbering. Each of them can be completed to a legal move. Empty if no user has
+        /// to move.
         pub legal: Vec<Step>,
         pub may: AllowedActs,
-        /// Newest action of an engine in this game, for display; null if there is none.
+        /// Last action of an engine in this game; null if there is none.
         pub reply: Option<Reply>,
         /// Result of the game; null while the game is in progress.
         pub ending: Option<Ending>,
@@ -336,41 +344,41 @@ plain_data! {
         #[default]
         Opening,
         ToRoll,
-        /// A double was offered, and the other player has to answer.
+        /// A double was offered, and the opponent has to answer.
         Doubled,
         ToPlay,
         Over,
     }
 
-    /// Actions that are possible now.
+    /// For each action, true if the action is possible now.
     #[derive(Copy, Default, Eq)]
     pub struct AllowedActs {
         pub roll: bool,
         pub double: bool,
-        /// A user may take or pass a double.
+        /// A user may take or pass an offered double.
         pub answer: bool,
         pub undo: bool,
-        /// The steps so far form a complete legal move. Also true without any step if no step is legal.
+        /// The steps so far form a complete legal move. Without any legal step, the empty move is complete.
         pub confirm: bool,
-        /// An engine has to act.
+        /// An engine has to act ([`Act::Reply`]).
         pub reply: bool,
         pub resign: bool,
         pub next_game: bool,
         pub hint: bool,
-        /// A turn of a user can be reviewed.
+        /// A user has completed a turn in this game, which [`Question::Review`] can review.
         pub review: bool,
     }
 
-    /// Action of an engine.
+    /// Last action of an engine, with the candidates that it considered.
     pub struct Reply {
         pub seat: u8,
         pub did: EngineAct,
         pub dice: Option<[u8; 2]>,
         pub text: String,
-        /// Position before the move, seen by the engine; null for a cube action.
+        /// Position before the move, from the point of view of the engine; null for a cube action.
         pub before: Option<Position>,
         pub steps: Vec<Step>,
-        /// Up to ten candidates that the engine considered, best first; empty for a cube action, or if the engine gives no evaluations.
+        /// At most ten candidates that the engine considered, best first. Empty for a cube action, or if the engine gives no evaluations.
         pub candidates: Vec<Candidate>,
     }
 
@@ -386,12 +394,12 @@ plain_data! {
     #[derive(Copy, Eq)]
     pub struct Ending {
         pub winner: u8,
-        /// Points won, including the cube.
+        /// Points that the winner gained, multiplied by the cube.
         pub points: u32,
-        /// 1 for a single game, 2 for a gammon, 3 for a backgammon.
+        /// Kind of win: 1 for a single game, 2 for a gammon, 3 for a backgammon.
         pub level: u32,
         pub how: EndedBy,
-        /// The match is over.
+        /// True if this game ended the match.
         pub match_over: bool,
     }
 
@@ -403,24 +411,24 @@ plain_data! {
         Resigned,
     }
 
-    /// An entry in the list of moves of a game.
+    /// An entry of [`Session::moves`]: a move, a cube action or a resignation.
     pub struct Played {
         pub seat: u8,
         pub dice: Option<[u8; 2]>,
-        /// A move in notation, or another action: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
+        /// A move in notation, or one of the other actions: `doubles to 2`, `takes`, `passes`, `resigns a gammon`.
         pub text: String,
-        /// Id of the game before the action, for an [`AnalysisRequest`].
+        /// Id of the game before the action, which an [`AnalysisRequest`] accepts.
         pub id: String,
     }
 
-    /// Comparison of a user's cube decision with the best one.
+    /// Comparison of a user's cube decision with the best cube decision.
     pub struct CubeReview {
         pub did: CubeAct,
         pub best: CubeAct,
-        /// Points per game lost by the decision, at the value of the cube before it.
+        /// Points per game that the decision lost, at the cube's value before the decision.
         pub error: f64,
         pub verdict: Verdict,
-        /// Evaluation seen by the player on roll, who is the other player if a double was answered.
+        /// Evaluation from the point of view of the player on roll. If the user answered a double, the opponent is on roll.
         pub outlook: CubeOutlook,
     }
 
@@ -433,43 +441,44 @@ plain_data! {
         Pass,
     }
 
-    /// The game at an earlier moment, seen by the first seat.
+    /// The game before an earlier action, from the point of view of the first seat.
     pub struct Moment {
         pub position: Position,
         pub cube: u32,
         pub cube_owner: Option<u8>,
         /// Seat that acted.
         pub seat: u8,
-        /// Dice of the move; null for another action.
+        /// Dice of the move; null if the action was no move.
         pub dice: Option<[u8; 2]>,
-        /// Steps of the move, in the numbering of the seat that acted; empty for another action.
+        /// Steps of the move, in the numbering of the seat that acted; empty if the action was no move.
         pub steps: Vec<Step>,
-        /// The action in words, as in [`Played::text`].
+        /// Text of the action, as in [`Played::text`].
         pub text: String,
         /// Id of the game before the action.
         pub id: String,
     }
 
-    /// Review of an entry in the list of moves: a cube decision, or a turn with up to two decisions (to roll without a double, and the
-    /// move).
+    /// Review of an entry in the list of moves. The entry is a cube decision, or a turn with up to two decisions: to roll without a double,
+    /// and the move.
     pub struct Judged {
-        /// Expected points per game of the first seat before the roll, after the best cube decision, at the present value of the cube.
+        /// Expected points per game of the first seat, before the roll and after the best cube decision. They are at the present value of
+        /// the cube.
         pub equity: f64,
-        /// Points per game lost by the move; null if there was only one result.
+        /// Points per game that the move lost; null if the roll had only one result or the action was no move.
         pub move_error: Option<f64>,
-        /// Points per game lost by the cube decision; null if there was no choice.
+        /// Points per game that the cube decision lost; null if there was no choice.
         pub cube_error: Option<f64>,
         pub verdict: Verdict,
-        /// The best move in notation; null if the move lost nothing.
+        /// The best move in notation; null if the move that was made lost nothing.
         pub best_move: Option<String>,
-        /// The best cube decision; null if the seat made that decision.
+        /// The best cube decision; null if the seat made this decision.
         pub best_cube: Option<CubeAct>,
     }
 
-    /// Comparison of a user's last move with the best one.
+    /// Comparison of a user's last move with the best move.
     pub struct Review {
         pub dice: [u8; 2],
-        /// Position before the move, seen by the user.
+        /// Position before the move, from the point of view of the user.
         pub before: Position,
         pub yours: Candidate,
         pub best: Candidate,
@@ -478,15 +487,15 @@ plain_data! {
         /// Number of results of the roll.
         pub of: u32,
         pub verdict: Verdict,
-        /// Points per game lost by the move.
+        /// Points per game that the move lost.
         pub error: f64,
-        /// Number of reviewed moves in this session, without forced moves.
+        /// Number of moves reviewed in this session; forced moves are not counted.
         pub reviewed: u32,
-        /// Total of the points per game lost by the reviewed moves.
+        /// Sum of the points per game that the reviewed moves lost.
         pub lost: f64,
     }
 
-    /// Verdict by points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from 0.16.
+    /// Verdict on a decision by the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from 0.16.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Verdict {

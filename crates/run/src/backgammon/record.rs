@@ -1,4 +1,4 @@
-//! Record of a game: its actions, from which the whole game can be replayed.
+//! Record of a game. The actions suffice to replay the whole game.
 
 use worlds::backgammon::{self as rules, Board, Game, GameError, Player as Seat, Results, Stakes, notation};
 
@@ -8,9 +8,9 @@ pub(crate) fn seat(player: Seat) -> u8 {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Dice: at the opening the first seat's die first, otherwise the larger first.
+    /// Two dice. At the opening, the first seat's die is first; otherwise the larger die is first.
     Rolled([u8; 2]),
-    /// Board after the move, seen by the player who moved.
+    /// Board after the move, from the point of view of the player who moved.
     Moved(Board),
     Doubled,
     Took,
@@ -33,7 +33,7 @@ impl Action {
         }
     }
 
-    /// Applies the action to the game. A resignation changes nothing there, because the rules do not contain resigning.
+    /// Applies the action to the game. A resignation leaves `game` unchanged, because the rules crate has no resignations.
     pub fn apply(self, game: &mut Game, scratch: &mut Results) -> Result<(), GameError> {
         match self {
             Action::Rolled(dice) => game.roll(dice),
@@ -45,7 +45,7 @@ impl Action {
         }
     }
 
-    /// Seat that takes the action; `before` is the game before the action.
+    /// Returns the seat that takes the action. `before` is the game before the action.
     pub fn seat(self, before: &Game) -> u8 {
         match self {
             Action::Resigned { seat, .. } => seat,
@@ -54,7 +54,7 @@ impl Action {
         }
     }
 
-    /// Text of the action, empty for a roll; `before` is the game before the action.
+    /// Returns the text of the action; empty for a roll. `before` is the game before the action.
     pub fn text(self, before: &Game) -> String {
         match (self, before.dice()) {
             (Action::Moved(after), Some(roll)) => notation::write(&before.board(), roll, &after).unwrap_or_default(),
@@ -68,7 +68,7 @@ impl Action {
         }
     }
 
-    /// Inverse of [`Action::word`].
+    /// Parses a word that [`Action::word`] wrote; `None` if the word is invalid.
     pub fn from_word(word: &str) -> Option<Action> {
         let digit = |at: usize| word.as_bytes().get(at).filter(|b| b.is_ascii_digit()).map(|b| b - b'0');
         Some(match word {
@@ -97,12 +97,12 @@ impl Record {
         Record { stakes, actions: Vec::new(), ending: None }
     }
 
-    /// The actions as text, one word each.
+    /// Returns the actions as text, one word per action.
     pub fn words(&self) -> String {
         self.actions.iter().map(Action::word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Calls `visit` with each action and the game before it; stops at an illegal action.
+    /// Calls `visit` with the game before each action and the action. Stops at an illegal action.
     pub fn replay(&self, mut visit: impl FnMut(&Game, Action)) {
         let (mut game, mut scratch) = (Game::new(self.stakes), Results::new());
         for &action in &self.actions {

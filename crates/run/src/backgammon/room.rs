@@ -1,5 +1,5 @@
-//! The backgammon room: a learner that trains by self-play, with tests against baselines, and with earlier copies of the agent as
-//! opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the last completed round.
+//! The backgammon room: a learner that trains by self-play. Tests compare it with baselines, and earlier copies of the agent are kept as
+//! opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the newest boundary.
 
 use super::keeping::Kept;
 use super::learners;
@@ -28,7 +28,7 @@ pub struct Backgammon {
     player_cache: Vec<CachedPlayer>,
 }
 
-/// Value of [`Room::notes`]: saved data besides tensors, which a run also reports at its beginning.
+/// Value of [`Room::notes`]: saved data that are not tensors. A run also reports this value at its beginning.
 #[derive(Default, Serialize, Deserialize)]
 struct Notes {
     frozen: Vec<Frozen>,
@@ -115,7 +115,7 @@ impl Room for Backgammon {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // The highest bit separates confirmations from tests; no iteration number reaches it.
+        // The highest bit separates the seeds of confirmations from those of tests. No iteration number has this bit.
         let player = self.learner.player(1);
         self.baseline_test = Some(BaselineTest::new(player, seed | 1 << 31, CONFIRMATION_PAIRS));
         true
@@ -138,7 +138,7 @@ impl Room for Backgammon {
         backgammon::fingerprint(isa)
     }
 
-    /// Keeps a copy of the agent after each of the minutes in `FREEZE_MINUTES`, and reports it.
+    /// Keeps a copy of the agent after each time in `FREEZE_MINUTES` and returns an event for each new copy.
     fn take_events(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.kept.keep(&*self.learner, train_s)
     }
@@ -149,7 +149,7 @@ impl Room for Backgammon {
     }
 }
 
-/// The agent of a checkpoint as a player. It searches if `evals` exceeds 1.
+/// Returns the agent of a checkpoint as a player. The player searches if `evals` exceeds 1.
 pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Box<dyn Player>, RunError> {
     let (header, tensors, _) = checkpoint::decode(bytes, &SCHEMA)?;
     let config = &header.config;

@@ -1,5 +1,5 @@
-//! A line-based interface to the rules for other programs: results of rolls, and points of finished games. Positions are GNU
-//! Backgammon ids, always seen by the player who makes the roll. No state is kept between lines.
+//! Line protocol through which other programs use the rules: it answers with the results of rolls and the points of finished games.
+//! Positions are GNU Backgammon ids, from the point of view of the player who makes the roll. No state is kept between lines.
 
 use worlds::backgammon::{Board, BoardError, Id, NoSuchRoll, Results, Roll};
 
@@ -32,8 +32,8 @@ impl RulesLines {
         RulesLines { scratch: Results::new(), ids: Vec::new() }
     }
 
-    /// Answers a line. `ID D1 D2`: the ids of all distinct results, sorted and separated by spaces; only the given id if no move is legal.
-    /// `points ID`: points of the finished game in this position, seen by the winner.
+    /// Answers a line. `ID D1 D2` gives the ids of all distinct results, sorted and separated by spaces; if no move is legal, it gives the
+    /// id from the line. `points ID` gives the points of the finished game in this position, which must be from the winner's point of view.
     pub fn answer(&mut self, line: &str) -> Result<String, LineError> {
         match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {
             ["points", id] => match Board::from_id(id)?.points() {
@@ -66,7 +66,7 @@ impl Default for RulesLines {
     }
 }
 
-/// Parses one digit; [`Roll::new`] checks its range.
+/// Parses a die from one digit. [`Roll::new`] checks the digit's range.
 pub(super) fn die(text: &str) -> Result<u8, LineError> {
     match text.as_bytes() {
         [digit @ b'0'..=b'9'] => Ok(digit - b'0'),

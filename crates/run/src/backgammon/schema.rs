@@ -1,4 +1,4 @@
-//! Columns of backgammon runs, with their labels.
+//! Columns of the backgammon room's runs, with their labels.
 
 use crate::protocol::TimePart;
 use crate::room::Schema;

@@ -1,7 +1,7 @@
 //! A game session: users and engines in two seats, for money or a match, with dice from a seed. The session records every action, so that
 //! games can be saved, continued and exported as text.
 //!
-//! Illegal actions give an error and change nothing. An engine acts only on request, one action at a time.
+//! An illegal action gives an error and changes nothing. An engine acts only on request, one action at a time.
 
 mod looking;
 mod saved;
@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 use worlds::backgammon::notation::{self, Play};
 use worlds::backgammon::{self as rules, Board, Game, GameState, Match, Player as Seat, Results, Roll, Stakes};
 
-/// Random stream of the dice, separate from those of learners and duels.
+/// Random stream of the dice. Learners and duels use other streams.
 const DICE: u32 = 0x5441_424C;
-/// Random words reserved for each throw in the stream of the dice.
+/// Number of random words reserved for each throw in the random stream of the dice.
 const THROW: u64 = 4;
 const LONGEST_MATCH: u16 = 64;
 /// Maximum number of saved games in money play.
 const GAMES_KEPT: usize = 100;
 /// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// An engine declines a resignation if it expects more than the offered points plus this margin.
+/// Margin in points. An engine declines a resignation if it expects more than the offered points plus this margin.
 const GENEROUS: f64 = 0.05;
 
 /// Saved state of a session.
@@ -33,9 +33,9 @@ const GENEROUS: f64 = 0.05;
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Number of the first games of the session whose records were dropped.
+    /// Number of games at the session's beginning whose records were dropped.
     pub earlier: u32,
-    /// Points of each seat in the games without a record.
+    /// Points that each seat won in the games without a record.
     pub earlier_score: [u32; 2],
     /// Actions of each recorded game, as written by [`Record::words`].
     pub games: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct SavedSession {
 }
 
 pub(crate) struct GameSession {
-    /// The saved state, except for the games, which are added when the session is saved.
+    /// Saved state without the games. [`GameSession::saved`] adds the games.
     kept: SavedSession,
     /// Records of the games before the present one.
     done: Vec<Record>,
@@ -54,9 +54,9 @@ pub(crate) struct GameSession {
     resigned: Option<rules::Ending>,
     play: Option<Play>,
     reply: Option<Reply>,
-    /// Last turn of a user: the game before it, the roll, the board after it, and whether it was reviewed.
+    /// Last turn of a user: the game before the turn's move, the roll, the board after the move, and true if the turn was reviewed.
     turn_done: Option<(Game, Roll, Board, bool)>,
-    /// Last cube decision of a user, with the game before it.
+    /// Last cube decision of a user, after the game before this decision.
     cube_done: Option<(Game, CubeAct)>,
     scratch: Results,
 }
@@ -105,7 +105,7 @@ impl GameSession {
         }
     }
 
-    /// Player to act; `None` at the opening and after the end of the game.
+    /// Seat that has to act; `None` at the opening and after the end of the game.
     fn actor(&self) -> Option<Seat> {
         if self.ending().is_some() {
             return None;
@@ -125,7 +125,7 @@ impl GameSession {
         self.kept.setup.seats.iter().all(Option::is_some)
     }
 
-    /// Seat of the engine to act; `None` if no engine has to act.
+    /// Seat of the engine that has to act; `None` if no engine has to act.
     fn engines_turn(&self) -> Option<Seat> {
         match self.actor() {
             Some(player) => self.engine(player).map(|_| player),
@@ -134,7 +134,7 @@ impl GameSession {
         }
     }
 
-    /// Seat of the user to act; `None` if no user has to act.
+    /// Seat of the user who has to act; `None` if no user has to act.
     fn persons_turn(&self) -> Option<Seat> {
         self.actor().filter(|&player| self.engine(player).is_none())
     }
@@ -150,7 +150,7 @@ impl GameSession {
         }
     }
 
-    /// Executes an action; on an error nothing changes.
+    /// Executes an action. An illegal action gives an error and changes nothing.
     pub fn act(&mut self, act: &Act, players: &mut PlayerPool) -> Result<(), RunError> {
         match act {
             Act::Roll => {
@@ -210,7 +210,7 @@ impl GameSession {
         }
     }
 
-    /// Replaces the steps of the turn by the steps to a result of the roll.
+    /// Replaces the steps of the turn by the steps that lead to the result.
     fn set_steps(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
         let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let board = self.game.board();
@@ -222,7 +222,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Turn in progress of the user to act; an error if no user has to move.
+    /// Returns the turn in progress of the user who has to move; an error if no user has to move.
     fn playing(&mut self) -> Result<&mut Play, RunError> {
         if self.persons_turn().is_none() {
             return Err(no_move_due());
@@ -230,7 +230,7 @@ impl GameSession {
         self.play.as_mut().ok_or_else(no_move_due)
     }
 
-    /// Throws the dice of a turn; at the opening, throws until the two dice differ.
+    /// Throws the dice of a turn. At the opening, it repeats the throw until the two dice differ.
     fn throw(&mut self) -> Result<(), RunError> {
         let opening = self.game.state() == GameState::Opening;
         let mut throws = self.kept.throws;
@@ -263,7 +263,7 @@ impl GameSession {
         self.record(if take { Action::Took } else { Action::Passed })
     }
 
-    /// Applies an action and adds it to the record.
+    /// Applies an action to the game and adds it to the game's record.
     fn record(&mut self, action: Action) -> Result<(), RunError> {
         action.apply(&mut self.game, &mut self.scratch)?;
         self.play = self.game.dice().map(|roll| Play::new(self.game.board(), roll));
@@ -276,7 +276,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Lets an engine act. The players of both seats are created first, so that an error changes nothing.
+    /// Executes the next action of an engine. The players of both seats are created first, so that an error changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("it is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
@@ -285,7 +285,7 @@ impl GameSession {
         match self.game.state() {
             GameState::Doubled => {
                 let chances = self.expects(player, players)?;
-                // A player without evaluations always takes.
+                // A player without evaluations takes every double.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
                 return match take {
                     true => self.replied(player, EngineAct::Took, Action::Took),
@@ -308,7 +308,7 @@ impl GameSession {
         let (player, before) = (game.on_roll(), game.board());
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         let engine_player = players.player(engine)?;
-        // A player without evaluations only chooses.
+        // A player without evaluations gives a choice but no candidates.
         let (considered, after) = match engine_player.expects(before) {
             Some(_) => analysis::considered(players, engine, &game, roll)?,
             None => {
@@ -332,13 +332,13 @@ impl GameSession {
         Ok(())
     }
 
-    /// Chances before the roll, as expected by the engine of this seat; `None` if the engine gives no evaluations.
+    /// Returns the chances before the roll, as this seat's engine expects them; `None` if the engine gives no evaluations.
     fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         Ok(players.player(engine)?.expects(self.game.board()))
     }
 
-    /// Records a cube action of an engine, and stores it as the reply.
+    /// Records a cube action of an engine and stores it as the newest reply.
     fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
         let text = action.text(&self.game);
         self.record(action)?;
@@ -392,7 +392,7 @@ impl GameSession {
         (self.resigned, self.play, self.reply, self.turn_done, self.cube_done) = (None, None, None, None, None);
     }
 
-    /// Applies an action of a saved game; an illegal action is an error.
+    /// Applies an action of a saved game. An illegal action is an error.
     fn redo(&mut self, action: Action) -> Result<(), RunError> {
         match action {
             Action::Moved(after) => self.end_turn(after),
@@ -404,7 +404,7 @@ impl GameSession {
         }
     }
 
-    /// Points of each seat in all completed games, including the present game once it has ended.
+    /// Returns the points of each seat in all completed games, including the present game if it has ended.
     fn score(&self) -> [u32; 2] {
         if let Stakes::Match(standing) = self.game.stakes() {
             let standing = self.ending().map_or(standing, |ending| standing.after(ending));

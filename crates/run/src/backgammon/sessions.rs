@@ -10,12 +10,12 @@ use crate::questions::Answer;
 #[derive(Default)]
 pub(super) struct Sessions {
     now: Option<GameSession>,
-    /// The newest session before the present one in which a user played.
+    /// Previous session: the newest session before `now` in which a user played.
     former: Option<GameSession>,
 }
 
 impl Sessions {
-    /// Restores the present session and the previous one.
+    /// Restores the present session and the previous session, in this order.
     pub fn from_saved(saved: [Option<SavedSession>; 2]) -> Result<Sessions, RunError> {
         let [now, former] = saved.map(|saved| saved.as_ref().map(GameSession::from_saved).transpose());
         Ok(Sessions { now: now?, former: former? })
@@ -25,13 +25,13 @@ impl Sessions {
         [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
     }
 
-    /// Takes over the sessions of the previous run, if that run has any.
+    /// Takes over the sessions of the previous run. A session that the previous run lacks stays as it is here.
     pub fn follow(&mut self, before: Sessions) {
         self.now = before.now.or(self.now.take());
         self.former = before.former.or(self.former.take());
     }
 
-    /// Begins a session. The session that was present becomes the previous one if a user plays in it.
+    /// Begins a session. The present session becomes the previous one if a user plays in it; otherwise it is dropped.
     fn begin(&mut self, session: GameSession) -> &GameSession {
         if let Some(before) = self.now.take().filter(GameSession::is_played) {
             self.former = Some(before);

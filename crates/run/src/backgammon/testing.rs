@@ -1,4 +1,4 @@
-//! The test: games against the baselines, with dice from a seed.
+//! The test of the agent: games against the baselines, with dice from a seed.
 
 use super::schema::SCHEMA;
 use crate::RunError;
@@ -8,20 +8,20 @@ use learn::backgammon::Player;
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::baselines::{Linear, Random};
 
-/// Pairs of games against each baseline in a test.
+/// Number of pairs of games against each baseline in a test.
 pub const TEST_PAIRS: u64 = 100;
-/// Pairs of games against each baseline in a confirmation.
+/// Number of pairs of games against each baseline in a confirmation.
 pub const CONFIRMATION_PAIRS: u64 = 500;
 
-/// Approximate number of boards evaluated per test: two baselines, two games per pair, about thirty decisions per game, about twenty boards
-/// per decision.
+/// Approximate number of boards evaluated in a test: two baselines, two games per pair, about thirty decisions per game, and about twenty
+/// boards per decision.
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
-/// Maximum number of evaluations between two tests, as a multiple of the evaluations of a test.
+/// Maximum number of evaluations between two tests, as a multiple of [`TEST_EVALUATIONS`].
 const TEST_SHARE: u64 = 20;
-/// Number of evaluations between two tests early in training, as a multiple of the evaluations before the first of the two.
+/// Number of evaluations between two tests early in training, as a multiple of the run's evaluations at the first of the two tests.
 const TEST_GROWTH: u64 = 3;
 
-/// Returns true if a test is due after `done` evaluations of the run.
+/// Returns true if a test is due after `done` evaluations in the run. `tests` are the run's tests so far.
 pub fn is_due(done: u64, tests: &[Row]) -> bool {
     let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
     let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
@@ -32,7 +32,7 @@ pub fn is_due(done: u64, tests: &[Row]) -> bool {
 /// A test in progress: games against the baselines.
 pub struct BaselineTest {
     player: Box<dyn Player>,
-    /// Duels still to be played, each with its baseline, the next one last.
+    /// Duels that are not finished, each with its baseline. The last entry is the duel in progress.
     left: Vec<(Box<dyn Player>, Duel)>,
     /// Columns and values of the finished duels.
     scores: Vec<ByName<Option<f64>>>,
@@ -46,7 +46,7 @@ impl BaselineTest {
         BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
     }
 
-    /// Plays one turn in each game of the present duel; returns the result of the test after the last duel.
+    /// Plays one turn in each game of the duel in progress. Returns the values of the test after the last duel, otherwise `None`.
     pub fn advance(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
         duel.advance(&mut *self.player, &mut **baselines)?;
@@ -59,7 +59,7 @@ impl BaselineTest {
     }
 }
 
-/// Columns for each baseline, random and pubeval: points, standard error, wins, gammons won, gammons lost, games.
+/// Column names for the baselines random and pubeval. Each row has points, standard error, wins, gammons won, gammons lost and games.
 const COLUMNS: [[&str; 6]; 2] = [
     ["random_points", "random_error", "random_wins", "random_gammons_won", "random_gammons_lost", "random_games"],
     ["linear_points", "linear_error", "linear_wins", "linear_gammons_won", "linear_gammons_lost", "linear_games"],

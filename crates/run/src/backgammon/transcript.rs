@@ -1,5 +1,5 @@
-//! Games as text in the Jellyfish match format (.mat), which GNU Backgammon and most other programs import. Each line has one
-//! turn of both players, with every step of a move written out; 25 is the bar and 0 is off.
+//! Games as text in the Jellyfish match format (.mat), which GNU Backgammon and most other programs import. A line has one turn of each
+//! player and lists every step of a move; 25 is the bar and 0 is off.
 //!
 //! The text contains no evaluation.
 
@@ -8,7 +8,7 @@ use super::record::{Action, Record};
 use worlds::backgammon::Stakes;
 use worlds::backgammon::notation::{Step, route};
 
-/// Column where the second player's text begins.
+/// Text column in which the second player's turns begin.
 const COLUMN: usize = 33;
 
 pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_score: [u32; 2], records: &[&Record]) -> String {
@@ -41,7 +41,8 @@ pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_sc
     text
 }
 
-/// Restricts a name to characters that the format allows; a colon follows the name.
+/// Replaces characters that the format does not allow in a name, and cuts the name to 24 characters. A colon is not allowed, because it
+/// ends a name.
 fn plain(name: &str) -> String {
     let name: String = name.chars().map(|c| if c.is_ascii_graphic() && c != ':' { c } else { '_' }).collect();
     name.chars().take(24).collect()
@@ -55,7 +56,7 @@ fn columns(left: &str, right: &str) -> String {
     format!("{left:<width$}  {right}\n", width = COLUMN - 2)
 }
 
-/// Seat and text of each turn, in order.
+/// Returns the seat and the text of each turn, in order. A roll or a resignation has no turn of its own.
 fn turns(record: &Record) -> Vec<(u8, String)> {
     let mut turns = Vec::new();
     record.replay(|before, action| {

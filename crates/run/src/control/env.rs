@@ -1,5 +1,5 @@
-//! One environment for callers outside of a run, with plain numbers as input and output. It is computed by the f64 reference
-//! implementation. A step before a reset, or after the end of an episode, is an error.
+//! A single environment for callers that have no run. Input and output are plain numbers. The f64 reference implementation computes the
+//! steps. A step before the first reset, or after the end of an episode, is an error.
 
 use serde::Serialize;
 pub use worlds::control::{Action, Actions, Spec};
@@ -25,7 +25,7 @@ pub enum EnvError {
     World(#[from] WorldError),
 }
 
-/// An environment, and whether its episode has begun or ended.
+/// An environment with the phase of its episode.
 pub struct Env {
     world: Box<dyn World64>,
     phase: Phase,
@@ -49,14 +49,15 @@ impl Env {
         self.world.spec()
     }
 
-    /// Begins an episode, determined by the seed, and returns its first observation.
+    /// Begins the episode that the seed determines. Returns the first observation.
     pub fn reset(&mut self, seed: u32) -> Vec<f64> {
         self.world.reset(seed);
         self.phase = Phase::Running;
         self.world.observation()
     }
 
-    /// Begins an episode in the given state (Gymnasium's internal state), as if `elapsed` steps had been made.
+    /// Begins an episode in the state `state` (Gymnasium's internal state), as if `elapsed` steps had been made. Returns the observation of
+    /// this state.
     pub fn reset_to(&mut self, state: &[f64], elapsed: u32) -> Result<Vec<f64>, EnvError> {
         self.world.set_state(state, elapsed)?;
         self.phase = Phase::Running;
@@ -77,7 +78,7 @@ impl Env {
     }
 }
 
-/// Specifications of all environments.
+/// Returns the specifications of all environments.
 pub fn specs() -> Vec<&'static Spec> {
     worlds::control::kinds().iter().map(|kind| kind.spec).collect()
 }

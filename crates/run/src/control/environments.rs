@@ -1,4 +1,5 @@
-//! The environments as variants of the room, and pictures of the policy and of the critic's values over a plane of observations.
+//! List of the environments as variants of the room. Also computes pictures, which show the policy and the critic's values on a plane of
+//! observations.
 
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;
@@ -50,7 +51,7 @@ fn environment(spec: &Spec) -> Environment {
     }
 }
 
-/// Computes the policy's actions and the critic's values over the environment's plane.
+/// Computes the policy's output and the critic's values at a grid of points on the environment's plane.
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec;

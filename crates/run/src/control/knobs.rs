@@ -1,10 +1,8 @@
-//! Knobs of PPO; see `crate::knobs`.
-
 use crate::knobs::Table;
 use learn::control::PpoConfig;
 use worlds::control::Actions;
 
-/// Knobs of PPO in an environment; their defaults are the environment's preset.
+/// Returns the knobs of PPO in an environment. Their defaults are the environment's preset.
 pub(super) fn table(env: &str) -> Table<PpoConfig> {
     let kind = worlds::control::kind(env);
     let table = Table::new(kind.map_or_else(PpoConfig::general, PpoConfig::preset));

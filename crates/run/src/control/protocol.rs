@@ -1,30 +1,32 @@
 //! Plain data that only the control room exchanges: environments, frames of many environments, the large environment, and the outputs of
-//! policy and critic. The large environment is drawn large, and a user can push and drive it. This file contains no behaviour.
+//! policy and critic. The large environment is the single environment that the page shows large. A user can push and drive it. This file
+//! contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// The steps of the first training environments since the previous `Frame` question.
+    /// Returns the steps of the displayed environments since the previous `Frame` question. These are the first of the training
+    /// environments.
     Frame {} -> Frame,
-    /// The policy's actions and the critic's values on a grid over the plane [`Environment::plane`].
+    /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane [`Environment::plane`].
     Picture { width: u32, height: u32 } -> Picture,
     /// Advances the large environment by the elapsed time, with the user's forces and action.
     Touch { touch: Touch } -> Stage,
-    /// The learner's network, for a drawing.
+    /// Returns the plan of the learner's network, for a drawing.
     Plan {} -> PlanView,
 }
 
 plain_data! {
-    /// Description of an environment, sufficient to draw and control it.
+    /// Description of an environment, sufficient to draw it and to control it.
     pub struct Environment {
         /// Gymnasium's id, for example `CartPole-v1`.
         pub id: String,
-        /// Task, in half a sentence.
+        /// Description of the task in half a sentence.
         pub summary: String,
-        /// Effect of each choice; empty if an action is a number.
+        /// Effect of each choice; empty if an action is a real number.
         pub choices: Vec<String>,
-        /// Least and greatest action if an action is a number, else the first and the last choice.
+        /// Smallest and greatest action: two real numbers, or the indices of the first and the last choice.
         pub range: [f64; 2],
         /// Names of the numbers in an observation, with their units.
         pub observation: Vec<String>,
@@ -33,11 +35,11 @@ plain_data! {
         pub step_limit: u32,
         /// Mean test return at which the task counts as solved.
         pub solved_at: f64,
-        /// Approximate least and greatest return of an episode, for an axis.
+        /// Approximate smallest and greatest return of an episode, for the axis of a chart.
         pub returns: [f64; 2],
-        /// Display time of one step of the large environment, in seconds.
+        /// Display time in seconds of one step of the large environment.
         pub step_s: f64,
-        /// Plane through the observations, on which states, policy and values are drawn.
+        /// The two axes of a plane in the space of observations. States, policy and values are drawn on this plane.
         pub plane: [Axis; 2],
     }
 
@@ -45,45 +47,45 @@ plain_data! {
         pub name: String,
         pub low: f64,
         pub high: f64,
-        /// Index of the axis's number in the observation, or the indices of a cosine and a sine if the axis is their angle.
+        /// Index of the axis's number in an observation. If the axis is an angle: the indices of its cosine and its sine.
         pub of: Vec<u32>,
     }
 
-    /// Input of the user to the large environment.
+    /// User's input to the large environment.
     #[derive(Copy, Default)]
     pub struct Touch {
-        /// Seconds of real time since the last touch.
+        /// Seconds of real time since the previous touch.
         pub dt_s: f64,
-        /// CartPole only: force on the cart, in newtons.
+        /// Force on the cart in newtons, for CartPole only.
         pub cart_force: f64,
-        /// CartPole only: force on the tip of the pole, in newtons.
+        /// Force on the tip of the pole in newtons, for CartPole only.
         pub tip_force: f64,
-        /// Action of the user; null leaves control to the agent. When the user takes control, an episode begins, and the agent plays a
-        /// second environment from the same state.
+        /// Action of the user; null leaves control to the agent. When the user takes control, a round begins: the agent plays a second
+        /// environment from the same state.
         pub drive: Option<f64>,
     }
 
-    /// The large environment, stepped in real time by the present policy or by the user.
+    /// State of the large environment. The present policy or the user steps it in real time.
     #[derive(Default)]
     pub struct Stage {
-        /// The environment of the player in control: the agent or the user.
+        /// Environment of the player in control, who is the agent or the user.
         pub player: Body,
-        /// The agent's environment while the user is in control, which began in the same state; null while the agent is in control.
+        /// Second environment, in which the agent plays from the same state while the user is in control; null while the agent is in
+        /// control.
         pub rival: Option<Body>,
-        /// Finished rounds against the agent, newest last, at most twenty.
+        /// Last finished rounds of the user against the agent, at most twenty, newest last.
         pub rounds: Vec<Round>,
-        /// Output of the policy for the player's state: the probability of each choice, or the mean and spread of a numeric
-        /// action.
+        /// Output of the policy in the state of `player`: the probability of each choice, or the mean and the spread of a numeric action.
         pub odds: Vec<f64>,
-        /// The critic's estimate of the discounted return from the player's state on.
+        /// Critic's estimate of the discounted return from the state of `player` on.
         pub value: f64,
-        /// The agent's best return in the large environment so far; null before the end of its first episode.
+        /// Greatest return of the agent in the large environment so far; null before the end of the agent's first episode.
         pub best: Option<f64>,
-        /// Elapsed fraction of the next step, from 0 to 1, for smooth drawing.
+        /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.
         pub ahead: f64,
     }
 
-    /// An environment of a [`Stage`].
+    /// State of one environment of a [`Stage`].
     #[derive(Default)]
     pub struct Body {
         /// Gymnasium's internal state before the newest step; [`Environment::state`] names its numbers.
@@ -91,82 +93,82 @@ plain_data! {
         /// Gymnasium's internal state after the newest step.
         pub state: Vec<f64>,
         pub observation: Vec<f64>,
-        /// The last action: a choice or a number.
+        /// Last action: the index of a choice, or a real number.
         pub action: f64,
         pub steps: u32,
         /// Return of the episode so far.
         pub total: f64,
-        /// The episode has ended; the next one begins shortly.
+        /// True after the end of the episode. The next episode begins shortly afterwards.
         pub over: bool,
-        /// The episode ended by the rules, not by the step limit.
+        /// True if the rules ended the episode; false if the step limit ended it or it has not ended.
         pub terminated: bool,
     }
 
-    /// A round: an episode of the user and one of the agent, from the same state. The fields are their returns.
+    /// Returns of a round: an episode of the user and an episode of the agent, from the same state.
     #[derive(Copy, Default)]
     pub struct Round {
         pub yours: f64,
         pub agents: f64,
     }
 
-    /// The nodes of the network's plan, for a drawing.
+    /// Plan of the network, for a drawing.
     #[derive(Default)]
     pub struct PlanView {
         pub nodes: Vec<PlanNode>,
         pub parameters: u32,
-        /// Size in bytes of the arena that holds all activations and gradients of a training step.
+        /// Size in bytes of the arena of a training step. It holds all activations and gradients.
         pub arena_bytes: u32,
-        /// Size in bytes that the tensors of the arena would need without sharing memory.
+        /// Total size in bytes of the tensors in the arena. It exceeds `arena_bytes`, because tensors share memory.
         pub unshared_bytes: u32,
     }
 
-    /// A kernel of the forward plan.
+    /// Node of the forward plan: a fused operation, an input or an output.
     #[derive(Default)]
     pub struct PlanNode {
-        /// For example `policy.0`, or the name of an input or output.
+        /// Name of the node, for example `policy.0`, or the name of the input or output.
         pub name: String,
-        /// Fused operations, for example `linear + bias + tanh`.
+        /// Operations that the node fuses, for example `linear + bias + tanh`.
         pub op: String,
-        /// `[batch, features]`
+        /// Shape of the node's output: `[batch, features]`.
         pub shape: [u32; 2],
         pub parameters: u32,
-        /// Indices of the nodes whose output this node reads.
+        /// Indices of the nodes whose outputs this node reads.
         pub reads: Vec<u32>,
     }
 }
 
 sent_data! {
-    /// Steps of the first environments since the last frame, for a drawing.
+    /// Steps of the displayed environments since the previous frame, for a drawing.
     #[derive(Default)]
     pub struct Frame {
-        /// Number of environments shown: the first ones of those that train.
+        /// Number of displayed environments, which are the first of the training environments.
         pub shown: u32,
         /// Number of recorded steps of each environment.
         pub steps: u32,
         /// Number of values in an observation.
         pub features: u32,
-        /// Observations before each step, in panels of 32 environments: `[steps][shown/32, rounded up][features][32]`
+        /// Observations before each step, in panels of 32 environments. The shape is `[steps][shown/32, rounded up][features][32]`.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub observations: Vec<f32>,
-        /// `[steps][shown]`: 1 if the episode ended at this step.
+        /// 1 if the environment's episode ended at the step, else 0. The shape is `[steps][shown]`.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub ended: Vec<u8>,
     }
 
-    /// The policy's actions and the critic's values over the plane [`Environment::plane`].
+    /// Policy's output and critic's values over the plane [`Environment::plane`].
     #[derive(Default)]
     pub struct Picture {
         pub width: u32,
         pub height: u32,
-        /// Numbers per point of `policy`: the probability of each choice, or one mean action from -1 to 1.
+        /// Number of values of `policy` per point: one probability per choice, or one mean action scaled to -1 to 1.
         pub channels: u32,
-        /// `[height][width][channels]`, the lowest y first: the output of the policy.
+        /// Policy's output at each point, as `[height][width][channels]`. The row with the lowest y is first.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub policy: Vec<f32>,
-        /// `[height][width]`: the discounted return that the critic expects.
+        /// Discounted return that the critic expects at each point, as `[height][width]`.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<f32>,

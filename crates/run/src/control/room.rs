@@ -1,5 +1,5 @@
-//! The control room: PPO on one of Gymnasium's environments, tested on fresh episodes. A large environment, which a user can
-//! push or drive, runs in parallel without affecting training.
+//! The control room: PPO on one of Gymnasium's environments, tested on fresh episodes. In parallel, the page shows a single large
+//! environment, which a user can push or drive. It does not affect training.
 
 use super::protocol::{Frame, Question};
 use super::schema::SCHEMA;
@@ -29,12 +29,13 @@ impl Control {
         Control { ppo, stage, trail }
     }
 
-    /// Test row over fresh episodes (mean, least and greatest return, number of episodes). Training is not affected.
+    /// Tests the policy on fresh episodes, without an effect on training. Returns the test row: mean, least and greatest return, and the
+    /// number of episodes.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
         SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))
     }
 
-    /// Steps of the displayed environments since the last call.
+    /// Returns the steps of the displayed environments since the previous call.
     pub fn frame(&mut self) -> Frame {
         self.trail.take(&mut self.ppo)
     }
@@ -87,14 +88,14 @@ impl Room for Control {
         testing::is_due(&self.ppo, tests, solved)
     }
 
-    /// Begins a test. The number of iterations is the seed of its episodes.
+    /// Begins a test. The seed of its episodes is the number of iterations.
     fn begin_test(&mut self) {
         let seed = self.ppo.progress().iterations as u32;
         self.ppo.begin_evaluation(TEST_EPISODES, seed);
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // The highest bit separates confirmations from tests; no iteration number reaches it.
+        // The highest bit separates the seeds of confirmations from those of tests. No iteration number has this bit.
         self.ppo.begin_evaluation(TEST_EPISODES, seed | 1 << 31);
         true
     }
@@ -104,7 +105,7 @@ impl Room for Control {
     }
 
     fn policy(&self) -> Option<Box<dyn Policy>> {
-        // The policy uses the learner's own plan, which was created before.
+        // An error is impossible here, because the learner has already created this plan.
         self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
     }
 

@@ -1,4 +1,4 @@
-//! Columns of control runs, with their labels.
+//! Columns of the control room's runs, with their labels.
 
 use crate::protocol::TimePart;
 use crate::room::Schema;

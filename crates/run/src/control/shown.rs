@@ -1,5 +1,5 @@
-//! Display settings of environments: the speed, and the plane on which states, policy and values are drawn. By default the axes of the
-//! plane are the first two numbers of the observation.
+//! Display settings of environments: the time of a step, and the plane on which states, policy and values are drawn. By default, the axes
+//! of the plane are the first two numbers of the observation.
 
 use super::protocol::Axis;
 use std::f64::consts::PI;
@@ -10,7 +10,7 @@ pub(super) struct Shown {
     pub step_s: f64,
     pub x: Axis,
     pub y: Axis,
-    /// Observation at every point of the plane, before the numbers of the two axes are set.
+    /// Observation at every point of the plane, without the numbers of the two axes.
     base: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Shown {
             }
             "Acrobot-v1" => {
                 let upper = of(1.0 / 15.0, angle("angle 1 (rad)", 0), number(4, -2.0 * PI, 2.0 * PI));
-                // The lower link is in line with the upper one.
+                // Cosine 1 and sine 0 of the second angle: the lower link is in line with the upper link.
                 Shown { base: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0], ..upper }
             }
             "LunarLander-v3" => of(lunar_lander::STEP_S, number(0, -1.0, 1.0), number(1, 0.0, 1.5)),
@@ -40,7 +40,7 @@ impl Shown {
         }
     }
 
-    /// Observation at a point of the plane.
+    /// Returns the observation at the point (`x`, `y`) of the plane.
     pub(super) fn observation(&self, x: f64, y: f64) -> Vec<f64> {
         let mut observation = self.base.clone();
         for (axis, value) in [(&self.x, x), (&self.y, y)] {

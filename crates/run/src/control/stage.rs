@@ -1,6 +1,6 @@
-//! The single environment that the page shows large. A user can push or drive it. Otherwise the present policy steps it in real time. It
-//! does not affect training. While the user is in control, the agent plays a second environment from the same state; the two episodes are a
-//! round.
+//! The single environment that the page shows large. A user can push or drive it. Otherwise the present policy acts in it in real time. The
+//! environment does not affect training. While the user is in control, the agent plays a second environment from the same state; the two
+//! episodes are a round.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
 use super::shown::Shown;
@@ -10,13 +10,14 @@ use worlds::control::{Actions, Kind, Spec, World64};
 
 /// Seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
-/// Maximum real time that one call simulates, in seconds. A longer time, for example after a tab was inactive, is cut to this maximum.
+/// Maximum real time in seconds that one call simulates. A longer time, for example after a pause of the browser tab, is cut to this
+/// maximum.
 const MAX_GAP_S: f64 = 0.1;
 /// Maximum number of stored rounds.
 const ROUNDS: usize = 20;
-/// Maximum force of the user, in newtons: three times the force of CartPole's agent.
+/// Maximum force of the user in newtons. It is three times the force of an agent's action in CartPole.
 const MAX_FORCE: f64 = 30.0;
-/// A separate random stream, so that watching does not change training.
+/// Random stream of the displayed episodes. It is separate, so that the display does not change training.
 const STREAM: u32 = 0x57a6_e000;
 
 pub(crate) struct Stage {
@@ -24,7 +25,7 @@ pub(crate) struct Stage {
     /// Display time of a step, in seconds.
     step_s: f64,
     player: Player,
-    /// The agent's environment while the user is in control; `None` while the agent is in control.
+    /// Second environment, in which the agent plays while the user is in control; `None` while the agent is in control.
     rival: Option<Player>,
     make: fn() -> Box<dyn World64>,
     rng: Rng,
@@ -83,7 +84,7 @@ impl Stage {
         stage
     }
 
-    /// Begins an episode. If the user is in control (`driven`), the agent gets a second environment in the same state.
+    /// Begins an episode. If the user is in control (`driven`), the agent gets a second environment with the same first state.
     fn begin(&mut self, driven: bool) {
         let [seed, ..] = self.rng.block([self.episodes, 0, 0, 0]);
         self.episodes = self.episodes.wrapping_add(1);
@@ -140,7 +141,7 @@ impl Stage {
         }
     }
 
-    /// Returns true if all episodes on display have ended.
+    /// Returns true if the episodes of both environments have ended. Without a second environment, only the first one counts.
     fn over(&self) -> bool {
         self.player.body.over && self.rival.as_ref().is_none_or(|rival| rival.body.over)
     }
@@ -158,7 +159,7 @@ impl Stage {
     }
 }
 
-/// Writes the policy's output for the state of `body` to `policy`; returns the critic's value of the state.
+/// Writes the policy's output for the state of `body` to `policy`. Returns the critic's value of this state.
 fn predict(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];

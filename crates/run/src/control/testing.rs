@@ -1,4 +1,4 @@
-//! Tests on fresh episodes, which do not affect training.
+//! Tests of the policy on fresh episodes. Tests do not affect training.
 
 use crate::protocol::Row;
 use crate::room::ByName;
@@ -6,12 +6,12 @@ use learn::Learner;
 use learn::control::{Evaluation, Ppo};
 
 pub const TEST_EPISODES: u32 = 100;
-/// Minimum number of iterations between tests, before and after the task is solved.
+/// Minimum number of iterations between two tests: before the run is solved, and after it.
 const TEST_EVERY: [u32; 2] = [2, 16];
-/// Maximum ratio of test steps to training steps.
+/// Maximum ratio of a test's steps to the training steps since the previous test.
 const TEST_SHARE: f64 = 1.0;
 
-/// Returns true if a test is due. The length of a test is estimated from the training episodes.
+/// Returns true if a test is due. The number of a test's steps is estimated from the length of training episodes.
 pub(super) fn is_due(ppo: &Ppo, tests: &[Row], solved: bool) -> bool {
     let last = tests.last().map_or(0, |test| test.progress.iteration);
     let length = ppo.mean_length().map_or(ppo.kind().spec.step_limit.into(), f64::from);
@@ -20,7 +20,7 @@ pub(super) fn is_due(ppo: &Ppo, tests: &[Row], solved: bool) -> bool {
     ppo.progress().iterations as u32 >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
 }
 
-/// Columns of a test with their values.
+/// Returns the columns of a test with their values.
 pub(super) fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> ByName<Option<f64>> {
     let columns = [("mean_return", mean), ("min_return", min), ("max_return", max), ("episodes", episodes as f32)];
     columns.map(|(name, value)| (name, Some(value.into()))).to_vec()

@@ -1,39 +1,39 @@
-//! Recent steps of the first environments, for a drawing.
+//! Recorder of the steps of the first environments, for a drawing.
 
 use super::protocol::Frame;
 use learn::control::{Ppo, PpoConfig, RECORDED_ENVS};
 use math::PANEL;
 use worlds::control::Kind;
 
-/// Maximum number of steps recorded between two calls of [`Trail::take`].
+/// Maximum number of steps that are recorded between two calls of [`Trail::take`].
 const STEPS: usize = 128;
 
-/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most 128 steps between two calls, so
-/// that a run without a drawing needs neither memory nor copies.
+/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. So a run
+/// without a drawing needs neither memory nor copies.
 #[derive(Default)]
 pub(super) struct Trail {
     is_watched: bool,
     steps: usize,
     observations: Vec<f32>,
     ended: Vec<u8>,
-    /// Steps per environment at the last call of [`Trail::follow`].
+    /// Number of steps per environment at the last call of [`Trail::follow`].
     seen: u64,
 }
 
 impl Trail {
-    /// Creates a recorder that begins after the learner's present step.
+    /// Creates a recorder. Its first step is the learner's next step.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }
 
-    /// Maximum size in bytes.
+    /// Returns the maximum size of the recorder in bytes.
     pub fn bytes(kind: &Kind, config: &PpoConfig) -> u64 {
         let envs = RECORDED_ENVS.min(config.envs).next_multiple_of(PANEL);
         (STEPS * envs * (size_of::<f32>() * kind.spec.observation.len() + 1)) as u64
     }
 
-    /// Copies the steps since the last call, up to [`STEPS`] in total. Must be called after each slice of the learner, because the next
-    /// slice may begin another rollout.
+    /// Copies the learner's steps since the previous call, until [`STEPS`] are recorded. A call is necessary after each slice of the
+    /// learner, because the next slice may begin another rollout.
     pub fn follow(&mut self, ppo: &mut Ppo) {
         let recorded = ppo.recorded();
         if self.is_recording() {
@@ -46,7 +46,7 @@ impl Trail {
         ppo.record(self.is_recording());
     }
 
-    /// Returns true if another step would be recorded.
+    /// Returns true if the next step will be recorded.
     fn is_recording(&self) -> bool {
         self.is_watched && self.steps < STEPS
     }

@@ -1,5 +1,5 @@
-//! An agent: a learner of one of the cubes, with its questions and tests, which do not affect training. Answers use the weights
-//! of the newest boundary.
+//! An agent: a learner of one of the cubes, with the tests of the learner and the answers to questions. Neither affects training. Answers
+//! use the weights of the newest boundary.
 
 use super::judging::{Known, scrambled};
 use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, SolveView, StateView};
@@ -16,27 +16,28 @@ use worlds::cube::{Actions, Distances, Move, Scheme, Typed, notation, turn_stick
 /// A learner of any cube.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
-/// Interface of an agent, independent of its learner and its cube.
+/// Interface of an agent. It does not depend on the agent's learner and cube.
 pub trait Agent: Send + Sync {
     fn learner(&self) -> &AnyLearner;
     fn learner_mut(&mut self) -> &mut AnyLearner;
-    /// Copies the learner's weights for questions and tests; called after each iteration.
+    /// Copies the learner's weights for questions and tests. The room calls this method after each iteration.
     fn end_iteration(&mut self);
-    /// Returns the interface that offloads training steps and the evaluation of many states, or the reason why nothing is
+    /// Returns the interface that offloads training steps and the evaluation of many states. The error is the reason why nothing can be
     /// offloaded.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// Handles a live change of a setting, which may replace the evaluating network or change the scale of its values.
+    /// Handles a live change of a setting. The change may need another evaluator or change the scale of its values.
     fn settings_changed(&mut self);
 
-    /// Begins a test on the standard scrambles, or, with a seed in `fresh`, on scrambles drawn with that seed.
+    /// Begins a test. Without `fresh`, the test uses the standard scrambles; with a seed in `fresh`, it uses scrambles drawn with that
+    /// seed.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Results of greedy play from every state; `None` if the cube has too many states.
+    /// Returns the results of greedy play from every state; `None` if the cube has too many states.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError>;
-    /// Runs one slice of the search in progress and returns the search's state; `None` if no search is in progress.
+    /// Runs one slice of the search in progress. Returns the state of the search; `None` if no search is in progress.
     fn advance_search(&mut self) -> Option<SolveView>;
 }
 
@@ -44,7 +45,7 @@ struct AgentOf<P: Known> {
     learner: Box<dyn CubeLearner<Cube = P>>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
-    /// Weights of the newest boundary, used for evaluation.
+    /// Weights of the newest boundary, which answers and tests use.
     weights: Vec<f32>,
     version: Version,
     looked: Judged<P>,
@@ -57,18 +58,18 @@ struct AgentOf<P: Known> {
     tested: Judged<P>,
     /// Bytes of memory available for searches.
     free_bytes: u64,
-    /// A setting has changed since work was last offloaded.
+    /// True if a setting has changed since offloading began.
     is_outdated: bool,
 }
 
-/// Identifies weights by the boundary at which they were copied, and by the number of changes of settings before.
+/// Version of weights: the boundary at which they were copied, and the number of changes of settings before the copy.
 #[derive(Clone, Copy, PartialEq)]
 struct Version {
     boundary: u64,
     settings: u64,
 }
 
-/// A cached evaluator, with the version of its weights; `None` before its first use.
+/// A cached evaluator with the version of its weights; `None` before the first use.
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
@@ -84,7 +85,7 @@ impl<P: Known> Judged<P> {
         Ok(&mut self.0.insert((evaluator, version)).0)
     }
 
-    /// The evaluator from the last call of [`Judged::now`].
+    /// Returns the evaluator of the last call of [`Judged::now`]; `None` before the first call.
     fn kept(&mut self) -> Option<&mut Evaluator<P>> {
         self.0.as_mut().map(|kept| &mut kept.0)
     }
@@ -96,15 +97,15 @@ impl<P: Known> Judged<P> {
     }
 }
 
-/// Maximum number of evaluators of an agent, besides the learner's own.
+/// Maximum number of evaluators of an agent, without the learner's own evaluators.
 const JUDGES: u64 = 3;
 
-/// Upper bound of the bytes that an agent allocates in addition to its learner with this network.
+/// Returns an upper bound of the bytes that an agent with this network allocates in addition to its learner.
 pub(super) fn bytes<P: Known>(net: &NetConfig) -> u64 {
     P::bytes() + JUDGES * Evaluator::<P>::bytes(net)
 }
 
-/// Creates the agent of a learner; `free_bytes` is the memory available for searches.
+/// Creates the agent of a learner. Searches may use `free_bytes` bytes of memory.
 pub(super) fn of<P: Known>(learner: Box<dyn CubeLearner<Cube = P>>, free_bytes: u64) -> Box<dyn Agent> {
     let actions = learner.actions();
     Box::new(AgentOf {
@@ -129,7 +130,7 @@ impl<P: Known> AgentOf<P> {
         self.learner.offload().expect("the learner offloads its steps")
     }
 
-    /// Offloads the evaluation of many states, in tests and in wide searches.
+    /// Offloads the evaluation of many states in tests and in wide searches.
     fn offload_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         for judged in [&mut self.tested, &mut self.solved] {
             let judge = judged.now(&*self.learner, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
@@ -142,7 +143,7 @@ impl<P: Known> AgentOf<P> {
         state.distance(self.exact.as_deref()?).map(u32::from)
     }
 
-    /// State after `moves` from the solved state.
+    /// Returns the state after `moves` from the solved state.
     fn scrambled(&self, moves: &[Move]) -> Scrambled {
         let state = P::after(moves);
         Scrambled {
@@ -153,7 +154,8 @@ impl<P: Known> AgentOf<P> {
     }
 }
 
-/// Offloads whole iterations of learners with large enough steps, and the evaluation of many states in tests and in wide searches.
+/// Offloads whole iterations of a learner whose steps are large enough. Also offloads the evaluation of many states in tests and in wide
+/// searches.
 impl<P: Known> Offload for AgentOf<P> {
     fn ways(&self) -> &'static [&'static str] {
         &["Training and evaluating many states on the GPU is faster."]
@@ -200,7 +202,7 @@ impl<P: Known> Offload for AgentOf<P> {
     }
 }
 
-/// Parses facelets; returns the state, and the facelets in capitals without blanks.
+/// Parses facelets. Returns the state, and the facelets in capitals without blanks.
 fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     let Typed { state, scheme } = P::from_facelets(facelets)?;
     Ok((state, state.facelets(&scheme)))
@@ -294,7 +296,7 @@ impl<P: Known> AgentOf<P> {
             Scores::Value => {
                 let mut values = vec![0.0; states.len()];
                 judge.judge(&states, &mut values);
-                // The value of the solved state is known to be 0.
+                // The solved state is 0 moves from the solved state, so its value is known.
                 let known = states.iter().zip(&mut values).filter(|(state, _)| **state == P::SOLVED);
                 known.for_each(|(_, value)| *value = 0.0);
                 let best = nearest(children, None, |action| values[1 + action]);
@@ -361,5 +363,5 @@ impl<P: Known> AgentOf<P> {
     }
 }
 
-/// Random stream of uniformly drawn states.
+/// Random stream of the states of [`Question::Uniform`].
 const UNIFORM: u32 = 0x554E_4946;

@@ -1,5 +1,5 @@
-//! Tests of an agent. On the 2x2x2: exact greedy play from every state. On the 3x3x3: a small beam search on a few fixed scrambles; a
-//! confirmation uses more scrambles, drawn anew. Tests run in slices of a few milliseconds.
+//! Tests of an agent. On the 2x2x2, a test plays greedily from every state, so its result is exact. On the 3x3x3, a small beam search
+//! solves a few fixed scrambles; a confirmation uses more scrambles, which it draws anew. Tests run in slices of a few milliseconds.
 
 use super::schema::NAMES;
 use crate::RunError;
@@ -21,26 +21,27 @@ const STEPS: usize = 32;
 const TESTS: u32 = 0x5445_5354;
 /// Random stream of the scrambles of confirmations.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
-/// Random stream of the states that a user requests.
+/// Random stream of the answers to a user's requests for states.
 const ASKED: u32 = 0x4153_4B45;
 
-/// Operations on a cube that the room needs in addition to the learners'.
+/// Operations on a cube that the room needs beyond those of [`cube::Cube`].
 pub trait Known: cube::Cube {
     type Test: Send + Sync;
-    /// Distances of all states; `None` if the cube has too many states.
+    /// Returns the distances of all states; `None` if the cube has too many states.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Begins a test. A test with scrambles uses the standard ones, or, with a seed in `fresh`, scrambles drawn with that seed.
+    /// Begins a test. If the test needs scrambles: without `fresh`, it uses the standard scrambles; with a seed in `fresh`, it uses
+    /// scrambles drawn with that seed.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
-    /// Runs one slice of a test; returns its result at the end.
+    /// Runs one slice of a test. Returns the test's values at the end, otherwise `None`.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Bytes of a test and of the table of distances.
+    /// Returns the number of bytes of a test and of the table of distances.
     fn bytes() -> u64;
 
-    /// Moves from the solved state to a uniformly drawn state at distance `distance`. If the distances of the states are not known:
-    /// `distance` random moves.
+    /// Returns moves that lead from the solved state to a uniformly drawn state at distance `distance`. If the distances of the cube are
+    /// unknown, returns `distance` random moves.
     fn moves_to(distance: u32, seed: u32, actions: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError>;
 
-    /// Results of greedy play from every state; `None` if the cube has too many states.
+    /// Returns the results of greedy play from every state; `None` if the cube has too many states.
     fn report(_exact: Option<&Arc<Distances>>, _judge: &mut dyn Judge<Self>) -> Option<Report> {
         None
     }
@@ -168,7 +169,7 @@ impl Scrambles {
 /// Maximum number of moves in a requested scramble.
 const MOST_MOVES: u32 = 1000;
 
-/// Draws random moves; no move undoes the previous one.
+/// Draws `moves` random moves. No move undoes the move before it.
 pub(super) fn scrambled<P: Puzzle>(moves: u32, seed: u32, actions: &Actions) -> Result<Vec<Move>, RunError> {
     if moves > MOST_MOVES {
         return Err(RunError::refused(format!("a scramble of {moves} moves is too long"), format!("Choose 0 to {MOST_MOVES} moves")));

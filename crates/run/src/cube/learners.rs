@@ -1,4 +1,4 @@
-//! The learners of the room, each with its cube, texts and knobs. To add a learner, add an entry to `KINDS`.
+//! List of the room's learners, each with its cube, texts and knobs. To add a learner, add an entry to `KINDS`.
 //!
 //! The algorithms are in the crate `learn`.
 
@@ -19,13 +19,13 @@ pub(super) struct LearnerKind {
     name: &'static str,
     summary: &'static str,
     goal: Goal,
-    /// Budget of one run in a sweep, in training states. With some settings, such a run takes a few minutes.
+    /// Budget of one run in a sweep, in training states.
     sweep_states: f64,
     pub size: u32,
     gives: Gives,
-    /// The learner plays episodes, with a curriculum and a replay.
+    /// True if the learner trains on episodes that it plays. Such a learner has a curriculum and a replay.
     pub plays: bool,
-    /// Number of training states that take about as long as a test.
+    /// Number of training states that cost about as much time as a test.
     pub test_states: f64,
     pub learner: Entry<dyn Agent>,
 }
@@ -58,7 +58,7 @@ pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// Entry of the learner type `$learner` on the cube `$cube`, with the knobs `$table`.
+/// Creates the entry of the learner type `$learner` on the cube `$cube`. `$table` is the table of the learner's knobs.
 macro_rules! learner {
     ($learner:ident, $cube:ident, $table:expr) => {
         Entry {
@@ -82,7 +82,7 @@ macro_rules! learner {
     };
 }
 
-/// Supervised learning on random walks from the solved state of the 2x2x2.
+/// Supervised learning from random walks that start at the solved state of the 2x2x2.
 const WALKS: LearnerKind = LearnerKind {
     id: "2x2x2",
     name: "2x2x2",

@@ -1,5 +1,5 @@
-//! The cube room: networks learn to solve the 2x2x2 and the 3x3x3. A run contains a learner, its tests (all states of the
-//! 2x2x2, or scrambles of the 3x3x3), and searches for solutions of states that the user chooses.
+//! The cube room: networks learn to solve the 2x2x2 and the 3x3x3. A run contains a learner, its tests, and searches for solutions of
+//! states that the user chooses. Tests cover all states of the 2x2x2, or scrambles of the 3x3x3.
 
 mod agent;
 mod judging;
@@ -32,7 +32,7 @@ impl From<NotationError> for RunError {
     }
 }
 
-/// Distances of all states of the 2x2x2 in a metric, computed once and shared by all runs.
+/// Returns the distances of all states of the 2x2x2 in a metric. They are computed once and shared by all runs.
 fn distances(metric: Metric) -> Arc<Distances> {
     static FOUND: [OnceLock<Arc<Distances>>; 2] = [const { OnceLock::new() }; 2];
     FOUND[metric as usize].get_or_init(|| Arc::new(Distances::new(metric))).clone()

@@ -1,80 +1,82 @@
-//! Plain data that only the cube room exchanges: the agent's evaluation of a state, its searches, and the replay of a deep-Q
-//! learner. States are facelet strings in the order URFDLB, each face row by row; moves are in Singmaster notation. This file
-//! contains no behaviour.
+//! Plain data that only the cube room exchanges: the agent's evaluation of a state, searches for solutions, and the replay of a deep-Q
+//! learner. A state is a string of facelets: the faces in the order URFDLB, each face row by row. Moves are in Singmaster notation. The
+//! distance of a state is the length of its shortest solution. This file contains no behaviour.
 
 use crate::plain_data::plain_data;
 pub use learn::cube::Scores as Gives;
 
 crate::questions! {
-    /// The agent's evaluation of a state, and the state's distance from the solved state if known. Facelets that are not a valid cube give
-    /// an error with the reason.
+    /// Returns the agent's evaluation of a state and, if known, the state's distance. Facelets that are not a valid cube give an error with
+    /// the reason.
     Look { facelets: String } -> StateView,
-    /// The state after `moves` random moves from the solved state; no move undoes the previous one.
+    /// Returns the state after `moves` random moves from the solved state. No move undoes the move before it.
     Scramble { moves: u32, seed: u32 } -> Scrambled,
-    /// A state at distance `distance` from the solved state if all distances are known, else the state after `distance` random moves.
+    /// Returns a random state at distance `distance`. If the distances of the cube are unknown, returns the state after `distance` random
+    /// moves.
     Draw { distance: u32, seed: u32 } -> Scrambled,
-    /// The state after `moves`, in Singmaster notation, from the state `facelets`.
+    /// Returns the state after the moves `moves` from the state `facelets`.
     Turn { facelets: String, moves: String } -> Scrambled,
-    /// A uniformly random state, which depends only on `seed` and `number`.
+    /// Returns a uniformly random state, which depends only on `seed` and `number`.
     Uniform { seed: u32, number: u32 } -> Scrambled,
-    /// Begins a search for a solution, and ends any other search. The run advances the search by itself and reports its
-    /// progress ([`RoomEvent::Search`]).
+    /// Begins a search for a solution and ends any other search. The run advances the search by itself and reports its progress as
+    /// [`RoomEvent::Search`].
     Solve { facelets: String, method: SolveMethod } -> SolveView,
-    /// Ends the search in progress, without further events.
+    /// Ends the search in progress. No event follows.
     Cancel {} -> (),
-    /// Curriculum and replay; null if the learner has none.
+    /// Returns the curriculum and the replay; null if the learner has neither.
     Inside {} -> Option<Inside>,
 }
 
 plain_data! {
-    /// Events of this room, in [`crate::protocol::Event::Room`].
+    /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// State of the search after each of its slices; the last event of a search has `done`.
+        /// State of the search in progress, after each slice of it. `done` is true in the last event of a search.
         Search(SolveView),
     }
 
-    /// Description of a variant, in [`crate::protocol::Variant::about`].
+    /// Description of a variant: the value of [`crate::protocol::Variant::about`].
     pub struct Puzzle {
-        /// Cubies along an edge: 2 or 3.
+        /// Number of cubies along an edge: 2 or 3.
         pub size: u32,
-        /// The distances of all states are known.
+        /// True if the distances of all states are known.
         pub exact: bool,
-        /// Kind of the network's output.
+        /// Kind of the values that the network outputs.
         pub gives: Gives,
-        /// The learner plays episodes, with a curriculum and a replay.
+        /// True if the learner trains on episodes that it plays. Such a learner has a curriculum and a replay.
         pub plays: bool,
-        /// Default method for solving.
+        /// Default method for a search.
         pub method: SolveMethod,
     }
 
     pub struct StateView {
-        /// Facelets as typed, in capitals and without blanks.
+        /// Facelets of the request, in capitals and without blanks.
         pub facelets: String,
         pub solved: bool,
-        /// Length of the shortest solution; null if distances are not known.
+        /// Length of the shortest solution; null if the distances of the cube are unknown.
         pub distance: Option<u32>,
-        /// The agent's estimate of the moves left; null if its network outputs only a policy.
+        /// The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy.
         pub value: Option<f32>,
-        /// Evaluation of each action, in the order of the learner's actions.
+        /// Evaluations of all actions, in the order of the learner's actions.
         pub actions: Vec<ActionView>,
-        /// Index of the action that the agent takes: the first of the best actions.
+        /// Index of the action that the agent takes: the first of the equally good best actions.
         pub best: u32,
     }
 
     pub struct ActionView {
         /// Move in Singmaster notation, for example `R'`.
         pub action: String,
-        /// Score of the kind [`Puzzle::gives`]: estimated moves left after the action, estimated moves left including the action, or the
-        /// action's probability.
+        /// Score of the kind [`Puzzle::gives`]. It is the estimated number of moves left after this action, the same number including this
+        /// action, or the probability of this action.
         pub score: f32,
-        /// Distance of the resulting state; null if distances are not known.
+        /// Distance of the state after the action; null if the distances of the cube are unknown.
         pub distance: Option<u32>,
     }
 
     pub struct Scrambled {
         pub facelets: String,
-        /// The moves that lead to the state; empty if they are not known.
+        /// Moves that lead from the start to this state. The start is the solved state, or the state of the question. Empty for a state
+        /// that was drawn without moves.
         pub moves: Vec<String>,
         pub distance: Option<u32>,
     }
@@ -82,11 +84,12 @@ plain_data! {
     #[derive(Copy)]
     pub struct SolveMethod {
         pub search: SearchKind,
-        /// Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, a beam of twice the width is tried.
+        /// Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, the search tries a beam of twice the
+        /// width.
         pub width: u32,
-        /// Weight of moves made relative to moves left, in A*.
+        /// Weight, in A*, of the moves made relative to the estimated moves left.
         pub weight: f32,
-        /// Maximum number of generated states.
+        /// Maximum number of states that the search generates.
         pub nodes: u32,
     }
 
@@ -97,27 +100,27 @@ plain_data! {
         Greedy,
         Beam,
         AStar,
-        /// Uses the table of distances, as a reference; an error if distances are not known.
+        /// Reads the shortest solution from the table of distances, as a reference; an error if there is no such table.
         Exact,
     }
 
-    /// Progress or result of a search.
+    /// Progress or result of a search for a solution.
     pub struct SolveView {
-        /// Number of the search within the run.
+        /// Number of the search in its run, starting at 1.
         pub number: u32,
         /// State to be solved.
         pub facelets: String,
         pub done: bool,
-        /// Width of the newest beam, which exceeds the requested width if narrower beams failed; null if the search is no beam search.
+        /// Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search.
         pub width: Option<u32>,
-        /// Number of moves that the newest beam or the search looks ahead.
+        /// Number of moves that the newest beam, or another search, has looked ahead so far.
         pub steps: u32,
-        /// Number of states generated, including those of narrower beams.
+        /// Number of states generated so far, including those of narrower beams.
         pub nodes: f64,
-        /// Smallest estimate of the moves left among the states that were generated; null if there is no estimate.
+        /// Smallest estimate of the moves left among all generated states; null if there is no estimate.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
-        /// Reason why the search ended without a solution; null if there is no such reason.
+        /// Reason for the end of a search without a solution; null if the search is in progress or found a solution.
         pub failure: Option<Failure>,
     }
 
@@ -129,52 +132,52 @@ plain_data! {
 
     pub struct Solution {
         pub moves: Vec<String>,
-        /// Estimated moves left before each move and at the end; empty if the network outputs only a policy.
+        /// Estimated number of moves left, before each move and at the end; empty if the network outputs only a policy.
         pub values: Vec<f32>,
-        /// Length of the shortest solution; null if distances are not known.
+        /// Length of the shortest solution; null if the distances of the cube are unknown.
         pub optimal: Option<u32>,
     }
 
-    /// State of a learner that plays episodes: its curriculum and its replay.
+    /// Curriculum and replay of a learner that plays episodes.
     pub struct Inside {
-        /// Present depth of the curriculum.
+        /// Present depth of the curriculum, in scramble moves.
         pub stage: u32,
-        /// The depths from 1 to the last one of the curriculum.
+        /// Statistics of each depth, from 1 to the last depth of the curriculum.
         pub depths: Vec<CurriculumDepth>,
         pub replay: ReplayView,
     }
 
     pub struct CurriculumDepth {
-        /// Number of scramble moves.
+        /// Number of moves in the scrambles of this depth.
         pub depth: u32,
         /// Share of new episodes that begin at this depth.
         pub share: f32,
-        /// Share of recent episodes from this depth that solved the cube.
+        /// Share of this depth's recent episodes that solved the cube.
         pub success: f32,
-        /// Number of episodes that `success` covers.
+        /// Number of recent episodes on which `success` is based.
         pub episodes: u32,
     }
 
     pub struct ReplayView {
         pub len: u32,
         pub capacity: u32,
-        /// Transitions are sampled by priority.
+        /// True if transitions are sampled by priority.
         pub prioritised: bool,
-        /// Histogram of all transitions by priority, as shares. Bin `i` covers priorities from `2^(i - 12)` to twice that; the
-        /// first and the last bin also cover all values beyond.
+        /// Histogram of the priorities of all transitions: bin `i` has the share of priorities from `2^(i - 12)` to `2^(i - 11)`. The first
+        /// bin also covers all smaller priorities, the last bin all greater ones.
         pub priorities: Vec<f32>,
-        /// Transitions with the greatest priorities, in descending order.
+        /// Transitions with the greatest priorities, in descending order of priority.
         pub top: Vec<TransitionView>,
     }
 
     pub struct TransitionView {
         pub facelets: String,
         pub action: String,
-        /// Total reward of the steps that the transition spans.
+        /// Sum of the rewards of the steps that the transition spans.
         pub reward: f32,
         pub done: bool,
         pub priority: f32,
-        /// The network's present values of all actions in this state.
+        /// Present outputs of the network for all actions in this state.
         pub q: Vec<f32>,
     }
 }

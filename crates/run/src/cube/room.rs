@@ -1,4 +1,4 @@
-//! The cube room: an agent with its learner, tests and questions. The number of training states decides when a test is due.
+//! The cube room: an agent with its learner, tests and questions. The number of training states determines when a test is due.
 
 use super::agent::{Agent, AnyLearner};
 use super::learners::{self, LearnerKind};
@@ -12,7 +12,7 @@ use learn::Offload;
 
 /// Maximum number of training states between two tests, as a multiple of [`LearnerKind::test_states`].
 const TEST_SHARE: f64 = 10.0;
-/// Number of training states between two tests early in training, as a multiple of the states before the first of the two.
+/// Number of training states between two tests early in training, as a multiple of the run's training states at the first of the two tests.
 const TEST_GROWTH: f64 = 3.0;
 /// Number of training states before the first test, as a multiple of [`LearnerKind::test_states`].
 const FIRST_TEST: f64 = 0.2;
@@ -20,9 +20,9 @@ const FIRST_TEST: f64 = 0.2;
 pub struct Cube {
     kind: &'static LearnerKind,
     agent: Box<dyn Agent>,
-    /// Error that prevented a test from beginning.
+    /// Error that prevented the beginning of a test; `None` if there was no error.
     test_fault: Option<RunError>,
-    /// Search events that have not been delivered yet.
+    /// Search events that [`Room::take_events`] has not returned yet.
     events: Vec<(serde_json::Value, String)>,
 }
 
@@ -33,7 +33,7 @@ impl Cube {
         Ok(Cube { agent, kind, test_fault: None, events: Vec::new() })
     }
 
-    /// The agent, for callers that have a `Run<Cube>`.
+    /// Returns the agent, for callers that have a `Run<Cube>`.
     pub fn agent(&mut self) -> &mut dyn Agent {
         &mut *self.agent
     }
@@ -97,7 +97,7 @@ impl Room for Cube {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // A test of the 2x2x2 covers all states.
+        // A test of the 2x2x2 covers all states, so a confirmation would repeat it.
         if self.kind.size == 2 {
             return false;
         }

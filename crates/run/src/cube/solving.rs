@@ -1,5 +1,5 @@
-//! Search for a solution of one state. The run advances the search in slices, with the weights that were present when the search began. If
-//! a beam fails, a beam of twice the width is tried, as long as the limits of nodes and memory allow it.
+//! Search for a solution of one state. The run advances the search in slices. The search uses the weights that were present at its
+//! beginning. If a beam fails, the search tries a beam of twice the width, as long as the limits of nodes and memory allow it.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -9,10 +9,10 @@ use learn::cube::{Greedy, Judge, Limits, Method, Scores, Search};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move};
 
-/// Maximum number of moves that a search looks ahead. No cube needs more than 26, and a beam rarely finds a longer solution; a
-/// wider beam is more likely to succeed.
+/// Maximum number of moves that a search looks ahead. No cube needs more than 26. A deeper beam rarely finds a solution; a wider beam is
+/// more likely to find one.
 const MOST_STEPS: usize = 40;
-/// A wider beam is begun only if the remaining nodes suffice for this number of levels.
+/// Number of levels. A wider beam is begun only if the remaining nodes suffice for this number of levels.
 const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {
@@ -21,9 +21,9 @@ pub(super) struct Solving<P> {
     exact: Option<Arc<Distances>>,
     requested: SolveMethod,
     free_bytes: u64,
-    /// The search; `None` after its end.
+    /// Search in progress; `None` after its end.
     search: Option<Search<P>>,
-    /// Number of nodes of the failed, narrower beams, and the smallest estimate of moves left that they found.
+    /// Number of nodes of the failed, narrower beams, and the smallest estimate of the moves left in these beams.
     before: (u64, Option<f32>),
     view: SolveView,
 }
@@ -39,7 +39,8 @@ fn method(requested: SolveMethod) -> Option<Method> {
 }
 
 impl<P: Known> Solving<P> {
-    /// Begins the search with number `number` in the run. `facelets` are as typed; the search may use `free_bytes` bytes.
+    /// Begins a search. `number` is its number in the run, `facelets` are the facelets of the request, and `free_bytes` is the memory that
+    /// it may use.
     pub fn begin(
         number: u32,
         (state, facelets): (P, String),
@@ -122,7 +123,7 @@ impl<P: Known> Solving<P> {
         Ok(())
     }
 
-    /// Begins a beam search of twice the width. Returns false if the limits do not allow it, or if the search is no beam search.
+    /// Begins a beam search of twice the width. Returns false if the limits do not allow it or if the method is not a beam search.
     fn widen(&mut self) -> Result<bool, RunError> {
         let Some(narrow) = self.view.width else { return Ok(false) };
         let wide = narrow.saturating_mul(2);
@@ -138,7 +139,7 @@ impl<P: Known> Solving<P> {
         Ok(true)
     }
 
-    /// Ends the search with this solution, and evaluates each state along the solution.
+    /// Ends the search with the solution `moves`. Evaluates each state along the solution.
     fn solved(&mut self, moves: &[Move], judge: &mut dyn Judge<P>) {
         let optimal = self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
         let mut states = vec![self.state];
@@ -155,7 +156,7 @@ impl<P: Known> Solving<P> {
             Scores::Value | Scores::ActionValues => scores.chunks_exact(count).map(best).collect(),
         };
         if let Some(last) = values.last_mut() {
-            // The value of the solved state is known to be 0.
+            // The solved state is 0 moves from the solved state, so its value is known.
             *last = 0.0;
         }
         self.view.done = true;
@@ -184,7 +185,7 @@ impl<P: Known> Solving<P> {
 }
 
 impl SolveView {
-    /// The search's state as a sentence.
+    /// Returns the state of the search as a sentence.
     pub(super) fn text(&self) -> String {
         match (&self.solution, &self.failure) {
             (Some(solution), _) => format!("solved in {} moves", solution.moves.len()),

@@ -1,4 +1,4 @@
-//! Conversion of learner errors and of a learner's internal state.
+//! Conversion of a learner's errors and of its curriculum and replay.
 
 use super::judging::Known;
 use super::protocol::{CurriculumDepth, Inside, ReplayView, TransitionView};
@@ -12,7 +12,7 @@ impl From<cube::LearnerError> for RunError {
     }
 }
 
-/// Number of transitions to report, those with the greatest priorities.
+/// Number of transitions in [`ReplayView::top`].
 pub(super) const TOP: usize = 20;
 
 pub(super) fn inside<P: Known>(inside: cube::Inside<P>, actions: Actions) -> Inside {

@@ -1,4 +1,4 @@
-//! Answers to questions, and the displayed grids, which do not affect training.
+//! Answers to questions, with the displayed grids. Neither affects training.
 
 use super::circuits::{Big, Taken};
 use super::grids::{Begin, Viewed};
@@ -13,7 +13,7 @@ pub(super) struct Answers {
     viewed: Option<Viewed>,
     big: Option<Big>,
     pub clock: Option<fn() -> f64>,
-    /// Bytes of memory available in addition to those of training.
+    /// Bytes of memory that are available in addition to the memory of training.
     free_bytes: u64,
 }
 

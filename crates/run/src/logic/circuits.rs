@@ -1,4 +1,4 @@
-//! Circuits of members: for display, and for the big grid.
+//! Circuits of members, for display and for the big grid.
 
 use super::protocol::{BigView, CircuitView, GateView};
 use crate::RunError;
@@ -9,13 +9,13 @@ use learn::logic::population::Member;
 use math::{Isa, Rng};
 use std::sync::Arc;
 
-/// The hardened circuit of a member. Later training of the member does not change it.
+/// Copy of a member's hardened circuit. Later training of the member does not change the copy.
 pub(super) struct Taken {
     pub updates: u32,
     pub perfect: bool,
-    /// Circuit with all gates of the automaton.
+    /// Circuit before pruning, with all gates of the automaton.
     pub whole: Circuit,
-    /// Circuit with the gates that remain after pruning.
+    /// Circuit after pruning.
     pub pruned: Arc<Circuit>,
 }
 
@@ -48,7 +48,7 @@ impl Taken {
     }
 }
 
-/// Seed of the random states on which circuit and automaton are compared.
+/// Seed of the random states on which the circuits before and after pruning are compared.
 const VERIFY_SEED: u32 = 1;
 
 /// The big grid, which runs on a pruned circuit.
@@ -59,9 +59,9 @@ pub(super) struct Big {
     cells_per_s: f64,
 }
 
-/// Maximum number of steps per call of [`Big::advance`].
+/// Maximum number of steps in a call of [`Big::advance`].
 const MOST_STEPS: u64 = 1 << 20;
-/// Maximum number of cells along a side.
+/// Maximum number of cells along a side of the big grid.
 const MOST_SIDE: u32 = 1 << 16;
 
 impl Big {
@@ -89,7 +89,7 @@ impl Big {
         Ok(Big { packed, gates: circuit.gates.len(), step: 0, cells_per_s: 0.0 })
     }
 
-    /// Runs steps for `ms` milliseconds by the clock; without a clock, runs one step.
+    /// Runs steps for about `ms` milliseconds by the clock. Without a clock, runs a single step.
     pub fn advance(&mut self, ms: f64, clock: Option<fn() -> f64>) {
         let Some(now) = clock else {
             self.packed.run(1);
@@ -100,7 +100,7 @@ impl Big {
         let mut done = 0;
         let mut took_s = 0.0;
         while done == 0 || (took_s < until_s && done < MOST_STEPS) {
-            // The next batch uses half of the remaining time at the present rate, and at most doubles the steps.
+            // The next batch should use half of the remaining time at the measured rate. It at most doubles the number of steps so far.
             let rate = if took_s > 0.0 { done as f64 / took_s } else { 0.0 };
             let fit = (0.5 * rate * (until_s - took_s)) as u64;
             let steps = fit.clamp(1, (2 * done).max(1)).min(MOST_STEPS - done);
@@ -133,6 +133,6 @@ impl Big {
     }
 }
 
-/// Maximum duration of a call of [`Big::advance`], in milliseconds.
+/// Maximum value of the argument `ms` of [`Big::advance`], in milliseconds.
 const MOST_MS: f64 = 1000.0;
 const PURPOSE_BIG: u32 = 32;

@@ -1,4 +1,4 @@
-//! The experiments as variants of the room, with their texts.
+//! List of the experiments as variants of the room, with their texts.
 
 use super::protocol::{self, Shows};
 use crate::plain_data::json;
@@ -6,7 +6,7 @@ use crate::protocol::{Goal, Variant};
 use learn::logic::experiment::{Config, Experiment, Preset};
 use learn::settings::{Choice, Named};
 
-/// Summary of an experiment, budget of one run in a sweep (in updates), and descriptions of the tests.
+/// Returns the summary of an experiment, the budget of one run in a sweep (in updates), and the descriptions of the tests.
 fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
     match preset {
         Preset::Life => (

@@ -1,4 +1,4 @@
-//! A grid that runs on a member's automaton and can be damaged. The grid uses a copy of the automaton, made when the grid begins; later
+//! A grid whose steps a member's automaton computes, and which a user can damage. At its beginning, the grid copies the automaton. Later
 //! training of the member does not change the copy.
 
 use super::circuits::Taken;
@@ -30,28 +30,28 @@ pub(super) struct Viewed {
     circuit: Arc<Circuit>,
     seed: u32,
     step: u32,
-    /// Number of damages so far; each damage has its own random numbers.
+    /// Number of damages so far. Each damage uses other random numbers.
     damages: u32,
     grid: Grid,
     runs: Runs,
     wrong: Option<f32>,
 }
 
-/// Automaton that computes the grid's steps.
+/// Copy of the automaton that computes the grid's steps.
 enum Runs {
-    /// The hardened circuit, with a buffer of the cells that change in a step.
+    /// The hardened circuit, and a buffer that marks the cells that change in a step.
     Hard(PackedGrid, Vec<f32>),
-    /// The soft automaton, with the values of all channels.
+    /// The soft automaton, and the values of all channels of all cells.
     Soft(Box<Trainer>, Vec<f32>),
 }
 
-/// Maximum number of cells of a grid, times its channels.
+/// Maximum number of cells of a grid, multiplied by the number of channels.
 const MOST_CELLS: u64 = 1 << 23;
-/// Maximum number of cells along a side.
+/// Maximum number of cells along a side of a grid.
 const MOST_SIDE: u32 = 2048;
-/// Maximum number of steps per call of [`Viewed::advance`].
+/// Maximum number of steps in a call of [`Viewed::advance`].
 const MOST_STEPS: u32 = 1000;
-/// Maximum number of cells of a grid whose steps are compared with a rule.
+/// Maximum number of channel values of a grid whose steps are compared with the rule.
 const MOST_RULED: usize = 1 << 16;
 
 impl Viewed {
@@ -129,7 +129,7 @@ impl Viewed {
         self.member
     }
 
-    /// Continues with another circuit of the same member; a soft grid keeps its automaton.
+    /// Replaces the circuit by the newer circuit of the same member. A soft grid keeps its automaton.
     pub fn take_up(&mut self, taken: &Taken) {
         self.circuit = taken.pruned.clone();
         self.updates = taken.updates;
@@ -205,7 +205,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// Compares the grid with the target, if the experiment has a target of this size.
+    /// Compares the grid with the target. Without a target of the grid's size, the result is `None`.
     fn compare(&mut self) {
         let target = self.experiment.target(self.grid.width, self.grid.height);
         self.wrong = target.map(|target| differs(&self.grid, &target));

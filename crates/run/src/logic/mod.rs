@@ -1,5 +1,5 @@
-//! The logic room: a population of cellular automata made of logic gates is trained and tested. Grids that can be damaged, and
-//! circuits of hardened automata, are shown in parallel.
+//! The logic room: trains and tests a population of cellular automata that are made of logic gates. In parallel, it shows grids, which a
+//! user can damage, and circuits of hardened automata.
 
 mod asking;
 mod circuits;
@@ -11,7 +11,7 @@ mod schema;
 mod testing;
 mod views;
 
-// Re-exports for programs that run a circuit without training.
+// Types for programs that run a circuit without training.
 pub use learn::logic::circuit::{Circuit, PackedGrid};
 pub use learn::logic::fire;
 pub use room::Logic;

@@ -1,37 +1,39 @@
-//! Plain data that only the logic room exchanges: members of the population, grids, and circuits. A grid runs on the automaton of a member
-//! and can be damaged. The grid, the requested circuit and the big grid do not affect training. This file contains no behaviour.
+//! Plain data that only the logic room exchanges: members of the population, grids, and circuits. The automaton of a member computes the
+//! steps of a grid, and a user can damage the grid. A soft automaton has real values; hardening replaces each gate by its logic operation
+//! with the largest weight and gives a circuit. Grids and circuits for display do not affect training. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// Shape and wires of the trained automaton.
+    /// Returns the shape of the trained automata and the target.
     Automaton {} -> AutomatonView,
-    /// All members of the population.
+    /// Returns all members of the population.
     Population {} -> PopulationView,
-    /// Gates of a member, in the order of the parameters.
+    /// Returns the gates of a member, in the order of the parameters.
     Gates { member: u32 } -> GatesView,
-    /// Begins a grid of this size and start, on the present automaton of a member: the hardened one, or, if `soft` is true, the soft one.
+    /// Begins a grid of this size and start. A copy of the member's present automaton computes its steps: the soft automaton if `soft` is
+    /// true, else the hardened one.
     Grid { width: u32, height: u32, start: Start, seed: u32, member: u32, soft: bool } -> GridView,
     /// Runs the grid for `steps` steps.
     Advance { steps: u32 } -> GridView,
-    /// Damages the cells of the grid within `radius` of the cell (`x`, `y`), which must be in the grid.
+    /// Damages the cells of the grid within the distance `radius` of the cell (`x`, `y`), which must be in the grid.
     Damage { x: u32, y: u32, radius: u32, how: Damage } -> GridView,
-    /// Hardened circuit of a member, pruned, and verified against the member's automaton. A grid of the same member continues with this
-    /// circuit.
+    /// Returns the hardened and pruned circuit of a member, after a comparison with the unpruned circuit. A grid of the same member
+    /// continues with this circuit.
     Circuit { member: u32 } -> CircuitView,
-    /// Output of every gate of the grid's circuit at a cell, before the next step.
+    /// Returns the outputs of all gates of the grid's circuit for the cell (`x`, `y`), before the next step.
     Values { x: u32, y: u32 } -> ValuesView,
-    /// The pruned circuit of a member as a file.
+    /// Returns the pruned circuit of a member as the text of a file.
     Export { member: u32, format: Format } -> ExportView,
-    /// Begins a big bit-packed grid of random bits, which runs on the pruned circuit of a member.
+    /// Begins a big bit-packed grid of random bits. The pruned circuit of a member computes its steps.
     Big { width: u32, height: u32, seed: u32, member: u32 } -> BigView,
     /// Runs the big grid for about `ms` milliseconds.
     BigAdvance { ms: f64 } -> BigView,
 }
 
 plain_data! {
-    /// Description of a variant, in [`crate::protocol::Variant::about`].
+    /// Description of a variant: the value of [`crate::protocol::Variant::about`].
     pub struct Experiment {
         pub width: u32,
         pub height: u32,
@@ -40,15 +42,15 @@ plain_data! {
         pub periodic: bool,
         pub asynchronous: bool,
         pub shows: Shows,
-        /// The experiment learns one step of a rule instead of a pattern.
+        /// True if the experiment learns one step of a rule; false if it learns a pattern.
         pub rule: bool,
-        /// Descriptions of the tests.
+        /// Descriptions of the tests, one sentence or phrase each.
         pub tests: Vec<String>,
-        /// The user provides the target, with the knob `target`.
+        /// True if the user provides the target, in the knob `target`.
         pub own: bool,
     }
 
-    /// Channels of a cell that are displayed.
+    /// Displayed channels of a cell.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Shows {
@@ -62,7 +64,7 @@ plain_data! {
     pub struct Picture {
         pub width: u32,
         pub height: u32,
-        /// One byte per cell, row by row: 0 or 1; with colours the sum of 1 for red, 2 for green and 4 for blue.
+        /// One byte per cell, row by row. A single channel gives 0 or 1; colours give the sum of 1 for red, 2 for green and 4 for blue.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<u8>,
@@ -71,45 +73,45 @@ plain_data! {
     pub struct AutomatonView {
         pub channels: u32,
         pub kernels: u32,
-        /// Gates per layer of one kernel.
+        /// Number of gates in each perception layer, for one kernel.
         pub perception: Vec<u32>,
-        /// Gates per layer of the update.
+        /// Number of gates in each layer of the update.
         pub update: Vec<u32>,
         /// Number of learned gates.
         pub gates: u32,
-        /// Number of gates evaluated per cell and step.
+        /// Number of gates that are evaluated per cell and step.
         pub gates_per_cell: u32,
         pub parameters: u32,
-        /// Gates per layer in the order of [`GatesView`]; a perception layer counts the gates of all kernels.
+        /// Number of gates in each layer, in the order of [`GatesView`]. A perception layer counts the gates of all kernels.
         pub layers: Vec<u32>,
-        /// The target according to the present knobs; null for a rule. A grid of the target's size should become the target in `steps`
-        /// steps.
+        /// Target with the present knobs; null for a rule. A grid of the target's size should show the target after `steps` steps.
         pub target: Option<Picture>,
         pub steps: u32,
-        /// Displayed channels of the target.
+        /// Channels that the target displays.
         pub shows: Shows,
     }
 
     pub struct PopulationView {
         pub members: Vec<MemberView>,
-        /// Number of members that became perfect.
+        /// Number of members that became perfect so far.
         pub perfect: u32,
-        /// Number of members that became perfect or were restarted.
+        /// Number of members that became perfect or were restarted so far.
         pub ended: u32,
-        /// Index of the best member: a confirmed member, else a perfect member without a test, else the member with the lowest hard loss.
+        /// Index of the best member. It is a confirmed member, else a perfect member without a test, else the member with the lowest hard
+        /// loss.
         pub best: u32,
     }
 
     pub struct MemberView {
         pub seed: u32,
         pub updates: u32,
-        /// Squared error per cell of the soft automaton, mean over the newest iteration; null before the first iteration.
+        /// Loss of the soft automaton: squared error per cell, mean over the newest iteration. Null before the first iteration.
         pub loss: Option<f32>,
-        /// Error of the hardened automaton in its newest test: share of cells and colours that differ.
+        /// Share of cells and colours that the hardened automaton got wrong in its newest check.
         pub hard_loss: f32,
         pub state: MemberState,
-        /// Output of the hardened automaton on the first grid of its newest test. For a rule: its output for each of the 512
-        /// neighbourhoods, by number.
+        /// Output of the hardened automaton in its newest check: the first grid, or, for a rule, the result for each of the 512
+        /// neighbourhoods in the order of their numbers.
         pub picture: Picture,
     }
 
@@ -117,19 +119,19 @@ plain_data! {
     #[serde(rename_all = "snake_case")]
     pub enum MemberState {
         Learning,
-        /// All cells are right; training of this member has ended.
+        /// The hardened automaton has no wrong cell, and training of this member has ended.
         Perfect,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Start {
-        /// The start used in training.
+        /// Start that the experiment uses in training.
         Learned,
         /// Random bits in every channel.
         Random,
         Blank,
-        /// The target in the displayed channels, with the other channels blank; random bits if a rule is learned.
+        /// Target in the displayed channels, and 0 in the other channels. For a rule: random bits.
         Target,
     }
 
@@ -142,42 +144,44 @@ plain_data! {
     }
 
     pub struct CircuitView {
-        /// Number of updates of the member when the circuit was taken.
+        /// Number of the member's updates when the circuit was copied.
         pub updates: u32,
-        /// Inputs in use, in words: `north-west channel 3`.
+        /// Descriptions of the inputs that the circuit uses, for example `north-west channel 3`.
         pub inputs: Vec<String>,
         pub gates: Vec<GateView>,
-        /// Wires, one per channel of the cell's next state. A constant is a gate with operation 0 or 15.
+        /// Index of the wire for each channel of the cell's next state. Wires are numbered as in [`GateView::a`]. A constant is a gate with
+        /// operation 0 or 15.
         pub outputs: Vec<u32>,
-        /// Number of gates evaluated per cell, before pruning.
+        /// Number of gates that are evaluated per cell before pruning.
         pub evaluated: u32,
-        /// Number of gates that pass an input through.
+        /// Number of gates before pruning that only pass an input through.
         pub pass_through: u32,
-        /// Number of gates without effect on an output.
+        /// Number of gates before pruning that have no effect on an output.
         pub dead: u32,
-        /// Number of gates on the longest path.
+        /// Number of gates on the longest path of the pruned circuit.
         pub depth: u32,
-        /// Number of neighbourhoods or cells on which circuit and automaton were compared.
+        /// Number of neighbourhoods or cells on which the circuits before and after pruning were compared.
         pub verified: u32,
-        /// Circuit and automaton agreed wherever they were compared.
+        /// True if the circuits before and after pruning agreed in the whole comparison.
         pub equal: bool,
-        /// The member was perfect when the circuit was taken.
+        /// True if the member was perfect when the circuit was copied.
         pub perfect: bool,
     }
 
     #[derive(Copy)]
     pub struct GateView {
         pub op: u32,
-        /// First input wire: an index below the number of inputs is an input; other indices are gates, offset by the number of inputs.
+        /// First input wire. An index below the number of inputs is an input. Any other index is the index of a gate plus the number of
+        /// inputs.
         pub a: u32,
         /// Second input wire, numbered like `a`.
         pub b: u32,
-        /// Length of the longest path from an input.
+        /// Length of the longest path from an input to this gate, in gates.
         pub layer: u32,
     }
 
     pub struct ValuesView {
-        /// Number of updates of the member when the circuit was taken.
+        /// Number of the member's updates when the circuit was copied.
         pub updates: u32,
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
@@ -206,13 +210,13 @@ plain_data! {
         pub width: u32,
         pub height: u32,
         pub step: u32,
-        /// The first channel, one bit per cell, lowest bit first; rows are padded to whole bytes.
+        /// First channel with one bit per cell, the lowest bit first. Each row is padded to whole bytes.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub words: Vec<u8>,
-        /// Cells computed per second in the newest call.
+        /// Number of cells computed per second in the newest call.
         pub cells_per_s: f64,
-        /// Gate evaluations per second in the newest call.
+        /// Number of gate evaluations per second in the newest call.
         pub gate_cells_per_s: f64,
         /// Number of gates of the pruned circuit.
         pub gates: u32,
@@ -221,11 +225,11 @@ plain_data! {
 
 sent_data! {
     pub struct GatesView {
-        /// Operation to which each gate hardens.
+        /// Index of the operation to which each gate hardens, 0 to 15.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub ops: Vec<u8>,
-        /// Certainty of each gate's operation, from 0 to 1, as floats.
+        /// Certainty of each gate's operation, from 0 to 1, as 32-bit floats.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub certainty: Vec<f32>,
@@ -235,18 +239,18 @@ sent_data! {
         pub width: u32,
         pub height: u32,
         pub step: u32,
-        /// Number of updates of the member when its automaton was taken.
+        /// Number of the member's updates when the grid's automaton was copied.
         pub updates: u32,
-        /// Values as in [`Picture::values`]; the values of a soft grid are rounded.
+        /// Values as in [`Picture::values`]. The values of a soft grid are rounded.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<u8>,
-        /// Displayed channels of a soft grid, `[channel][cell]`, as floats; empty for a hardened grid.
+        /// Displayed channels of a soft grid as 32-bit floats, in the order `[channel][cell]`; empty for a hardened grid.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub soft: Vec<f32>,
-        /// Share of cells that differ from the target; null if the experiment has no target of this size. For a rule: share of cells that
-        /// the last step computed wrong.
+        /// Share of cells that differ from the target; null without a target of this size. For a rule: share of cells that the last step
+        /// computed wrong.
         pub wrong: Option<f32>,
     }
 }

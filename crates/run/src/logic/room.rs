@@ -1,4 +1,4 @@
-//! The logic room: a population with its tests, and views for display that do not affect training.
+//! The logic room: a population with its tests, and data for display that does not affect training.
 
 use super::asking::Answers;
 use super::experiments;
@@ -15,7 +15,8 @@ use learn::logic::Wirings;
 use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
-/// Minimum number of iterations between two tests. Later in training, the gap is a quarter of the iterations before the first of the two.
+/// Minimum number of iterations between two tests. Later in training, the minimum is a quarter of the iterations at the first of the two
+/// tests.
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
@@ -24,12 +25,12 @@ pub struct Logic {
     answers: Answers,
 }
 
-/// Knobs of an experiment.
+/// Returns the knobs of an experiment.
 fn table(variant: &str) -> Table<Config> {
     Table::new(Config::preset(experiments::preset(variant)))
 }
 
-/// Settings, and the experiment that they define.
+/// Returns the settings of the knobs and the experiment that these settings define.
 fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
     let config = table(setup.variant).settings(setup.knobs)?;
     let experiment = config.experiment().map_err(RunError::below)?;
@@ -42,7 +43,7 @@ impl Logic {
         Ok(Logic { population, tests, answers })
     }
 
-    /// The population, for callers that have a `Run<Logic>`.
+    /// Returns the population, for callers that have a `Run<Logic>`.
     pub fn population(&self) -> &Population {
         &self.population
     }
@@ -81,7 +82,7 @@ impl Room for Logic {
         let (config, _) = settings(setup)?;
         let find = |name: &str| saved.find(name);
         let population = Population::restore(config, setup.seed, setup.host.isa, &find);
-        // Older files have no notes.
+        // A file from an older version has no notes.
         let notes: Option<Notes> = serde_json::from_value(saved.notes.clone()).map_err(RunError::damaged)?;
         let tests = Tests::restore(notes.unwrap_or_default());
         Logic::make(setup, population.map_err(RunError::damaged)?, tests)

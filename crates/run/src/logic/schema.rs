@@ -1,4 +1,4 @@
-//! Columns of logic runs, with their labels.
+//! Columns of the logic room's runs, with their labels.
 
 use crate::protocol::TimePart;
 use crate::room::Schema;

@@ -1,4 +1,4 @@
-//! Tests of a population's best member, and their results per member.
+//! Tests of the best member of a population, and the results per member.
 
 use crate::room::ByName;
 use learn::Learner;
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 
 const PURPOSE_TESTS: u32 = 35;
 
-/// Identifies a member by its seed and number of updates.
+/// Identity of a circuit: the seed of its member and the member's number of updates.
 type Name = (u32, u64);
 
 #[derive(Default)]
 pub struct Tests {
     test: Option<Test>,
-    /// Share of right cells from a confirmation, or from a test that found errors. A circuit is never tested again, so that it
-    /// cannot pass by luck on another draw of grids.
+    /// Share of right cells of each tested circuit, from a confirmation or from a test that found errors. A circuit with an entry is not
+    /// confirmed again, so that it cannot pass by luck on other grids.
     verdicts: BTreeMap<Name, f64>,
 }
 
@@ -33,7 +33,7 @@ enum Doing {
     Confirming(Box<Confirmation>),
 }
 
-/// Saved results.
+/// Saved form of [`Tests`].
 #[derive(Default, Serialize, Deserialize)]
 pub struct Notes {
     verdicts: Vec<(u32, u64, f64)>,
@@ -55,7 +55,7 @@ impl Tests {
         Tests { test: None, verdicts: verdicts.collect() }
     }
 
-    /// Returns true if the best member is perfect and has not been tested yet.
+    /// Returns true if the best member is perfect and its circuit has no verdict yet.
     pub fn has_untried(&self, population: &Population) -> bool {
         self.is_untried(population, self.best(population))
     }
@@ -64,8 +64,8 @@ impl Tests {
         population.members()[member].perfect && !self.verdicts.contains_key(&name(population, member))
     }
 
-    /// The member that is displayed, tested and exported. Confirmed members come first, then perfect members without a test, then the rest;
-    /// ties are decided by the fewest wrong cells and the smallest circuit.
+    /// Returns the index of the member that is displayed, tested and exported. Confirmed members come first, then perfect members without a
+    /// verdict, then the rest. The fewest wrong cells and the smallest circuit decide ties.
     pub fn best(&self, population: &Population) -> usize {
         let rank = |&member: &usize| {
             let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);
@@ -76,7 +76,7 @@ impl Tests {
         population.best_of(members.filter(|member| Some(rank(member)) == least))
     }
 
-    /// The best member's circuit and identification.
+    /// Returns the pruned circuit of the best member and the circuit's identity.
     fn candidate(&self, population: &Population) -> (Circuit, Name) {
         let best = self.best(population);
         let automaton = population.members()[best].trainer.automaton();
@@ -101,7 +101,7 @@ impl Tests {
         true
     }
 
-    /// Advances the test in progress; returns its result at the end.
+    /// Advances the test in progress. Returns the test's values at its end, otherwise `None`.
     pub fn advance(&mut self, population: &Population) -> Option<ByName<Option<f64>>> {
         let Test { of, what } = self.test.as_mut()?;
         let (of, found) = match what {
@@ -123,7 +123,7 @@ impl Tests {
         let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
         let members = population.members();
         let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
-        // Results of members that were replaced or trained further are no longer needed.
+        // Verdicts on circuits that no member has any longer are not needed.
         let here: Vec<_> = (0..members.len()).map(|member| name(population, member)).collect();
         self.verdicts.retain(|name, _| here.contains(name));
         let gates = tested.map(|member| member.checked.gates as f64);

@@ -1,4 +1,4 @@
-//! Display data of members.
+//! Conversion of members to display data.
 
 use super::experiments;
 use super::protocol::{AutomatonView, ExportView, Format, GatesView, MemberState, MemberView, Picture, PopulationView};

@@ -1,18 +1,18 @@
-//! The monitor: shared memory in which a run publishes its events while any number of readers poll it. There is one writer,
-//! which never waits and has no information about readers. Readers only read; they can attach and detach at any time, also
-//! after the writer has ended. Natively the memory is a file, in the page it is that of the wasm module.
+//! The monitor: shared memory in which a run publishes its events. Any number of readers poll the memory. A single writer writes to it,
+//! never waits, and has no information about readers. Readers only read. They can attach and detach at any time, also after the writer has
+//! ended. For a native program the memory is a file; for the page it is the memory of the wasm module.
 //!
-//! The writer takes the protocol's events, and readers return them. This module does not define the source of the memory, the
-//! clock or the use of the events.
+//! The writer takes the protocol's events, and readers return them. This module does not define the source of the memory, the clock or the
+//! use of the events.
 //!
-//! Layout, in 64-bit words: a header with live counters; a text of the shell; a text with the run's config and knobs; a track for
-//! each kind of record. A track has a ring of the newest records, and for some kinds a history. Histories are thinned like the
-//! history of the run itself, so that a long run keeps its beginning. The width of a record depends on the room's columns, whose
-//! numbers are in the header. A record's ordinal is its number among all records of its track.
+//! The memory consists of 64-bit words. Its parts are a header with live counters, a text of the shell, a text with the run's config and
+//! knobs, and a track for each kind of record. A track has a ring of the newest records. Some tracks also have a history, which is thinned
+//! like the history of the run, so that a long run keeps its beginning. The width of a record depends on the number of the room's columns,
+//! which is in the header. A record's ordinal is its number among all records of its track, starting at 0.
 //!
-//! Each slot of a ring has its own sequence number. Histories and texts share a sequence number, the generation, which is odd
-//! while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader
-//! uses only relaxed loads with fences between the loads, because only relaxed loads are sound on memory that is mapped read-only.
+//! Each slot of a ring has its own sequence number. Histories and the run's text share a sequence number, the generation, which is odd
+//! while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader uses only
+//! relaxed loads with fences between the loads, because only relaxed loads are sound on memory that is mapped read-only.
 
 mod reader;
 mod writer;
@@ -29,46 +29,47 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `HOTHRING` as a little-endian word, so that files with the other byte order are detected too.
+/// First word of the memory: `HOTHRING` in little-endian order. It also detects a file with the other byte order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
-/// Format version; later versions are refused. Version 1 supported only the control room.
+/// Format version. Another version is refused. Version 1 supported only the control room.
 const VERSION: u64 = 2;
 
-// Header fields, by word.
+// Indices of words in the header.
 const AT_MAGIC: usize = 0;
 const AT_VERSION: usize = 1;
-/// Hash of the layout in this file. A different layout with the same version counts as another format.
+/// Hash of the layout of tracks and texts. A different layout with the same version counts as another format.
 const AT_LAYOUT: usize = 2;
-/// Generation, odd while histories and the run's text are rewritten.
+/// Generation, which is odd while the histories and the run's text are rewritten.
 const AT_GENERATION: usize = 3;
-/// Number of runs begun: 1 for the first, plus one for each reset or restore.
+/// Number of runs begun, starting at 1. A reset or a restore begins a run.
 const AT_EPOCH: usize = 4;
-/// Position of the beginning of the newest run among all events.
+/// Position of the newest run's beginning in the sequence of all events.
 const AT_BEGAN: usize = 5;
 const AT_STATE: usize = 6;
-/// Heartbeat: a counter that grows while the writer exists, also while the run is paused.
+/// Heartbeat: a counter that grows while the writer exists, even if the run is paused.
 const AT_HEARTBEAT: usize = 7;
-/// Four words: the number of counters, of values in a metrics row, of values in a test, and of parts of time.
+/// Four words: the number of counters, of values in a metrics row, of values in a test row, and of parts of time.
 const AT_SIZES: usize = 8;
 const AT_TRACKS: usize = AT_SIZES + 4;
-/// Words per track: ordinal of this run's first record, ordinal of the next record, number of records in the history.
+/// Number of header words per track: the ordinal of this run's first record, the ordinal of the next record, and the number of records in
+/// the history.
 const TRACK_WORDS: usize = 3;
 
-/// Words of each of the two texts.
+/// Number of words of each of the two texts, without the length.
 const TEXT_WORDS: usize = 2048;
 const AT_ABOUT: usize = AT_TRACKS + TRACK_WORDS * TRACKS;
 const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
-/// Progress: iteration, seconds of training and the room's counters; then the seconds of training per part of time.
+/// Index of the progress: iteration, seconds of training and the room's counters. The seconds of training per part of time follow.
 const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 
-/// Words before a record's payload: its sequence number, and its position among all events. The sequence number is twice the ordinal plus
-/// two; while the record is written, it is twice the ordinal plus one.
+/// Number of words before a record's payload: the sequence number, and the position in the sequence of all events. The sequence number of
+/// ordinal `n` is `2 * n + 2`; while the record is written, it is `2 * n + 1`.
 const RECORD_HEAD: usize = 2;
-/// Words of the text in a record of a short event.
+/// Number of words of the text in a record of a short event.
 const SHORT_WORDS: usize = 72;
-/// Words of the text in a record of a long event or of a message.
+/// Number of words of the text in a record of a long event or of a message.
 const MESSAGE_WORDS: usize = 512;
-/// Words of the progress before its counters: iteration and seconds of training.
+/// Number of words of the progress before its counters: iteration and seconds of training.
 const PROGRESS_HEAD: usize = 2;
 
 /// Layout of a track, which holds one kind of record.
@@ -77,23 +78,24 @@ struct Track {
     payload: usize,
     /// Number of records in the ring.
     newest: usize,
-    /// Maximum number of records in the history; 0 if there is none.
+    /// Maximum number of records in the history; 0 if the track has no history.
     history: usize,
 }
 
-/// Track of the metrics rows.
+/// Index of the track with metrics rows.
 const METRICS: usize = 0;
-/// Track of the rows of tests.
+/// Index of the track with the rows of tests.
 const TESTS: usize = 1;
-/// Track of live changes. A record of this and of the later tracks is a text after its length in bytes; the text of an event is JSON.
+/// Index of the track with live changes. In this track and all later tracks, a record is a text after its length in bytes. The text of an
+/// event is JSON.
 const MARKS: usize = 2;
-/// Track of the event `Solved`.
+/// Index of the track with the event `Solved`.
 const SOLVED: usize = 3;
-/// Track of digests.
+/// Index of the track with digests.
 const DIGESTS: usize = 4;
-/// Track of all other events of a run, such as notices.
+/// Index of the track with all other events of a run, such as notices.
 const MESSAGES: usize = 5;
-/// Track of the messages of shells.
+/// Index of the track with messages of shells.
 const SHELL: usize = 6;
 /// Number of tracks.
 const TRACKS: usize = 7;
@@ -104,7 +106,7 @@ impl Track {
     }
 }
 
-/// Number of columns, and offsets of all parts of the memory, in words.
+/// Sizes of the room's rows, and the offsets in words of all parts of the memory.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     counters: usize,
@@ -114,7 +116,7 @@ struct Plan {
     tracks: [Track; TRACKS],
     rings: [usize; TRACKS],
     histories: [usize; TRACKS],
-    /// Total number of words.
+    /// Total number of words of the memory.
     words: usize,
 }
 
@@ -167,26 +169,26 @@ impl Plan {
     }
 }
 
-/// Size of the memory for a room's monitor, in words.
+/// Returns the size in words of the memory for a room's monitor.
 pub fn words(schema: &Schema) -> usize {
     Plan::of(schema).words
 }
 
 plain_data! {
-    /// Offsets in words, for readers outside of this crate, such as the page (`www/run/monitor.ts`).
+    /// Offsets in words, for readers outside of this crate, such as `www/run/monitor.ts`.
     pub struct Layout {
         pub words: usize,
         pub epoch: usize,
-        /// Offset of the progress: iteration, seconds of training, the room's counters; each a 64-bit float.
+        /// Offset of the progress, which consists of 64-bit floats: iteration, seconds of training, and the room's counters.
         pub progress: usize,
         pub metrics: TrackLayout,
         pub tests: TrackLayout,
     }
 
-    /// Layout of a track. A record contains its sequence number, its position among all events, and its numbers: iteration,
-    /// seconds of training, counters, values; NaN means null.
+    /// Layout of a track. A record contains its sequence number, its position in the sequence of all events, and 64-bit floats: iteration,
+    /// seconds of training, counters and values. NaN represents null.
     pub struct TrackLayout {
-        /// Offset of the ordinal of the next record.
+        /// Offset of the word with the ordinal of the next record.
         pub head: usize,
         pub ring: usize,
         pub ring_records: usize,
@@ -220,7 +222,8 @@ pub fn layout(schema: &Schema) -> Layout {
 }
 
 plain_data! {
-    /// Position in the monitor for a reader that received `Began` through another channel: the epoch, and the ordinals of the next records.
+    /// Position from which a reader continues if it received `Began` through another channel: the epoch, and the ordinals of the next
+    /// metrics row and the next test row.
     #[derive(Copy, Default)]
     pub struct Cursor {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -282,7 +285,8 @@ fn word_from_bytes(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Stores the length of `text` in bytes, then its bytes. A text that is too long is cut; a cut JSON text cannot be parsed.
+/// Stores the length of `text` in bytes, then its bytes. If the text is too long, only its beginning is stored. A cut JSON text cannot be
+/// parsed.
 fn put_text(area: &[AtomicU64], text: &str) {
     let len = text.len().min(8 * TEXT_WORDS);
     area[0].store(len as u64, Relaxed);

@@ -11,37 +11,38 @@ use std::sync::atomic::fence;
 pub enum State {
     Paused,
     Running,
-    /// The writer ended; there will be no more events.
+    /// The writer has ended. No more events will follow.
     Finished,
 }
 
-/// An item for a reader: an event of the run, or a message from the writing shell to other shells.
+/// An item that a reader returns: an event of the run, or a message from the writing shell to other shells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MonitorItem {
     Event(Event),
     Shell(String),
 }
 
-/// Reads a monitor. Each reader receives all events from the beginning of the run, at its own pace. A reader that falls far behind receives
-/// only the thinned history of the rows and marks that it missed.
+/// Reads a monitor. Each reader returns all events from the beginning of the run, at its own pace. If a reader falls too far behind, it
+/// returns only the thinned history of the rows and marks that it missed.
 pub struct Reader {
     memory: Box<dyn Memory>,
     plan: Plan,
     epoch: u64,
-    /// Ordinal of the next record to read, per track.
+    /// Ordinal of the next record to read in each track.
     next: [u64; TRACKS],
     running: Option<bool>,
 }
 
-/// A record with its position among all events.
+/// A record and its position in the sequence of all events.
 struct Row {
     place: u64,
     payload: Vec<u64>,
 }
 
-/// Maximum number of columns; a header with more is invalid.
+/// Maximum number of columns. A header with a greater number is invalid.
 const MOST_COLUMNS: usize = 1024;
-/// Number of attempts to read data that the writer is changing. If all attempts fail, the reader returns nothing until the next call.
+/// Maximum number of attempts to read data that the writer is changing. If all attempts fail, the reader returns nothing until the next
+/// call.
 const PATIENCE: usize = 1000;
 
 impl Reader {
@@ -75,7 +76,7 @@ impl Reader {
         Ok(Reader { memory, plan, epoch: 0, next: [0; TRACKS], running: None })
     }
 
-    /// The writing shell's description of itself.
+    /// Returns the description that the writing shell gave of itself.
     pub fn about(&self) -> String {
         take_text(&self.memory.words()[AT_ABOUT..])
     }
@@ -88,17 +89,17 @@ impl Reader {
         }
     }
 
-    /// Counter that changes between two calls if the writer is still running.
+    /// Returns a counter. It changes between two calls if the writer is still running.
     pub fn heartbeat(&self) -> u64 {
         self.word(AT_HEARTBEAT)
     }
 
-    /// Progress of the run, also within an iteration.
+    /// Returns the progress of the run, also within an iteration.
     pub fn progress(&self) -> Progress {
         checkpoint::row(&self.numbers(AT_PROGRESS, self.plan.progress()), self.plan.counters).progress
     }
 
-    /// Seconds of training per part of the room's schema since the run began or was restored.
+    /// Returns the seconds of training for each part of time, since the run began or was restored.
     pub fn parts_s(&self) -> Vec<f64> {
         self.numbers(self.plan.at_parts(), self.plan.parts)
     }
@@ -107,8 +108,8 @@ impl Reader {
         (at..at + count).map(|at| f64::from_bits(self.word(at))).collect()
     }
 
-    /// Returns all items since the last call, in order; the first is the beginning of the run with its history. Returns nothing
-    /// while the writer is rewriting the beginning; the caller polls again later.
+    /// Returns all items since the previous call, in order. The first call, and the first call after another run began, returns the event
+    /// `Began` with the history. While the writer rewrites the beginning, it returns nothing, and the caller polls again later.
     pub fn poll(&mut self) -> Vec<MonitorItem> {
         let mut items: Vec<(u64, MonitorItem)> = Vec::new();
         let epoch = self.word(AT_EPOCH);
@@ -119,7 +120,7 @@ impl Reader {
         }
         let rows: [Vec<Row>; TRACKS] = std::array::from_fn(|t| self.newer(t));
         fence(Acquire);
-        // These records may belong to a run that began in the meantime, which the next call returns from its beginning.
+        // If another run began in the meantime, these records may belong to that run. The next call returns that run from its beginning.
         let same_run = self.word(AT_EPOCH) == self.epoch;
         for (t, rows) in rows.into_iter().enumerate() {
             let known = rows.into_iter().filter(|_| t >= MESSAGES || same_run);
@@ -135,7 +136,7 @@ impl Reader {
         items
     }
 
-    /// Beginning of the newest run with its history, and its position among all events; `None` while the writer changes them.
+    /// Returns the position of the newest run's beginning and the event `Began` with the history; `None` while the writer changes them.
     fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
         let (epoch, place, text, mut tracks) = self.unchanged(|| {
@@ -177,14 +178,14 @@ impl Reader {
         Some((place, MonitorItem::Event(began)))
     }
 
-    /// All records of track `t` that this reader has not returned yet.
+    /// Returns all records of track `t` that this reader has not returned yet.
     fn newer(&mut self, t: usize) -> Vec<Row> {
         let from = self.next[t];
         let newest = self.newest(t, from);
         let Some(&(first, _)) = newest.first() else { return Vec::new() };
         let mut rows = Vec::new();
         if first > from && self.plan.tracks[t].history > 0 {
-            // Records that the ring has lost are read from the history, which is thinned.
+            // The history contains some of the records that the ring no longer has.
             match self.unchanged(|| self.history(t, from)) {
                 Some(Some(missed)) => rows.extend(missed.into_iter().filter(|(o, _)| *o < first)),
                 _ => return Vec::new(),
@@ -195,8 +196,8 @@ impl Reader {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Records of track `t` in the ring, with their ordinals, from ordinal `from` on. If the writer has overwritten some of them, only the
-    /// records after the last overwritten one are returned, so the result has no gaps.
+    /// Returns the records of track `t` in the ring from ordinal `from` on, with their ordinals. If the writer has overwritten some of
+    /// them, returns only the records after the last overwritten one, so that the result has no gaps.
     fn newest(&self, t: usize, from: u64) -> Vec<(u64, Row)> {
         let track = self.plan.tracks[t];
         let head = self.word(track_at(t) + 1);
@@ -208,7 +209,7 @@ impl Reader {
             fence(Acquire);
             let row = self.row(slot, &track);
             fence(Acquire);
-            // Wrapping arithmetic, because the memory may have any content.
+            // The arithmetic wraps, because the memory may have any content.
             if seq == ordinal.wrapping_mul(2).wrapping_add(2) && self.word(slot) == seq {
                 rows.push((ordinal, row));
             } else {
@@ -219,8 +220,8 @@ impl Reader {
         rows
     }
 
-    /// Records of the history of track `t` with their ordinals, from ordinal `from` on; `None` if the memory is inconsistent. Valid only
-    /// within [`Reader::unchanged`].
+    /// Returns the records of the history of track `t` from ordinal `from` on, with their ordinals; `None` if the memory is inconsistent.
+    /// The result is valid only within [`Reader::unchanged`].
     fn history(&self, t: usize, from: u64) -> Option<Vec<(u64, Row)>> {
         let track = self.plan.tracks[t];
         let kept = self.word(track_at(t) + 2) as usize;
@@ -237,7 +238,8 @@ impl Reader {
         Row { place: self.word(at + 1), payload }
     }
 
-    /// Returns the result of `read` if histories and texts did not change meanwhile; `None` after [`PATIENCE`] attempts.
+    /// Returns the result of `read`, if histories and the run's text did not change during `read`. Returns `None` after [`PATIENCE`]
+    /// attempts.
     fn unchanged<T>(&self, read: impl Fn() -> T) -> Option<T> {
         for _ in 0..PATIENCE {
             let before = self.word(AT_GENERATION);

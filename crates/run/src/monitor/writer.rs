@@ -8,16 +8,16 @@ use crate::protocol::{Began, Event, Mark, Value};
 use std::sync::atomic::Ordering::Release;
 use std::sync::atomic::fence;
 
-/// Maximum number of characters of a text value in a mark.
+/// Maximum number of characters of a text value in a mark. A longer text is cut.
 const LONGEST: usize = 40;
 
-/// Writes a monitor. Dropping the writer marks the run as finished.
+/// Writer of a monitor. When the writer is dropped, the monitor's state becomes [`State::Finished`].
 pub struct Writer {
     memory: Box<dyn Memory>,
     plan: Plan,
     /// Number of records written per track.
     heads: [u64; TRACKS],
-    /// Selection of the records that the history of each track keeps.
+    /// For each track, the choice of the records that the track's history keeps.
     thinned: [Thinning; TRACKS],
     place: u64,
     generation: u64,
@@ -27,7 +27,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Takes over `memory` and discards its content. `about` is the shell's description of itself.
+    /// Takes `memory` and discards its content. `about` is the shell's description of itself.
     pub fn new(memory: Box<dyn Memory>, schema: &Schema, about: &str) -> Result<Writer, RunError> {
         let (words, plan) = (memory.words(), Plan::of(schema));
         if words.len() != plan.words {
@@ -37,7 +37,7 @@ impl Writer {
         if about.len() > 8 * TEXT_WORDS {
             return Err(RunError::Monitor { why: format!("{} bytes about the machine do not fit", about.len()) });
         }
-        // The magic number is cleared until all is in place, so that readers do not use a partial header.
+        // The magic number is 0 until the header is complete, so that no reader uses a partial header.
         words[AT_MAGIC].store(0, Relaxed);
         fence(Release);
         words[1..AT_ABOUT].iter().for_each(|word| word.store(0, Relaxed));
@@ -67,7 +67,7 @@ impl Writer {
         })
     }
 
-    /// Publishes an event to readers. Saves are handled by the shell and are ignored.
+    /// Publishes an event. The events of saves are ignored, because the shell handles them.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Began(began) => self.begin(began),
@@ -90,20 +90,20 @@ impl Writer {
         }
     }
 
-    /// Publishes the heartbeat and the progress; called after every slice of work.
+    /// Publishes the heartbeat and the progress. The shell calls this method after every slice.
     pub fn beat(&mut self, progress: &Progress) {
         self.beats += 1;
         self.memory.words()[AT_HEARTBEAT].store(self.beats, Relaxed);
         self.progress(progress);
     }
 
-    /// Position after all records so far.
+    /// Returns the position after all records so far.
     pub fn cursor(&self) -> Cursor {
         let [metrics, tests, ..] = self.heads;
         Cursor { epoch: self.epoch, metrics, tests }
     }
 
-    /// Publishes a message to other shells. Returns false if the message is too long.
+    /// Publishes a message to other shells. Returns false if the message is too long, and publishes nothing.
     pub fn say(&mut self, text: &str) -> bool {
         self.text(SHELL, text)
     }
@@ -136,7 +136,7 @@ impl Writer {
                 attempts: began.attempts,
                 room,
             };
-            // Plain data with string keys always serializes to JSON.
+            // Plain data with string keys can always be serialized to JSON.
             serde_json::to_string(&text).unwrap_or_default()
         };
         let whole = text(began.room.clone());
@@ -156,7 +156,7 @@ impl Writer {
         self.rewrite(false);
     }
 
-    /// Publishes a mark, with long text values cut.
+    /// Publishes a mark. Long text values are cut.
     fn mark(&mut self, mark: &Mark) {
         let short = |value: &Value| match value {
             Value::Text(text) if text.chars().count() > LONGEST => Value::Text(text.chars().take(LONGEST).chain(['…']).collect()),
@@ -165,9 +165,9 @@ impl Writer {
         self.put_event(MARKS, &Event::Mark(Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() }));
     }
 
-    /// Publishes an event as JSON. An event that is too long is left out.
+    /// Publishes an event as JSON. An event that is too long is not published.
     fn put_event(&mut self, t: usize, event: &Event) {
-        // Plain data with string keys always serializes to JSON.
+        // Plain data with string keys can always be serialized to JSON.
         self.text(t, &serde_json::to_string(event).unwrap_or_default());
     }
 
@@ -181,7 +181,7 @@ impl Writer {
         fits
     }
 
-    /// Writes a new record over the oldest in the ring, and appends it to the history if thinning selects it.
+    /// Writes a new record over the oldest record in the ring. Also appends it to the history if thinning keeps it.
     fn push(&mut self, t: usize, payload: &[u64]) {
         let mut is_full = false;
         let is_kept = self.thinned[t].takes(|| is_full = true);
@@ -215,7 +215,7 @@ impl Writer {
 
     /// Drops every second record of a full history.
     fn thin(&mut self, t: usize) {
-        // While a run begins, the generation is already odd.
+        // At the beginning of a run, the generation is already odd.
         let alone = self.generation.is_multiple_of(2);
         if alone {
             self.rewrite(true);

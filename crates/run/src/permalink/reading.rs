@@ -1,4 +1,4 @@
-//! Parser for links, with a check of every part.
+//! Parser for links, which checks every part.
 
 use super::{AT, DATA, Link, VARIANT, can_be_reached, parse_change};
 use crate::dataset::{is_hash, shown};
@@ -7,7 +7,7 @@ use crate::version::check_version;
 use crate::{Host, RunError, knobs};
 use std::collections::BTreeMap;
 
-/// Parses a link; an empty link is the default run.
+/// Parses a link. An empty link gives the default run.
 pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     let bad = |why: String| RunError::Link { why };
     let text = link.trim().trim_start_matches('#').trim_start_matches('/');
@@ -27,7 +27,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
             return Err(bad(format!("'{key}' occurs twice")));
         }
     }
-    // The version decides the format of the rest, so it is parsed first.
+    // The format of the other parts depends on the version, so the version is parsed first.
     let version = match pairs.remove("v") {
         Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is not a number")))?,
         None => crate::VERSION,
@@ -43,7 +43,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     if let Some(data) = pairs.remove(DATA) {
         config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}' is not HASH.LENGTH.NAME")))?);
     }
-    // An unknown variant is refused before its knobs are read.
+    // An unknown variant must be refused before the knobs of the variant are parsed.
     room.check(&config, host)?;
     let known = room.knobs(&config.variant);
     for (key, value) in pairs {
@@ -70,7 +70,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     Ok(Link { config, digest })
 }
 
-/// Parses a knob's value. An unknown knob is refused later, with the whole config.
+/// Parses a knob's value. A value of an unknown knob stays a text; the check of the whole config refuses this knob later.
 fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
     known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
 }

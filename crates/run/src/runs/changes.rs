@@ -1,4 +1,4 @@
-//! Live changes of knobs: changes of the config, changes requested by the user, and changes already made.
+//! Live changes of knobs: the changes in the config, the changes that the user requested, and the changes made so far.
 
 use super::check::check_changes;
 use super::event_queue::EventQueue;
@@ -10,39 +10,39 @@ use std::ops::Range;
 
 /// Maximum number of snapshots that a run keeps.
 const MOST_KEPT: usize = 12;
-/// Maximum total size of the snapshots that a run keeps, in bytes.
+/// Maximum total size in bytes of the snapshots that a run keeps.
 const MOST_BYTES: usize = 100_000_000;
 
-/// Index range of the marks of requested changes, and a snapshot from just before these changes.
+/// Index range of the marks of some requested changes, and the snapshot from just before these changes.
 type Kept = (Range<usize>, Snapshot);
 
 #[derive(Default)]
 pub(super) struct Changes {
-    /// Requested changes, to be made at the end of the iteration.
+    /// Changes that the user requested and that are not made yet. The run makes them at the next boundary.
     pub pending: Vec<(String, Value)>,
-    /// Number of the config's changes that were already made.
+    /// Number of the config's changes made so far.
     replayed: usize,
-    /// A knob was changed by the user, not by the config.
+    /// True if the user changed a knob during the run, beyond the changes in the config.
     pub user_changed: bool,
     pub marks: Vec<Mark>,
-    /// Snapshots from before requested changes, oldest first.
+    /// Kept snapshots, oldest first. Each is from before some requested changes.
     pub kept: Vec<Kept>,
 }
 
 impl Changes {
-    /// Restores the state from a file, which is always written after the changes of its boundary.
+    /// Restores the changes of a saved run. A file is always written after the changes at its boundary, so these changes are not repeated.
     pub fn restored(config: &Config, iteration: u32, marks: Vec<Mark>) -> Changes {
         let replayed = config.changes.partition_point(|change| change.iteration <= iteration);
         Changes { replayed, marks, ..Changes::default() }
     }
 
-    /// Returns true if the config's changes or requested changes are due at this boundary.
+    /// Returns true if any change of the config or any requested change is due at this boundary.
     pub fn are_due(&self, config: &Config, iteration: u32) -> bool {
         let next = config.changes.get(self.replayed);
         !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= iteration)
     }
 
-    /// Makes the config's changes that are due. Returns true if a value changed.
+    /// Makes the config's changes that are due. Returns true if the value of a knob changed.
     pub fn replay<R: Room>(&mut self, room: &mut R, config: &Config, progress: &Progress, queue: &mut EventQueue) -> bool {
         let marks = self.marks.len();
         while let Some(Change { knob, value, .. }) =
@@ -54,7 +54,7 @@ impl Changes {
         self.marks.len() > marks
     }
 
-    /// Makes requested changes. Returns the indices of the resulting marks.
+    /// Makes the changes `requested`. Returns the index range of their marks.
     pub fn make<R: Room>(
         &mut self,
         requested: Vec<(String, Value)>,
@@ -69,8 +69,8 @@ impl Changes {
         first..self.marks.len()
     }
 
-    /// Keeps the snapshot `before`, from before the changes with the marks `made`. A snapshot larger than [`MOST_BYTES`] is kept only
-    /// alone, and only if it takes at most a quarter of the free memory.
+    /// Keeps the snapshot `before` of the changes with the marks `made`, and drops the oldest snapshots if the limits are exceeded. If a
+    /// snapshot exceeds [`MOST_BYTES`], it is kept alone, and only if it fits into a quarter of the free memory.
     pub fn keep(&mut self, made: Range<usize>, before: Snapshot, free_bytes: u64) {
         self.kept.push((made, before));
         let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();
@@ -80,7 +80,7 @@ impl Changes {
         }
     }
 
-    /// Takes over the snapshots of another run whose marks this run has too.
+    /// Takes the snapshots of another run, if this run has the marks of their changes as well.
     pub fn take_kept(&mut self, other: &mut Changes) {
         self.kept = std::mem::take(&mut other.kept);
         self.kept.retain(|(made, _)| self.marks.get(made.clone()) == other.marks.get(made.clone()));
@@ -97,27 +97,26 @@ impl Changes {
                 return true;
             }
             Ok(_) => {}
-            // The request was checked, but in combination with another change it may be invalid.
+            // Each request was checked, but two changes together may be invalid.
             Err(error) => queue.notice(Level::Warning, &error.what(), &error.next_step()),
         }
         false
     }
 
-    /// The config with the live changes made so far and the config's changes that are still due.
+    /// Returns the config with the live changes made so far, and with the config's changes that are still due.
     pub fn config_now(&self, config: &Config) -> Config {
         let change = |mark: &Mark| Change { iteration: mark.progress.iteration, knob: mark.knob.clone(), value: mark.to.clone() };
         let ahead = config.changes[self.replayed..].iter().cloned();
         Config { changes: self.marks.iter().map(change).chain(ahead).collect(), ..config.clone() }
     }
 
-    /// The config with the changes requested during this iteration, which take effect at its end.
+    /// Returns the config with the changes that the user requested during this iteration. They take effect at the end of the iteration.
     pub fn config_with_pending<R: Room>(&self, config: &Config, iteration: u32, host: Host) -> Config {
         let mut with = config.clone();
         let pending = self.pending.iter();
         with.changes.extend(pending.map(|(knob, value)| Change { iteration: iteration + 1, knob: knob.clone(), value: value.clone() }));
         with.changes.sort_by_key(|change| change.iteration);
-        // Changes that are invalid in combination are left out, so that the file can be read; the run refuses them at the
-        // boundary.
+        // Changes that are invalid together are left out, so that the file can be read. The run refuses them at the boundary.
         if !self.pending.is_empty() && check_changes::<R>(&with, host).is_ok() { with } else { config.clone() }
     }
 }

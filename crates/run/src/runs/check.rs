@@ -6,7 +6,7 @@ use crate::room::{Room, Setup};
 use crate::version::check_version;
 use crate::{Host, RunError};
 
-/// Checks the config; returns its variant.
+/// Checks the config and returns its variant.
 pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> {
     check_version(config.version)?;
     let schema = R::SCHEMA;
@@ -31,7 +31,7 @@ pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> 
 
 fn fits<R: Room>(setup: Setup, host: Host) -> Result<(), RunError> {
     R::check(setup)?;
-    // Memory is estimated before anything is allocated.
+    // The estimate of the memory comes before any allocation.
     let (needs, has_mb) = (bytes::<R>(setup)?, host.memory_bytes >> 20);
     if needs > host.memory_bytes {
         return Err(match setup.data {
@@ -62,7 +62,7 @@ pub fn check_changes<R: Room>(config: &Config, host: Host) -> Result<(), RunErro
     Ok(())
 }
 
-/// Estimated upper bound of the bytes that a run allocates, including its user data.
+/// Returns an estimated upper bound of the bytes that a run allocates, including its user data.
 pub fn bytes<R: Room>(setup: Setup) -> Result<u64, RunError> {
     Ok(R::bytes(setup)?.saturating_add(setup.data.map_or(0, |data| data.bytes)))
 }

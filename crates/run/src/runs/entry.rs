@@ -1,4 +1,4 @@
-//! Adapter from a [`Room`] to an entry in the list of rooms.
+//! Entry of a [`Room`] in the list of rooms.
 
 use super::check::{bytes, check};
 use super::{AnyRoom, AnyRun, Run};
@@ -9,7 +9,7 @@ use crate::{Host, RunError, shared};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The room `R`, without a value, as an entry in the list of rooms.
+/// Entry of the room `R` in the list of rooms. It contains no value of type `R`.
 pub struct Entry<R>(PhantomData<fn() -> R>);
 
 impl<R> Entry<R> {

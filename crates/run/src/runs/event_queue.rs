@@ -1,4 +1,4 @@
-//! Events of a run that were not delivered yet.
+//! Events of a run that the shell has not received yet.
 
 use crate::RunError;
 use crate::protocol::{Device, Event, Level};
@@ -21,7 +21,7 @@ impl EventQueue {
         self.0.splice(0..0, before.take());
     }
 
-    /// Emits a notice. Both texts begin with a capital letter and end with a full stop.
+    /// Emits a notice. Capitalizes both texts and ends them with a full stop.
     pub fn notice(&mut self, level: Level, text: &str, next_step: &str) {
         let (text, next_step) = (sentence(text), sentence(next_step));
         self.push(Event::Notice { level, text, next_step });

@@ -13,12 +13,13 @@ use crate::{RunError, shared};
 use learn::{Fault, Learner, Machine};
 use std::ops::Range;
 
-/// Number of unanswered polls of another machine after which a save stops waiting. A native poll takes milliseconds.
+/// Maximum number of consecutive polls without an answer from another machine. After that, a save stops waiting. A native poll takes
+/// milliseconds.
 const MAX_POLLS: u32 = 4096;
 
 impl<R: Room> Run<R> {
-    /// Replaces this run after a reset or a restore. Keeps undelivered events, the clock, the device and the running state.
-    /// Returns the previous room.
+    /// Replaces this run by `other` after a reset or a restore. The undelivered events, the clock, the device and the running state are
+    /// kept. Returns the previous room.
     fn replace_with(&mut self, mut other: Self) -> R {
         other.queue.follow(&mut self.queue);
         other.set_clock(self.clock.now);
@@ -27,14 +28,15 @@ impl<R: Room> Run<R> {
         std::mem::replace(self, other).room
     }
 
-    /// Returns true if the run is paused. For a requested save or a requested change, a paused run first completes a short iteration.
+    /// Returns true if the run is paused and has nothing to complete. For a requested save or a requested change, a paused run first
+    /// completes a short iteration.
     fn is_paused(&self) -> bool {
         let change_waits = !self.changes.pending.is_empty() && !self.is_preparing() && self.saves().is_none();
         !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits
     }
 
-    /// Runs a slice of the learner, of its tests or of the device choice. Returns false if the run is paused and has no test to
-    /// end.
+    /// Runs one slice of the learner, of a test or of the choice of a device. Returns false if the run is paused and has no test to
+    /// complete.
     fn advance_training(&mut self, now_s: f64) -> bool {
         self.waiting = false;
         let paused = self.is_paused();
@@ -46,14 +48,15 @@ impl<R: Room> Run<R> {
             self.devices.pause();
             return false;
         }
-        // On the CPU a test runs before training; with another machine it runs while that machine works. A short test
-        // also ends during a pause.
+        // On the CPU, a test runs before training continues. With another machine, a test runs while that machine works. A short test also
+        // runs to its end during a pause.
         if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
             self.clock.take(now_s);
             self.advance_test();
             return true;
         }
-        // Until the digest of a link is reached, the automatic choice stays on the CPU, which can reproduce it.
+        // The automatic choice stays on the CPU until the run reaches the iteration of a link's digest, because only the CPU can reproduce
+        // the digest.
         let bound = self.digests.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
         if self.is_at_boundary() && !bound {
             match self.devices.settle(self.room.offload(), now_s) {
@@ -64,7 +67,7 @@ impl<R: Room> Run<R> {
                     return true;
                 }
                 Settled::Now(device, fault) => {
-                    // Preparation on a machine does not count as training time.
+                    // The time in which a machine prepares does not count as training.
                     self.clock.rest();
                     self.queue.device(device, fault.as_ref());
                 }
@@ -90,7 +93,7 @@ impl<R: Room> AnyRun for Run<R> {
             }
             Command::Step => {
                 self.set_running(false);
-                // Within an iteration, a step is the rest of that iteration.
+                // Within an iteration, a step runs the rest of that iteration.
                 self.finish_iteration = true;
             }
             Command::Reset { config } => {
@@ -101,7 +104,7 @@ impl<R: Room> AnyRun for Run<R> {
                 self.room.follow(before);
             }
             Command::SetKnob { name, value } => {
-                // The change is checked now, so that the caller receives the error; it takes effect at the boundary.
+                // The change takes effect at the boundary. It is checked now, so that the caller receives the error.
                 check_live(&R::knobs(self.variant.id), &name, &value)?;
                 self.room.may_change(&name, &value)?;
                 self.changes.pending.push((name, value));
@@ -137,7 +140,7 @@ impl<R: Room> AnyRun for Run<R> {
             return self.advance_training(now_s);
         }
         self.push_room_events();
-        // Remaining work of a paused run, such as a short test, can wait.
+        // A paused run does nothing else during a background task; a short test can wait.
         if !self.is_paused() {
             self.advance_training(now_s);
         }
@@ -180,7 +183,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
-        // Saving never waits for remote workers; missing pieces are computed locally.
+        // A save does not wait for remote workers. This process computes the missing pieces.
         let shared = self.sharing().is_some_and(|sharing| {
             let shared = sharing.is_shared();
             sharing.share(false);
@@ -219,8 +222,8 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // Short iterations are completed first. On another machine an iteration must be completed; on the CPU it can stop
-        // within.
+        // A short iteration is completed first. A long iteration on the CPU can stop before its end; on another machine, it must be
+        // completed.
         let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
         if !is_long {
             return None;
@@ -238,7 +241,7 @@ impl<R: Room> AnyRun for Run<R> {
         if shared && self.is_offloaded() {
             return Err(RunError::Offloaded);
         }
-        // A sharing learner offloads nothing to a GPU, so previous probes are discarded and the device is chosen again.
+        // A sharing learner offloads nothing to a GPU. So probes in progress are discarded and the device is chosen again.
         let wish = self.devices.wished();
         self.devices.wish(self.room.offload().ok(), wish);
         self.sharing().ok_or(RunError::NotShared)?.share(shared);
@@ -266,7 +269,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn wants_machine(&mut self) -> bool {
-        // Before the learner exists, it may still be able to use a GPU.
+        // Before the learner exists, it is not known whether it can use a GPU.
         self.devices.wanted() && (self.is_preparing() || self.offload().is_some())
     }
 
@@ -296,7 +299,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn expect(&mut self, digest: Digest) {
-        // A digest of a past iteration is never compared.
+        // The run never reaches a past iteration again, so a digest of it would never be compared.
         if digest.iteration > self.iteration() {
             self.digests.expected = Some(digest);
         }

@@ -1,4 +1,4 @@
-//! The metrics row of an iteration, in the order of its room's columns.
+//! Conversion of an iteration to its metrics row, in the order of the room's columns.
 
 use crate::history::Spent;
 use crate::protocol::{Column, Progress, Row};
@@ -28,7 +28,7 @@ fn metrics(schema: &Schema, iteration: &Iteration, before: &Progress, progress: 
     schema.metrics.iter().zip(metrics).map(value).collect()
 }
 
-/// Share of each part in the iteration's time, in the order of the schema.
+/// Returns the share of each part of time in the iteration's time, in the order of the schema.
 fn shares(schema: &Schema, iteration: &Iteration, Spent { round_s, tests_s }: Spent) -> impl Iterator<Item = Option<f64>> {
     let parts_s = in_order(schema.id, schema.parts.iter().map(|part| part.name), &iteration.parts_s);
     let known: f64 = iteration.parts_s.iter().map(|(_, part_s)| part_s).sum();

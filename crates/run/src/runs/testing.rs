@@ -1,4 +1,4 @@
-//! Tests of a run and their confirmations.
+//! Tests and confirmations of a run.
 
 use super::event_queue::EventQueue;
 use crate::protocol::{Confirmation, Event, Goal, Level, Progress, Row};
@@ -6,9 +6,9 @@ use crate::room::Room;
 use crate::schema::{Schema, goal_of};
 use math::Rng;
 
-/// Number of tests above which every second test is dropped.
+/// Maximum number of tests. When it is exceeded, every second test is dropped.
 const MAX_TESTS: usize = 2048;
-/// Random stream used by confirmations only.
+/// Random stream that only confirmations use.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
 
 #[derive(Default)]
@@ -19,33 +19,33 @@ pub(super) struct Tests {
     pub attempts: u32,
 }
 
-/// A test in progress, with the progress at its beginning.
+/// A test in progress. `progress` is the run's progress at its beginning.
 struct Testing {
     progress: Progress,
-    /// The test is a confirmation.
+    /// True if the test is a confirmation.
     confirms: bool,
 }
 
 impl Tests {
-    /// Restores tests from a file. Files without `attempts` predate confirmations; their `solved` refers to a single test and
-    /// is dropped.
+    /// Restores the tests of a saved run. A file without `attempts` is from a version without confirmations. A single test decided about
+    /// its `solved`, so this value is dropped.
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
         Tests { rows, under_way: None, solved, attempts }
     }
 
-    /// `Some(true)` for a confirmation in progress, `Some(false)` for another test, `None` for no test.
+    /// Returns `Some(true)` for a confirmation in progress, `Some(false)` for another test in progress, and `None` without a test.
     pub fn under_way(&self) -> Option<bool> {
         self.under_way.as_ref().map(|testing| testing.confirms)
     }
 
-    /// Returns true if the end of the iteration waits for the test. A confirmation is long and continues during the next
-    /// iteration.
+    /// Returns true if a test delays the end of the iteration. A confirmation is long, so it does not delay the iteration.
     pub fn holds_back(&self) -> bool {
         self.under_way() == Some(false)
     }
 
-    /// Begins a test of a run with this seed. Returns false if a confirmation was requested but the test confirms itself.
+    /// Begins a test or a confirmation. `seed` is the seed of the run. Returns false if a confirmation was requested but the room's tests
+    /// need none.
     pub fn begin<R: Room>(&mut self, room: &mut R, progress: Progress, seed: u32, confirms: bool) -> bool {
         if confirms {
             let seed = Rng::new(seed, CONFIRMATIONS).block([progress.iteration, 0, 0, 0])[0];
@@ -59,7 +59,7 @@ impl Tests {
         true
     }
 
-    /// Runs one slice of the test; at its end returns the row and whether it is a confirmation.
+    /// Runs one slice of the test in progress. At its end, returns the row and true if the test was a confirmation.
     pub fn advance<R: Room>(&mut self, room: &mut R, queue: &mut EventQueue) -> Option<(Row, bool)> {
         let Testing { progress, confirms } = self.under_way.take()?;
         match room.advance_test() {
@@ -73,14 +73,14 @@ impl Tests {
         None
     }
 
-    /// Records a test. Returns true if it reaches the goal and needs a confirmation.
+    /// Records a test. Returns true if the test reaches the goal and a confirmation is needed.
     pub fn take(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, queue: &mut EventQueue) -> bool {
         self.rows.push(row.clone());
         queue.push(Event::Test(row.clone()));
         self.solved.is_none() && goal_of(schema, goal, &row.values).is_some_and(|(_, _, reached)| reached)
     }
 
-    /// Records a confirmation: the run is solved, or the number of failed attempts grows.
+    /// Records a confirmation. If it reaches the goal, the run is solved; otherwise the number of failed confirmations grows.
     pub fn take_confirmation(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, queue: &mut EventQueue) {
         let Some((value, goal, confirmed)) = goal_of(schema, goal, &row.values) else { return };
         let progress = row.progress.clone();
@@ -93,7 +93,7 @@ impl Tests {
         }
     }
 
-    /// Drops rows if there are more than [`MAX_TESTS`].
+    /// Drops every second test if there are more than [`MAX_TESTS`].
     pub fn thin(&mut self) {
         if self.rows.len() > MAX_TESTS {
             thin(&mut self.rows, self.solved.as_ref());
@@ -101,7 +101,8 @@ impl Tests {
     }
 }
 
-/// Drops every second test, except the newest test and the test that solved the run: shells read the time of the solution from that test.
+/// Drops every second test. The newest test and the test that solved the run are kept. Shells read the time of the solution from the
+/// latter.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
     let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);

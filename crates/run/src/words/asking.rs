@@ -1,4 +1,4 @@
-//! Answers to questions about the model, computed with copies of its weights.
+//! Answers to questions about the model. They are computed with copies of the model's weights.
 
 use super::knobs::Settings;
 use super::phase::Learning;
@@ -12,21 +12,21 @@ use learn::{Learner, WorkedOn};
 use math::ops;
 use worlds::words::Tokenizer;
 
-/// Maximum number of tokens of a generated text.
+/// Maximum number of tokens in a generated text.
 const LONGEST: u32 = 100_000;
-/// Maximum number of tokens generated per call.
+/// Maximum number of tokens that a call generates.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Number of iterations, and number of steps if the CPU trains; together they identify weights. For another machine the second is
-/// `None`, because a step counts when it begins, but its weights arrive at the end of the iteration.
+/// Version of weights: the number of iterations and, if the CPU trains, the number of steps. On another machine, a step counts when it
+/// begins, but its weights arrive only at the end of the iteration. So the number of steps is `None` there.
 type WeightsVersion = (u64, Option<u64>);
 
-/// Cached state for questions.
+/// Cached readers and the text in progress.
 #[derive(Default)]
 pub struct Answers {
-    /// Reader of the weights, with their version.
+    /// Reader for questions, after the version of its weights.
     reader: Option<(WeightsVersion, Reader)>,
-    /// The text in progress, after the number of iterations of its weights.
+    /// Text in progress, after the number of iterations of its weights.
     written: Option<(u32, Written)>,
 }
 
@@ -55,7 +55,7 @@ fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
     tokens.iter().map(|&id| TokenView { id, text: tokenizer.token_text(id) }).collect()
 }
 
-/// Tokens of a text; an error if the text is longer than the context.
+/// Returns the tokens of a text. An empty text, or a text longer than the context, is an error.
 fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
     let tokens = tokenizer.encode(text).map_err(RunError::below)?;
     if tokens.is_empty() {
@@ -137,7 +137,7 @@ impl Answers {
         })
     }
 
-    /// A reader of the present weights.
+    /// Returns a reader of the present weights. It is created by `fresh` only if the weights have changed.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
         let version = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));

@@ -14,14 +14,14 @@ choices! {
         F32 = "f32", "32 bits";
         Bf16 = "bf16", "bf16";
         Amx = "amx", "bf16 by AMX tiles";
-        /// For GPUs; the CPU computes in f32.
+        /// Half precision on a GPU. The CPU computes in f32.
         F16 = "f16", "f16";
     }
 }
 
 settings! {
-    /// Settings of a run. The default is a small LLaMA-style character model with small batches, because the number of steps
-    /// limits training more than gradient noise does.
+    /// Settings of a run. The default is a small LLaMA-style character model. Its batches are small, because the number of steps limits
+    /// training more than the gradient noise does.
     pub struct Settings {
         nest config: Config = Config::default();
         live temperature: f32 = 0.8, [linear(0.0, 5.0), "Temperature of the samples", "",
@@ -47,13 +47,13 @@ settings! {
 }
 
 impl Settings {
-    /// Configuration of the learner for a vocabulary of `vocab` tokens.
+    /// Returns the configuration of the learner for a vocabulary of `vocab` tokens.
     pub fn learner(&self, vocab: usize) -> Config {
         let half = self.precision == Precision::F16;
         Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
     }
 
-    /// Instruction set that the run computes with if the host's set is `host`.
+    /// Returns the instruction set of the run's computations on a host with the instruction set `host`.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {
             Precision::F32 | Precision::F16 => host,
@@ -62,7 +62,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error if the CPU does not support the precision.
+    /// Returns an error if the CPU does not support the chosen precision.
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
         let isa = self.isa(host);
         let (products, needs, instead) = match self.precision {
@@ -82,7 +82,7 @@ impl Settings {
 
 const PRESETS: [&str; 5] = ["char", "text", "d256", "d384", "d512"];
 
-/// Returns the preset with this name, or the default.
+/// Returns the preset with this name, or the default preset.
 pub fn preset(id: &str) -> Settings {
     match id {
         "text" => own_text(),
@@ -93,7 +93,8 @@ pub fn preset(id: &str) -> Settings {
     }
 }
 
-/// Preset of a larger model. It has the architecture of GPT-2, which needs more than twice as many tokens as LLaMA's to learn the stories.
+/// Returns the preset of a larger model with GPT-2's architecture. To learn the stories, it needs more than twice as many tokens as an
+/// architecture like LLaMA's.
 fn byte_pairs(width: usize, heads: usize) -> Settings {
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { width, layers: 6, heads, context: 128, norm, positions, mlp, bias: true, ..Shape::default() };
@@ -102,12 +103,12 @@ fn byte_pairs(width: usize, heads: usize) -> Settings {
     Settings { config, tokenizer: TokenizerKind::Bpe, characters: 8_000_000, sample: 64, ..Settings::default() }
 }
 
-/// Preset for any text. Byte pairs can represent every character, and a small vocabulary can be learned from a short text. The model has
-/// LLaMA's components, and dropout, because training reads a user's text many times.
+/// Returns the preset for a user's text. Byte pairs can represent every character, and a small vocabulary can be learned from a short text.
+/// The architecture is like LLaMA's. Dropout is on, because training reads the text many times.
 fn own_text() -> Settings {
     let shape = Shape { width: 192, heads: 6, context: 128, ..Shape::default() };
     let config = Config { shape, dropout: 0.1, batch: 16, micro: 4, steps: 8, decay_steps: 3000, ..Config::default() };
-    // An empty prompt makes samples continue the beginning of the validation text.
+    // With an empty prompt, samples continue the beginning of the validation text.
     Settings { config, tokenizer: TokenizerKind::Bpe, vocab: 2048, prompt: String::new(), ..Settings::default() }
 }
 

@@ -29,7 +29,7 @@ impl Phase {
         Phase::Learning(Box::new(Learning { prepared, learner, validation }))
     }
 
-    /// The learner with its text; `None` until the text is prepared.
+    /// Returns the learner with its text; `None` until the text is prepared.
     pub fn learning(&self) -> Option<&Learning> {
         match self {
             Phase::Learning(learning) => Some(learning),
@@ -45,18 +45,18 @@ impl Phase {
     }
 }
 
-/// Seconds spent on the preparation.
+/// Time spent on the preparation.
 #[derive(Default)]
 pub struct Spent {
-    /// Total of all parts of the preparation, which the first iteration reports.
+    /// Seconds spent on all parts of the preparation. The first iteration reports them.
     pub all_s: f64,
-    /// Value of `all_s` when the present part of the preparation began.
+    /// Value of `all_s` at the beginning of the present part of the preparation.
     parts_before_s: f64,
 }
 
 impl Spent {
-    /// Adds a slice of the preparation, with the progress before and after it. Returns the progress with an estimate of the remaining time,
-    /// if it is due for a report.
+    /// Adds the time of a slice of the preparation; `before` and `now` are the progress before and after the slice. If a report is due,
+    /// returns the progress with an estimate of the remaining time.
     pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
         self.all_s += seconds;
         if now.part != before.part {

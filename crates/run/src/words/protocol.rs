@@ -1,6 +1,7 @@
-//! Plain data that only the words room exchanges: the model and its text, the model's predictions for a text, and texts that it writes.
-//! Questions do not affect training. They are answered with the weights of the newest step; a text in progress is completed with the
-//! weights that were present when it began. This file contains no behaviour.
+//! Plain data that only the words room exchanges: the model and its text, the model's predictions for a text, and texts that the model
+//! writes. The surprise at a token is the negative logarithm of the token's predicted probability. Questions do not affect training. They
+//! are answered with the weights of the newest step. A text in progress is completed with the weights that were present at its beginning.
+//! This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
@@ -8,42 +9,43 @@ use learn::choices;
 use serde::{Deserialize, Serialize};
 
 crate::questions! {
-    /// The model, its text, and the remaining preparation. Other questions give an error until the preparation is complete.
+    /// Returns the model, its text, and the progress of the preparation. Until the preparation is complete, most other questions give an
+    /// error.
     About {} -> AboutView,
-    /// Samples so far, oldest first. In a long run, every second sample is dropped repeatedly.
+    /// Returns the samples so far, oldest first. In a long run, some of them are dropped.
     Samples {} -> Vec<Sample>,
-    /// Tokens of a text. Characters that the tokenizer cannot represent give an error that names them.
+    /// Returns the tokens of a text. A character that the tokenizer cannot represent gives an error that names it.
     Tokens { text: String } -> Vec<TokenView>,
-    /// The model's predictions for a text: the surprise at each token, and up to `next` likely tokens after each token. An empty text, or a
-    /// text longer than the context, gives an error.
+    /// Returns the model's predictions for a text: the surprise at each token, and at most `next` likely tokens after each token. An empty
+    /// text, or a text longer than the context, gives an error.
     Read { text: String, next: u32 } -> ReadView,
-    /// Attention weights between the tokens of a text, for one head of one layer.
+    /// Returns the attention weights between the tokens of a text, in one head of one layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
-    /// Prompt of the samples: the setting, or the beginning of the validation text if the setting is empty or the tokenizer cannot
-    /// represent it.
+    /// Returns the prompt of the samples. It is the knob `prompt`, or the beginning of the validation text if the knob is empty or the
+    /// tokenizer cannot represent it.
     Prompt {} -> String,
-    /// Begins a text after `prompt`, or after the prompt of the samples if `prompt` is null. Ends any other text in progress.
-    /// [`Question::Continue`] returns the tokens.
+    /// Begins a text after `prompt`; null means the prompt of the samples. Ends any other text in progress. [`Question::Continue`] returns
+    /// the tokens of the text.
     Generate { prompt: Option<String>, sampling: Sampling, most: u32, stop: String } -> GenerationView,
-    /// Continues the text by at most `tokens` tokens.
+    /// Continues the text in progress by at most `tokens` tokens.
     Continue { tokens: u32 } -> GenerationView,
     /// Ends the text in progress.
     Stop {} -> GenerationView,
 }
 
 plain_data! {
-    /// Events of this room, in [`crate::protocol::Event::Room`].
+    /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// Progress of the preparation, before the first step.
+        /// The preparation of the text has made progress. No step has been made yet.
         Preparing(Preparing),
-        /// The preparation is complete and training begins.
+        /// The preparation is complete, and training begins.
         Ready(Box<AboutView>),
-        /// Text that the model wrote after the same prompt, at each test.
+        /// A test has written a sample. All samples continue the same prompt, unless the knob `prompt` changes.
         Sample(Sample),
     }
 
-    /// Description of a variant, in [`crate::protocol::Variant::about`].
+    /// Description of a variant: the value of [`crate::protocol::Variant::about`].
     #[derive(Copy)]
     pub struct Preset {
         pub width: u32,
@@ -69,7 +71,7 @@ plain_data! {
     #[derive(Copy)]
     pub struct Preparing {
         pub part: PreparingPart,
-        /// Completed share of this part, from 0 to 1.
+        /// Share of this part that is complete, from 0 to 1.
         pub done: f32,
         /// Estimated seconds until this part is complete; null before there is an estimate.
         pub left_s: Option<f32>,
@@ -78,20 +80,20 @@ plain_data! {
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum PreparingPart {
-        /// Generating the stories, or reading the user's text.
+        /// Generation of the stories, or a check of the user's text.
         Text,
-        /// Learning the merges of byte-pair encoding.
+        /// Learning of the merges of byte-pair encoding.
         Merges,
-        /// Converting the text to tokens.
+        /// Conversion of the text to tokens.
         Tokens,
     }
 
     pub struct AboutView {
-        /// Progress of the preparation; null once it is complete.
+        /// Progress of the preparation; null after its end.
         pub preparing: Option<Preparing>,
-        /// The model; null until the preparation is complete.
+        /// Description of the model; null until the preparation is complete.
         pub model: Option<ModelView>,
-        /// The text; null until the preparation is complete.
+        /// Description of the text; null until the preparation is complete.
         pub corpus: Option<CorpusView>,
     }
 
@@ -100,20 +102,20 @@ plain_data! {
         pub width: u32,
         pub layers: u32,
         pub heads: u32,
-        /// Number of tokens that the model sees at once.
+        /// Maximum number of tokens that a prediction depends on.
         pub context: u32,
         /// Number of trained parameters.
         pub parameters: u32,
-        /// Number of parameters that embed tokens and positions.
+        /// Number of trained parameters that embed tokens and positions.
         pub embeddings: u32,
-        /// Floating-point operations per token in training (forward and backward), in matrix products and attention.
+        /// Floating-point operations in the forward and backward pass per training token, counted for matrix products and attention.
         pub flops_per_token: f64,
-        /// Tensors as stored in a checkpoint.
+        /// Tensors of the model, as a checkpoint contains them.
         pub tensors: Vec<TensorView>,
     }
 
     pub struct TensorView {
-        /// Name, for example `transformer.h.0.attn.c_attn.weight`.
+        /// Name of the tensor, for example `transformer.h.0.attn.c_attn.weight`.
         pub name: String,
         pub shape: Vec<u32>,
     }
@@ -121,7 +123,7 @@ plain_data! {
     pub struct CorpusView {
         /// Name of the user's text, or `story grammar`.
         pub name: String,
-        /// The text was provided by the user.
+        /// True if the user provided the text.
         pub own: bool,
         pub characters: f64,
         pub tokens: f64,
@@ -131,21 +133,21 @@ plain_data! {
         pub validation_tokens: f64,
         pub tokenizer: TokenizerKind,
         pub vocabulary: u32,
-        /// Characters per token of the validation text.
+        /// Mean number of characters per token of the text.
         pub characters_per_token: f64,
-        /// Entropy of the grammar in nats per character, given all previous text; null for a user's text.
+        /// Entropy of the grammar in nats per character, if all previous text is known; null for a user's text.
         pub entropy: Option<f64>,
-        /// Entropy floor of the grammar on the validation text with this context, in nats per token; null for a user's text, and before the
-        /// first test. For characters it bounds the mean loss; for byte pairs it is an estimate.
+        /// Entropy floor of the grammar on the validation text, in nats per token, if only the context is known. For characters, no model
+        /// has a lower mean loss; for byte pairs, the floor is an estimate. Null for a user's text and before the first test.
         pub floor: Option<f64>,
-        /// Beginning of the text.
+        /// Excerpt from the beginning of the text.
         pub excerpt: String,
     }
 
-    /// Text written after the prompt at a test.
+    /// Text that the model wrote after the prompt during a test.
     pub struct Sample {
         pub iteration: u32,
-        /// Number of tokens trained on before the test.
+        /// Number of training tokens before the test.
         pub tokens: f64,
         pub val_loss: f64,
         pub prompt: String,
@@ -154,23 +156,23 @@ plain_data! {
 
     pub struct TokenView {
         pub id: u32,
-        /// Text of the token; bytes that are not valid text appear as numbers, as in `\xE2`.
+        /// Text of the token. Bytes that are not valid text appear as `\xE2`.
         pub text: String,
     }
 
     pub struct ReadView {
-        /// Number of iterations after which the weights were taken.
+        /// Number of iterations at which the weights were copied.
         pub iteration: u32,
         pub tokens: Vec<TokenView>,
-        /// Surprise at each token in nats, given the tokens before it; null for the first token.
+        /// Surprise at each token in nats, if the tokens before it are known; null for the first token.
         pub surprise: Vec<Option<f32>>,
-        /// Entropy of the prediction after each token, in nats.
+        /// Entropy in nats of the predicted distribution of the token after each token.
         pub entropy: Vec<f32>,
-        /// Most likely next tokens after each token, in descending order.
+        /// Most likely next tokens after each token, in descending order of probability.
         pub next: Vec<Vec<NextView>>,
-        /// Mean surprise in nats per token; null for a single token.
+        /// Mean surprise in nats per token; null for a text of a single token.
         pub loss: Option<f32>,
-        /// Mean surprise in bits per character; null for a single token.
+        /// Mean surprise in bits per character; null for a text of a single token.
         pub bits_per_char: Option<f32>,
     }
 
@@ -180,26 +182,28 @@ plain_data! {
         pub probability: f32,
     }
 
-    /// Method for choosing the next token.
+    /// Settings of the random choice of the next token.
     #[derive(Copy)]
     pub struct Sampling {
-        /// Temperature; 0 always takes the most likely token.
+        /// Temperature. At 0, the most likely token is always chosen.
         pub temperature: f32,
-        /// Number of most likely tokens to choose from; 0 for all.
+        /// Number of the most likely tokens that can be chosen; 0 for all tokens.
         pub top_k: u32,
-        /// Least total probability of the most likely tokens to choose from; 1 for all.
+        /// Minimum total probability of the tokens that can be chosen. These are as few of the most likely tokens as possible; 1 means all
+        /// tokens.
         pub top_p: f32,
         pub seed: u32,
     }
 
     pub struct GenerationView {
-        /// Number of iterations after which the weights were taken.
+        /// Number of iterations at which the weights were copied.
         pub iteration: u32,
-        /// Tokens so far, without the prompt.
+        /// Number of tokens so far, without the prompt.
         pub tokens: u32,
-        /// Text so far, without the prompt. Until the text has ended, an incomplete character or stop text at its end is left out.
+        /// Text so far, without the prompt. While the text is in progress, an incomplete character or the beginning of a stop text at its
+        /// end is left out.
         pub text: String,
-        /// Tokens added by this call.
+        /// Tokens that this call added.
         pub added: Vec<Generated>,
         pub ended: Option<Ended>,
     }
@@ -207,7 +211,7 @@ plain_data! {
     pub struct Generated {
         pub id: u32,
         pub text: String,
-        /// Probability by the model, before temperature and cuts.
+        /// Probability that the model gives this token, before temperature, top-k and top-p.
         pub probability: f32,
     }
 
@@ -216,7 +220,7 @@ plain_data! {
     pub enum Ended {
         /// The requested number of tokens was reached.
         Length,
-        /// The stop text appeared; it is left out.
+        /// The stop text appeared. It is removed from the text.
         Stop,
         /// The user ended the text.
         Asked,
@@ -229,7 +233,7 @@ sent_data! {
         pub layer: u32,
         pub head: u32,
         pub tokens: Vec<TokenView>,
-        /// Attention weights as floats, `[from][to]`: a row for each token, with the sum 1, and 0 for later tokens.
+        /// Attention weights as 32-bit floats, in the order `[from][to]`. The row of a token has the sum 1, and 0 for all later tokens.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub weights: Vec<f32>,

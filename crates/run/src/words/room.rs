@@ -1,5 +1,5 @@
-//! The words room: a text becomes tokens, and a transformer learns them. Questions are answered with copies of the weights and
-//! do not affect training.
+//! The words room: a text is converted to tokens, and a transformer learns to predict them. Questions are answered with copies of the
+//! weights and do not affect training.
 
 use super::asking::{self, Answers};
 use super::knobs::{self, Settings};
@@ -27,7 +27,7 @@ pub struct Words {
     seed: u32,
     isa: Isa,
     phase: Phase,
-    /// The test in progress, or the error that prevented it; `None` without a test.
+    /// Test in progress, or the error that prevented its beginning; `None` without a test.
     test: Option<Result<Test, RunError>>,
     telling: Telling,
     answers: Answers,
@@ -35,7 +35,7 @@ pub struct Words {
     spent: Spent,
 }
 
-/// Saved data besides the tensors.
+/// Saved data that are not tensors.
 #[derive(Serialize, Deserialize)]
 struct Notes {
     tokenizer: serde_json::Value,
@@ -103,7 +103,7 @@ impl Room for Words {
         let (vocab, text) = bounds(&settings, setup);
         let config = settings.learner(vocab);
         let learner = Pretrainer::bytes(&config).map_err(RunError::below)?;
-        // There may be three readers: for the test, for questions and for the text in progress.
+        // At most three readers exist: for the test, for questions and for the text in progress.
         Ok(learner + text + 3 * Reader::bytes(&config.shape))
     }
 
@@ -118,7 +118,7 @@ impl Room for Words {
         let notes =
             Notes::deserialize(saved.notes).map_err(|error| RunError::damaged(format!("its notes have no valid tokenizer: {error}")))?;
         let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
-        // The memory estimate assumes at most this number of tokens.
+        // The estimate of the memory assumes at most this number of tokens.
         let (found, (most, _)) = (tokenizer.vocab(), bounds(&settings, setup));
         if found > most {
             let why = format!("its tokenizer has {found} tokens, but its settings allow at most {most}");
@@ -158,7 +158,7 @@ impl Room for Words {
         self.phase.learning_mut().map(|learning| &mut learning.learner)
     }
 
-    /// Runs a slice of the preparation. The last slice creates the learner.
+    /// Runs one slice of the preparation. The last slice creates the learner.
     fn prepare(&mut self) {
         let Phase::Preparing(preparation) = &mut self.phase else { return };
         let (began, before) = ((self.clock)(), preparation.progress());
@@ -210,7 +210,7 @@ impl Room for Words {
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
-        // Tests are frequent at first and then become rarer.
+        // Early tests are frequent. Later the gap is a quarter of the iterations so far, at most 32.
         let last = tests.last().map_or(0, |test| test.progress.iteration);
         self.learner().is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
     }

@@ -1,4 +1,4 @@
-//! Columns of words runs, with their labels.
+//! Columns of the words room's runs, with their labels.
 
 use crate::protocol::TimePart;
 use crate::room::Schema;

@@ -3,10 +3,10 @@
 use super::protocol::{PreparingPart, RoomEvent, Sample};
 use crate::plain_data::json;
 
-/// Maximum number of samples; when it is exceeded, every second sample is dropped.
+/// Maximum number of samples. When it is exceeded, every second sample is dropped.
 const MOST_SAMPLES: usize = 64;
 
-/// Samples so far, and events to deliver after the next slice.
+/// Samples so far, and events that the shell has not received yet.
 #[derive(Default)]
 pub struct Telling {
     pub samples: Vec<Sample>,
@@ -19,7 +19,7 @@ impl Telling {
     }
 
     pub fn keep(&mut self, sample: Sample) {
-        // Repeating the test of an iteration gives the same sample.
+        // A repeated test of the same iteration writes the same sample again.
         if self.samples.last().is_some_and(|last| last.iteration == sample.iteration) {
             return;
         }
@@ -31,7 +31,7 @@ impl Telling {
         self.events.push(RoomEvent::Sample(sample));
     }
 
-    /// Returns the events as plain data and as sentences.
+    /// Returns the events since the previous call, as plain data and as sentences.
     pub fn take(&mut self) -> Vec<(serde_json::Value, String)> {
         let tell = |event: RoomEvent| {
             let text = event.text();
@@ -42,7 +42,7 @@ impl Telling {
 }
 
 impl RoomEvent {
-    /// The event as a sentence.
+    /// Returns the event as a sentence.
     fn text(&self) -> String {
         match self {
             RoomEvent::Preparing(preparing) => {

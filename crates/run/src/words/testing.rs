@@ -1,4 +1,4 @@
-//! The test: the loss on fixed windows, the entropy floor of these windows, and a sample.
+//! Test of the model. It has three results: the loss on fixed windows, the entropy floor of these windows, and a sample.
 
 use super::knobs::Settings;
 use super::phase::Learning;
@@ -15,23 +15,24 @@ use worlds::words::{Tokenizer, WindowPredictors};
 /// Approximate number of multiply-adds in a slice.
 const SLICE: u64 = 200_000_000;
 
-/// A test in progress, with the weights that were present when it began.
+/// A test in progress. It uses the weights that were present at its beginning.
 pub struct Test {
     phase: Phase,
-    /// Iterations and tokens of the tested weights; another machine may train meanwhile.
+    /// Number of iterations and of training tokens of the tested weights. Another machine may train in the meantime.
     at: (u32, f64),
-    /// New text of a confirmation, which writes no sample; `None` for a test, which uses the learner's text.
+    /// New text of a confirmation; `None` for a test, which uses the text of the learner. A confirmation writes no sample.
     fresh: Option<(Prepared, Validation)>,
-    /// Best predictors of the grammar, which compute the entropy floor. `None` if the floor is known, or if the text is a user's.
+    /// Predictors of the grammar for the entropy floor. `None` if the floor is already known, or for a user's text.
     ideal: Option<WindowPredictors<'static>>,
-    /// Sum of the model's loss over the windows so far, in nats.
+    /// Sum in nats of the model's loss over the windows so far.
     nats: f64,
-    /// Sum of the entropy floor over the windows so far, in nats.
+    /// Sum in nats of the entropy floor over the windows so far.
     least: f64,
 }
 
 enum Phase {
-    /// Reader of the weights, number of completed windows, and number of tokens read in the next window.
+    /// Loss of the windows: the reader of the weights, the number of completed windows, and the number of tokens read in the present
+    /// window.
     Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
     Done,
@@ -49,7 +50,8 @@ impl Test {
         Test { phase: Phase::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
-    /// Runs a slice; at the end returns the result and the sample.
+    /// Runs one slice. At the end of the test, returns its values and the sample; the sample is `None` for a confirmation or if samples are
+    /// off.
     pub fn advance(&mut self, learning: &mut Learning, settings: &Settings, seed: u32) -> Option<(ByName<Option<f64>>, Option<Sample>)> {
         let Learning { prepared, validation, .. } = learning;
         let (prepared, validation, most) = match &mut self.fresh {
@@ -108,8 +110,8 @@ impl Test {
     }
 }
 
-/// Prompt of the samples: the setting, or the beginning of the validation text if the setting is empty or the tokenizer cannot represent
-/// it.
+/// Returns the tokens of the samples' prompt. It is the knob `prompt`, or the beginning of the validation text if the knob is empty or the
+/// tokenizer cannot represent it.
 pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     let Prepared { corpus, tokenizer, .. } = prepared;
     let requested = tokenizer.encode(&settings.prompt).unwrap_or_default();
@@ -120,7 +122,7 @@ pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     requested[requested.len().saturating_sub(corpus.context())..].to_vec()
 }
 
-/// Entropy floor of a window in nats, given only the window.
+/// Returns the entropy floor of a window in nats. No text before the window is known.
 fn least(ideal: &WindowPredictors, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
     let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
     let before = tokenizer.token_bytes(window[0]).len() - 1;

@@ -1,5 +1,5 @@
-//! The text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]); the
-//! text is then encoded with the tokens of this vocabulary, and no vocabulary is learned.
+//! Text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]). Then the
+//! vocabulary of this line encodes the text, and no vocabulary is learned.
 
 use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
@@ -9,34 +9,34 @@ use learn::settings::Choice;
 use std::sync::{Arc, OnceLock};
 use worlds::words::{Corpus, Doing, Grammar, Reading, SAMPLE_BYTES, Tokenizer, TokenizerSpec, alphabet, token_bytes};
 
-/// Grammar that generates the default text.
+/// Returns the grammar that generates the default text.
 pub fn grammar() -> &'static Grammar {
     static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
     GRAMMAR.get_or_init(Grammar::new)
 }
 
-/// Approximate number of bytes per slice, over all threads.
+/// Approximate number of bytes that a slice processes, in all threads together.
 const SLICE: usize = 1 << 20;
-/// Size in bytes below which a text is prepared at once, because an error may appear only at its end.
+/// Size in bytes. A shorter text is read completely before the run begins, because an error may appear only at the end of a text.
 const SHORT: usize = 1 << 18;
-/// Maximum length of an excerpt, in characters.
+/// Maximum length of an excerpt in characters.
 const EXCERPT: usize = 600;
 
 /// A text that is being converted to tokens.
 pub struct Preparation {
-    /// Name of the user's text; `None` for the grammar's text.
+    /// Name of the user's text; `None` if the grammar generates the text.
     name: Option<String>,
     phase: Phase,
 }
 
 enum Phase {
-    /// The grammar's text has not been generated yet.
+    /// The grammar has not generated its text yet.
     Unwritten(Box<dyn FnOnce() -> Reading + Send + Sync>),
     Reading(Box<Reading>),
     Done,
 }
 
-/// A text converted to tokens.
+/// A text that was converted to tokens.
 pub struct Prepared {
     pub corpus: Arc<Corpus>,
     pub tokenizer: Tokenizer,
@@ -55,7 +55,7 @@ fn kind(settings: &Settings) -> TokenizerSpec {
 /// Beginning of a vocabulary line.
 const VOCABULARY: &str = "{\"hothouse_vocabulary\":";
 
-/// Encodes a tokenizer as a line, which `export words` writes and a text may begin with.
+/// Encodes a tokenizer as a vocabulary line. `export words` writes this line, and a text may begin with it.
 pub fn vocabulary_line(tokenizer: &serde_json::Value) -> String {
     format!("{VOCABULARY}{tokenizer}}}\n")
 }
@@ -65,7 +65,8 @@ pub fn is_vocabulary(line: &[u8]) -> bool {
     matches!(vocabulary(line), Ok(Some((_, length))) if length == line.len() && line.ends_with(b"\n"))
 }
 
-/// Parses the vocabulary line at the beginning of a text, if there is one; returns its tokenizer and its length.
+/// Parses the vocabulary line at the beginning of a text. Returns its tokenizer and its length in bytes; `None` if the text has no
+/// vocabulary line.
 fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
     if !text.starts_with(VOCABULARY.as_bytes()) {
         return Ok(None);
@@ -80,7 +81,7 @@ fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
     Ok(Some((tokenizer.map_err(|error| refused(error.to_string()))?, line.len())))
 }
 
-/// Splits the user's data into vocabulary and text. A vocabulary of another kind than the setting is an error.
+/// Splits the user's data into vocabulary and text. It is an error if the vocabulary is of another kind than the knob `tokenizer`.
 fn split_vocabulary(settings: &Settings, content: &Arc<Vec<u8>>) -> Result<(Option<Tokenizer>, Arc<Vec<u8>>), RunError> {
     let Some((tokenizer, length)) = vocabulary(content)? else { return Ok((None, content.clone())) };
     let found = kind_of(&tokenizer);
@@ -101,7 +102,8 @@ fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
 }
 
 impl Preparation {
-    /// Begins with the user's text, or without one with the grammar's text. `tokenizer` is used if given. Unusable text is an error.
+    /// Begins the preparation of the user's text, or of the grammar's text if there is no user data. With `tokenizer`, no vocabulary is
+    /// learned. A text that cannot be used is an error.
     pub fn new(settings: &Settings, setup: Setup, tokenizer: Option<Tokenizer>) -> Result<Preparation, RunError> {
         let (context, kind) = (settings.config.shape.context, kind(settings));
         let begin = move |text, tokenizer: Option<Tokenizer>| match tokenizer {
@@ -122,7 +124,8 @@ impl Preparation {
             done = reading.advance(SLICE).map_err(RunError::below)?;
         }
         if done {
-            // Only the end shows whether a text is long enough. A short text is quickly read again.
+            // A text may be too short, which appears only at its end. The reading begins again afterwards, which takes little time for a
+            // short text.
             reading.finish().map_err(RunError::below)?;
             reading = begin(text.clone());
         }
@@ -159,7 +162,7 @@ impl Preparation {
         }
     }
 
-    /// Progress of the preparation; a caller with a clock adds the remaining time.
+    /// Returns the progress of the preparation. A caller with a clock adds the remaining time.
     pub fn progress(&self) -> Preparing {
         let Phase::Reading(reading) = &self.phase else {
             return Preparing { part: PreparingPart::Text, done: 0.0, left_s: None };
@@ -174,14 +177,14 @@ impl Preparation {
     }
 }
 
-/// Upper bounds for the text of a run: number of different tokens, and bytes of its tokens including temporary data.
+/// Returns upper bounds for the text of a run: the number of different tokens, and the bytes of the tokens including temporary data.
 pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
     let length = setup.data.map_or(settings.characters as u64, |data| data.bytes);
     if let Some(Ok(Some((tokenizer, line)))) = setup.content().map(|content| vocabulary(content)) {
         let tokens = length * token_bytes(tokenizer.vocab()) as u64;
         return (tokenizer.vocab().max(2), length + tokens + BPE + 64 * line as u64);
     }
-    // The grammar's text exists beside its tokens until they are complete; byte tokens share its memory.
+    // The grammar's text and its tokens exist at the same time until the tokens are complete. Byte tokens share the memory of the text.
     let written = if setup.data.is_none() { length } else { 0 };
     match settings.tokenizer {
         TokenizerKind::Bytes => (256, written),
@@ -192,20 +195,20 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
                     let (vocab, characters) = alphabet(text);
                     (vocab, characters as u64)
                 }
-                // The text has not been read yet, so this is an assumption that holds for most texts.
+                // The text has not been read yet. This assumption holds for most texts.
                 (_, None) => (256, length),
             };
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)
         }
         TokenizerKind::Bpe => {
-            // A byte-pair token covers at least two bytes, except in tiny vocabularies. Pairs are learned from a part of the text.
+            // A byte-pair token covers at least two bytes, except in tiny vocabularies. The pairs are learned from a part of the text.
             let learning = BPE + 3 * length.min(SAMPLE_BYTES as u64);
             (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)
         }
     }
 }
 
-/// Bytes for the cache of byte-pair encoding.
+/// Size in bytes of the cache of byte-pair encoding.
 const BPE: u64 = 16 << 20;
 
 impl Prepared {
@@ -213,7 +216,8 @@ impl Prepared {
         self.corpus.characters() as f64 / self.corpus.len() as f64
     }
 
-    /// New text of the grammar, encoded with the same tokenizer. About `characters` characters of the text are held out.
+    /// Generates new text of the grammar and encodes it with the same tokenizer. About `characters` characters of the text are for
+    /// validation.
     pub fn fresh(&self, seed: u32, characters: usize) -> Result<Prepared, RunError> {
         let Prepared { corpus, tokenizer, name, .. } = self;
         let text = grammar().text(seed, 10 * characters);

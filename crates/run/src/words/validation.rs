@@ -1,21 +1,21 @@
-//! Validation windows that all tests of a text share, and the columns of a test.
+//! Windows of the validation text that all tests of a text share, and the columns of a test.
 
 use super::text::Prepared;
 use crate::RunError;
 use crate::room::ByName;
 
-/// Approximate number of validation characters; enough that the excess over the floor varies little by chance.
+/// Approximate number of validation characters. It is large enough that chance changes the excess over the floor little.
 const CHARACTERS: f64 = 16_384.0;
 
-/// Data that all tests of a text share.
+/// Windows of a text for its tests, with their sizes and the entropy floor.
 pub struct Validation {
-    /// Start positions of the windows, in tokens.
+    /// Positions of the windows in tokens.
     pub starts: Vec<usize>,
     /// Length of a window in tokens.
     pub context: usize,
-    /// Number of characters of the predicted text in the windows.
+    /// Number of characters that the windows' predicted tokens encode.
     characters: usize,
-    /// Number of bytes of the predicted text in the windows.
+    /// Number of bytes that the windows' predicted tokens encode.
     bytes: usize,
     /// Entropy floor in nats per token; `None` until a test has computed it.
     pub floor: Option<f64>,
@@ -39,7 +39,7 @@ impl Validation {
         }
     }
 
-    /// Creates new text with its windows, for a confirmation.
+    /// Creates new text and its windows, for a confirmation.
     pub fn fresh(prepared: &Prepared, seed: u32) -> Result<(Prepared, Validation), RunError> {
         let prepared = prepared.fresh(seed, 2 * CHARACTERS as usize)?;
         let validation = Validation::new(&prepared);
@@ -50,7 +50,7 @@ impl Validation {
         (self.starts.len() * self.context) as f64
     }
 
-    /// Columns of a test, from the total loss of all windows in nats.
+    /// Returns the values of a test's columns. `nats` is the total loss of all windows in nats.
     pub fn values(&self, nats: f64) -> ByName<Option<f64>> {
         let (loss, floor) = (nats / self.tokens(), self.floor);
         let bits = |count: usize| Some(nats / std::f64::consts::LN_2 / count.max(1) as f64);

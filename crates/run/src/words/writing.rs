@@ -1,4 +1,4 @@
-//! A text that the model writes, up to a number of tokens or a stop text.
+//! A text that the model writes. It ends at a maximum number of tokens or at a stop text.
 
 use super::protocol::{Ended, Generated, GenerationView, Sampling};
 use learn::words::{self, Reader, Writing};
@@ -15,6 +15,8 @@ pub struct Written {
 }
 
 impl Written {
+    /// Begins a text after `prompt`.
+    ///
     /// # Panics
     /// If the prompt is empty or longer than the context.
     pub fn new(reader: Reader, prompt: &[u32], sampling: &Sampling, most: u32, stop: &str) -> Written {
@@ -31,7 +33,7 @@ impl Written {
         }
     }
 
-    /// Continues by at most `tokens` tokens.
+    /// Continues the text by at most `tokens` tokens.
     pub fn advance(&mut self, tokenizer: &Tokenizer, tokens: u32) {
         self.added.clear();
         for _ in 0..tokens {
@@ -44,7 +46,7 @@ impl Written {
             if self.writing.written().len() as u32 == self.most {
                 self.end(Ended::Length);
             }
-            // A new token may complete a stop text that began earlier.
+            // A new token may complete a stop text that began in earlier tokens.
             let stop = Some(&*self.stop).filter(|stop| !stop.is_empty());
             if let Some(at) = stop.and_then(|stop| self.text.find(stop)) {
                 self.text.truncate(at);
@@ -64,7 +66,7 @@ impl Written {
         self.ended
     }
 
-    /// Text so far, without a trailing part that may become the stop text.
+    /// Returns the text so far. If the end of the text may become the stop text, that part is left out.
     pub fn text(&self) -> &str {
         let (text, stop) = (&*self.text, &*self.stop);
         if self.ended.is_some() {

@@ -1,4 +1,5 @@
-//! A new environment needs one file (`puck.rs`) and one line ([`add`]). PPO solves it; checkpoints, pictures and manual control work.
+//! Tests that a new environment needs only one file (`puck.rs`) and one line ([`add`]). PPO solves the environment; checkpoints, pictures
+//! and manual control work.
 
 mod puck;
 
@@ -14,13 +15,13 @@ use serde_json::{Value as Json, json};
 use std::sync::Once;
 use worlds::control::Action;
 
-/// Registers the environment, as an entry of the list in `worlds/src/control/kinds.rs` does.
+/// Registers the environment. An entry in the list of `worlds/src/control/kinds.rs` has the same effect.
 fn add() {
     static ADDED: Once = Once::new();
     ADDED.call_once(|| worlds::control::add(&puck::KIND));
 }
 
-/// A run of the environment with its default settings and 256 environments.
+/// Creates a run of the environment with its default settings and 256 parallel environments.
 fn begin(seed: u32) -> Run<Control> {
     add();
     let knobs = [("envs", 256.0)].map(|(name, value)| (name.to_string(), value.into())).into();
@@ -28,7 +29,7 @@ fn begin(seed: u32) -> Run<Control> {
     Run::new(config, Host::new(Isa::best())).unwrap()
 }
 
-/// Advances the run until `iterations` are complete.
+/// Advances the run until `iterations` iterations are complete.
 fn train(run: &mut dyn AnyRun, iterations: u32) {
     while run.progress().iteration < iterations {
         run.advance(0.0);
@@ -44,7 +45,7 @@ fn ppo_solves_puck_with_general_settings() {
     add();
     assert_eq!(PpoConfig::preset(&puck::KIND), PpoConfig::general());
     let config = PpoConfig { envs: 256, ..PpoConfig::general() };
-    // Some untrained policies score well, so the baseline is the worst of four.
+    // Some untrained policies score well by chance, so the baseline is the worst of four.
     let mut worst = f32::INFINITY;
     for seed in 1..=4 {
         let mut ppo = Ppo::new(&puck::KIND, config.clone(), seed, Isa::best()).unwrap();

@@ -1,12 +1,12 @@
-//! Test environment: keep a puck on ice near the middle.
+//! Test environment, in which an agent keeps a puck on ice near the middle.
 
 use math::Simd;
 use worlds::control::many::{Rules, spread};
 use worlds::control::{Actions, Kind, Moment, Spec, Twin};
 
-/// Change of speed by a push in one step.
+/// Change of the puck's speed by one push, which lasts one step.
 const PUSH: f64 = 0.02;
-/// Largest initial distance from the middle. An episode starts at rest and ends beyond distance 1.
+/// Maximum distance from the middle at the beginning of an episode. The puck is at rest then. An episode ends beyond distance 1.
 const BEGINNING: f64 = 0.5;
 
 static SPEC: Spec = Spec {

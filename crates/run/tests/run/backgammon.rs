@@ -1,4 +1,4 @@
-//! Backgammon only: analyses, a test of many slices, frozen copies of the agent.
+//! Tests of backgammon only: analyses, tests in many slices, and frozen copies of the agent.
 
 use crate::common::*;
 use crate::sessions::Room;
@@ -30,7 +30,7 @@ fn unfold(run: &mut dyn AnyRun, id: &str) -> Vec<Branch> {
     branches
 }
 
-/// Mean equity over the branches one level down the analysis, weighted by their probabilities.
+/// Returns the mean equity of the other player's best replies, weighted by the probabilities of the rolls.
 fn mean_of_replies(run: &mut dyn AnyRun, id: &str) -> f64 {
     unfold(run, id).iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum()
 }
@@ -73,7 +73,8 @@ fn analyses_within_a_round_use_the_weights_before_it() {
     assert_ne!(analyse(&mut *run, &asked).unwrap(), before, "the analysis ignores the completed round");
 }
 
-/// The file of the second round gets the weights of the first. Both tests then measure the same player; only the dice differ.
+/// The file after two rounds gets the weights of the file after one round. Both tests then measure the same player, and only the dice
+/// differ.
 #[test]
 fn each_test_uses_different_dice() {
     let mut run = start(&strong(4));
@@ -103,17 +104,17 @@ fn reset_restarts_training_and_keeps_the_table() {
     assert_eq!(room.0.progress().counts, [0.0; 4]);
     assert!(room.0.running());
     assert_eq!(room.table(), before);
-    // A rejected reset keeps the table too.
+    // A rejected reset keeps the session as well.
     let config = Config { variant: "weak".into(), ..strong(1) };
     room.0.command(Command::Reset { config: Some(config) }).unwrap_err();
     assert_eq!(room.table(), before);
-    // A restored run has its own session, or none.
+    // A restored run keeps the session of its file. Here the file has no session.
     let other = begin(&strong(2)).save().unwrap();
     room.0.command(restored(other)).unwrap();
     assert_eq!(room.session().unwrap(), None);
 }
 
-/// Advances the run until `times` tests are complete; returns these tests.
+/// Advances the run until `times` tests are complete. Returns these tests.
 fn until_tested(run: &mut dyn AnyRun, times: usize) -> Vec<Row> {
     let events = until(run, |events| events.tests().len() >= times);
     events.tests().into_iter().map(timeless_row).collect()
@@ -124,7 +125,7 @@ fn tests_repeat_during_training_and_are_equal_after_resume() {
     let mut whole = start(&strong(5));
     let first = until_tested(&mut *whole, 1).remove(0);
     let file = whole.save().unwrap();
-    // Stops within the second test, after a few of its turns.
+    // The run is saved within the second test, after a few of its slices.
     let mut under_way = None;
     let mut second = Vec::new();
     let (mut still, mut now_s) = (0, 0.0);
@@ -134,7 +135,7 @@ fn tests_repeat_during_training_and_are_equal_after_resume() {
         whole.advance(now_s);
         let tests = Events::drain(&mut *whole);
         second.extend(tests.tests().into_iter().map(timeless_row));
-        // On the CPU the learner does not advance during a test.
+        // On the CPU, the learner does not advance during a test. Three slices without progress at a boundary belong to a test.
         still = if whole.at_boundary() && timeless(&whole.progress()) == timeless(&before) { still + 1 } else { 0 };
         if still == 3 && second.is_empty() {
             under_way = Some(whole.save().unwrap());
@@ -156,7 +157,7 @@ fn tests_repeat_during_training_and_are_equal_after_resume() {
 
     let again = until_tested(&mut *resume(&file), 1).remove(0);
     assert_eq!(again, second);
-    // A run that is saved during a test restarts the test.
+    // A run that was saved during a test begins the test again.
     let mut resumed = resume(&under_way.expect("the test took too few slices"));
     let boards = resumed.progress().counts;
     assert_eq!(until_tested(&mut *resumed, 1), [second]);
@@ -244,7 +245,7 @@ fn invalid_questions_are_rejected() {
     assert!(said(asked(START, Some([2, 1]), PlayerKind::Random, 1)).contains("gives no evaluations"));
     assert!(said(asked(START, Some([2, 1]), frozen_at(3), 1)).contains("minute 3"));
     assert!(said(asked(START, Some([2, 1]), PlayerKind::Now, 1_000_000)).contains("at most"));
-    // All checkers of one side are borne off.
+    // The player on roll has no checkers left, because all of them are borne off.
     let over = Board::new([0; 25], {
         let mut places = [0; 25];
         places[0] = 2;
@@ -254,7 +255,7 @@ fn invalid_questions_are_rejected() {
     .id();
     assert!(said(asked(over.as_str(), None, PlayerKind::Now, 1)).contains("end of a game"));
 
-    // Adds a match id after the position id, as GNU Backgammon copies it.
+    // A match id follows the position id, in the form that GNU Backgammon copies.
     let both = analyse(&mut *run, &asked("4HPwATDgc/ABMA:cAkAAAAAAAAA", None, PlayerKind::Now, 1)).unwrap();
     let outlook = both.outlook.unwrap();
     assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.cube.may_double);
@@ -262,8 +263,8 @@ fn invalid_questions_are_rejected() {
     assert!(standing.jacoby && !standing.bare && standing.length == 0, "{standing:?}");
 }
 
-/// Asserts the order of candidate moves: searched moves come before unsearched ones, each group in descending order of equity. The loss of
-/// a move is the difference of equities at one depth.
+/// Asserts the order of candidates: searched candidates come before unsearched ones, and each group has descending equities. Also asserts
+/// that each loss is a difference of equities of the same depth.
 fn assert_in_order(found: &[Candidate]) {
     let searched = found.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }));
     let compared = |of: &Candidate| !searched || of.depth != Depth::Static;
@@ -299,7 +300,7 @@ fn moves_are_sorted_and_losses_compare_one_depth() {
         }
     }
     assert!(searched > 40 && left_out > 100, "{searched} {left_out}");
-    // The order also holds after a tree search whose policy prefers a move that is not the best.
+    // The order also holds after a tree search, even if its policy prefers a candidate that is not the best.
     let mut run = trained(&small("backgammon", "published", 1), 2);
     for roll in Roll::ALL {
         for evals in [1, 40] {
@@ -309,7 +310,7 @@ fn moves_are_sorted_and_losses_compare_one_depth() {
     }
 }
 
-/// A human's move is compared with the best move at the same depth. The error is the difference of their equities.
+/// The user's move is compared with the best move at the same depth. The error is the difference of their equities.
 #[test]
 fn review_error_is_measured_at_the_depth_of_the_best_move() {
     for (variant, evals) in [("strong", 60), ("published", 8)] {
@@ -349,7 +350,7 @@ fn review_error_is_measured_at_the_depth_of_the_best_move() {
 fn forced_move_is_searched_one_ply_deeper() {
     let mut run = trained(&strong(3), 2);
     let mut places = ([0; 25], [0; 25]);
-    // Two checkers on the bar; only one die enters.
+    // Two checkers are on the bar, and only one of the two dice can enter a checker.
     places.0[24] = 2;
     places.0[5] = 13;
     for at in [1, 2, 3, 5] {
@@ -366,7 +367,8 @@ fn forced_move_is_searched_one_ply_deeper() {
     assert!((mean - one.equity).abs() < 1e-5, "the mean of the tree: {mean} {}", one.equity);
 }
 
-/// At 6-5 in a match to 7, the player needs one point and the opponent two. A won gammon adds nothing; a lost gammon loses the match.
+/// The score is 6-5 in a match to 7, so the player on roll needs one point and the other player two. A won gammon has no additional value;
+/// a lost gammon loses the match.
 #[test]
 fn match_score_changes_equities_and_move_ranking() {
     let mut run = trained(&strong(2), 3);
@@ -388,7 +390,7 @@ fn match_score_changes_equities_and_move_ranking() {
         if evals == 1 {
             continue;
         }
-        // The tree uses the same scale.
+        // The tree of replies has the same scale as the candidates.
         let mean = mean_of_replies(&mut *run, &at_match[0].id);
         assert!((mean - at_match[0].equity).abs() < 1e-4, "the mean of the tree: {mean} {}", at_match[0].equity);
     }
@@ -407,7 +409,7 @@ fn match_ids_are_read_composed_and_analysed() {
     assert_eq!(standing.xgid, xgid);
     let same = room.read_id(&standing.gnu_id).unwrap();
     assert_eq!((&same.xgid, same.score), (&standing.xgid, standing.score));
-    // Before the roll, a cube decision in that match.
+    // Without dice, the analysis of the match position has the cube decision.
     let request = AnalysisRequest { id: xgid.into(), dice: None, who: PlayerKind::Now, evals: 1 };
     let analysis = analyse(&mut *room.0, &request).unwrap();
     let (cube, before) = (analysis.outlook.unwrap().cube, analysis.standing.unwrap());

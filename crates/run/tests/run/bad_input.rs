@@ -1,11 +1,11 @@
-//! Every room rejects invalid input in the same way: a clear error with a next step, and an unchanged run.
+//! Tests that every room rejects invalid input in the same way: the error is clear and has a next step, and the run is unchanged.
 
 use crate::common::*;
 use run::protocol::{Command, Config, Knob, KnobKind, Value};
 use run::{AnyRun, RunError, VERSION, permalink};
 use serde_json::json;
 
-/// A run in its second iteration.
+/// Creates a run that is in its second iteration.
 fn under_way(config: &Config) -> Box<dyn AnyRun> {
     let mut run = trained(config, 1);
     for _ in 0..2 {
@@ -15,7 +15,7 @@ fn under_way(config: &Config) -> Box<dyn AnyRun> {
     run
 }
 
-/// Asserts that the run rejects a command and does not change.
+/// Asserts that the run rejects the command and does not change. Returns the error.
 #[track_caller]
 fn assert_rejected(run: &mut dyn AnyRun, command: Command) -> RunError {
     let state = |run: &dyn AnyRun| (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish());
@@ -27,12 +27,12 @@ fn assert_rejected(run: &mut dyn AnyRun, command: Command) -> RunError {
     error
 }
 
-/// Asserts that validation, begin and reset all reject a config.
+/// Asserts that validation, the beginning of a run, and a reset all reject the config. Returns the error of the reset.
 #[track_caller]
 fn assert_rejected_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
     let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&begin_error(config))];
     let error = assert_rejected(run, Command::Reset { config: Some(config.clone()) });
-    // A run of another room reports the wrong room first.
+    // For a config of another room, a reset reports only the wrong room.
     if config.room == run.schema().id {
         assert_eq!(texts, [error.to_string(), error.to_string()]);
     }
@@ -66,7 +66,7 @@ fn invalid_configs_are_rejected() {
     }
 }
 
-/// Values that a knob of this kind rejects, each with true if its type is right.
+/// Returns values that a knob of this kind rejects. Each has a flag, which is true if the value has the right type.
 fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
     let number = |x: f64| (Value::Number(x), true);
     let text = |text: &str| (Value::Text(text.into()), false);
@@ -106,7 +106,7 @@ fn knobs_out_of_range_or_of_the_wrong_type_are_rejected() {
                     Value::Text(text) => text.replace(' ', "%20"),
                     Value::Number(number) => number.to_string(),
                 };
-                // A link has no types: a text knob accepts a number's text.
+                // A link has no types, so a text knob accepts the text of a number.
                 let as_text = matches!((&knob.kind, &value), (KnobKind::Text { .. }, Value::Number(_)));
                 if !as_text {
                     let link = format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
@@ -134,7 +134,7 @@ fn checkpoints_of_another_room_are_rejected() {
             clear(&here.restore(file, host(), None).err().unwrap());
             assert_eq!(run::room_of(file).unwrap(), there.schema().id);
         }
-        // A checkpoint of an unknown room.
+        // The checkpoint names a room that does not exist.
         let mut kitchen = apart(&files[0].1);
         kitchen.header["config"]["room"] = "kitchen".into();
         let kitchen = kitchen.together();
@@ -158,7 +158,7 @@ fn damaged_foreign_and_truncated_checkpoints_are_rejected() {
             assert_eq!(assert_rejected(&mut *run, restored(bytes)).to_string(), clear(&error));
             error.to_string()
         };
-        // About a dozen positions spread over the file, and each of the first 16 bytes.
+        // Damages each of the first 16 bytes, and about a dozen bytes that are spread over the file.
         let step = (file.len() / 12).max(1) | 1;
         for at in (0..16).chain((16..file.len()).step_by(step)).chain([file.len() - 1]) {
             let mut wrong = file.clone();
@@ -192,7 +192,7 @@ fn damaged_foreign_and_truncated_checkpoints_are_rejected() {
             assert!(said(what, file).contains(words), "{what}");
         }
 
-        // Invalid content with a valid checksum.
+        // These checkpoints have invalid content but a valid checksum.
         let good = apart(&file);
         let mut names = good.header["names"].clone();
         names["history"].as_array_mut().unwrap().pop();
@@ -209,7 +209,7 @@ fn damaged_foreign_and_truncated_checkpoints_are_rejected() {
             let text = said(place, parts.together());
             assert!(text.len() > 20 && text.contains(words), "{place}: {text}");
         }
-        // A missing tensor, and a truncated one.
+        // Each tensor is removed in one file and truncated in another.
         for (name, dtype, _, bytes) in good.state().filter(|part| !part.3.is_empty()) {
             let mut without = good.clone();
             without.tensors.retain(|part| part.0 != *name);
@@ -237,7 +237,7 @@ fn invalid_links_are_rejected() {
         for (query, words) in [
             ("v=3", "newer Hothouse"),
             ("v=999&whatever=that&means", "no value"),
-            // The version is checked first.
+            // The version is checked before everything else.
             ("v=999&whatever=that%20means", "newer Hothouse"),
             ("v=0", "format 0, which this Hothouse does not know"),
             ("v=1", "format 1, which this Hothouse does not know"),
@@ -292,7 +292,7 @@ fn unsupported_questions_are_rejected() {
             }
             "backgammon" => {
                 said(json!({ "ask": "frame" }));
-                // Before a session starts.
+                // No session has begun, so all actions are rejected.
                 for act in ["roll", "double", "take", "pass", "confirm", "reply", "next_game"] {
                     said(json!({ "ask": "act", "act": { "kind": act } }));
                 }

@@ -1,4 +1,4 @@
-//! Shared helpers: small configs of every room, functions that advance a run, and decomposed checkpoints.
+//! Shared helpers: small configs of every room, functions that advance a run, and checkpoints as separate parts.
 
 use math::Isa;
 use run::protocol::{Column, Command, Config, Confirmation, Event, Knobs, Mark, Progress, Row, Value};
@@ -13,7 +13,7 @@ pub fn host() -> Host {
     Host::new(Isa::best())
 }
 
-/// Every room, including the test room `bandit`.
+/// Returns every room, including the test room `bandit`.
 pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     static ADDED: Once = Once::new();
     ADDED.call_once(crate::bandit::add);
@@ -33,19 +33,19 @@ pub fn written(text: &str) -> Knobs {
     text.split_whitespace().map(knob).collect()
 }
 
-/// The config with these knobs set, in the form of [`written`].
+/// Returns the config with these knobs set. `knobs` has the form that [`written`] parses.
 pub fn with(mut config: Config, knobs: &str) -> Config {
     config.knobs.extend(written(knobs));
     config
 }
 
-/// The config with one text knob set; the text may contain blanks.
+/// Returns the config with one text knob set. The text may contain blanks.
 pub fn with_text(mut config: Config, knob: &str, text: &str) -> Config {
     config.knobs.insert(knob.into(), text.into());
     config
 }
 
-/// Knobs of a config that trains quickly but still needs several slices per iteration.
+/// Returns knobs for a quick training that still needs several slices per iteration.
 fn quick(room: &str, variant: &str) -> &'static str {
     match (room, variant) {
         ("control", _) => "envs=256 rollout_steps=16 hidden=32 minibatches=4",
@@ -67,7 +67,7 @@ pub fn small(room: &str, variant: &str, seed: u32) -> Config {
     Config { variant: variant.into(), seed, knobs, ..config_of(self::room(room)) }
 }
 
-/// A small config of each variant of each room.
+/// Returns a small config for each variant of each room.
 pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     let of = |room: &'static dyn AnyRoom| {
         let id = room.schema().id;
@@ -76,7 +76,7 @@ pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     rooms().into_iter().flat_map(of).collect()
 }
 
-/// A small config of the first variant of each room.
+/// Returns a small config for the first variant of each room.
 pub fn first(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     let of = |room: &'static dyn AnyRoom| (room, small(room.schema().id, room.variants()[0].id, seed));
     rooms().into_iter().map(of).collect()
@@ -110,18 +110,18 @@ pub fn prepare(run: &mut dyn AnyRun) {
     }
 }
 
-/// Error of a run that cannot begin.
+/// Returns the error of a run that cannot begin.
 #[track_caller]
 pub fn begin_error(config: &Config) -> RunError {
     run::begin(config.clone(), host()).err().expect("the run began")
 }
 
-/// The command by which the page restores a file.
+/// Returns the command by which the page restores a file.
 pub fn restored(bytes: Vec<u8>) -> Command {
     Command::Restore { bytes, data: None, follow: false }
 }
 
-/// A clock that advances by 1/1024 s per call.
+/// Returns the time of a clock that advances by 1/1024 s in each call.
 pub fn ticks() -> f64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
     TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
@@ -134,7 +134,7 @@ pub fn resume(bytes: &[u8]) -> Box<dyn AnyRun> {
     run
 }
 
-/// Advances the run until `holds` is true of it.
+/// Advances the run until `holds` returns true for it.
 pub fn work(run: &mut dyn AnyRun, holds: impl Fn(&dyn AnyRun) -> bool) {
     let mut now_s = 0.0;
     while !holds(run) {
@@ -143,7 +143,7 @@ pub fn work(run: &mut dyn AnyRun, holds: impl Fn(&dyn AnyRun) -> bool) {
     }
 }
 
-/// Advances the run until `iterations` iterations are complete in total. A test may still be in progress.
+/// Advances the run until it has completed `iterations` iterations in total. A test may still be in progress.
 pub fn train(run: &mut dyn AnyRun, iterations: u32) {
     work(run, |run| run.progress().iteration >= iterations);
 }
@@ -153,18 +153,18 @@ pub fn train_for(run: &mut dyn AnyRun, budget: f64) {
     work(run, |run| run.progress().counts[0] >= budget && run.at_boundary());
 }
 
-/// Names of a room's variants.
+/// Returns the ids of a room's variants.
 pub fn variants(id: &str) -> Vec<&'static str> {
     room(id).variants().iter().map(|variant| variant.id).collect()
 }
 
-/// Room events since the last call.
+/// Returns the room's events since the previous call.
 pub fn room_events(run: &mut dyn AnyRun) -> Vec<Json> {
     let event = |event| if let Event::Room { event, .. } = event { Some(event) } else { None };
     run.events().into_iter().filter_map(event).collect()
 }
 
-/// Advances the run until `holds` is true of the events since this call began; returns these events.
+/// Advances the run until `holds` returns true for the events since the beginning of this call. Returns these events.
 pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Events) -> bool) -> Events {
     let (mut events, mut now_s) = (Events(Vec::new()), 0.0);
     while !holds(&events) {
@@ -175,7 +175,7 @@ pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Events) -> bool) -> Events {
     events
 }
 
-/// As [`train`], and also completes a test that is in progress, then pauses.
+/// Advances the run as [`train`] does, completes a test in progress, then pauses the run.
 pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     train(run, iterations);
     run.command(Command::Pause).unwrap();
@@ -183,7 +183,7 @@ pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     assert_eq!(run.progress().iteration, iterations);
 }
 
-/// Saves by command; returns the bytes of the `Saved` event.
+/// Saves the run by a command. Returns the bytes of the event `Saved`.
 pub fn saved(run: &mut dyn AnyRun) -> Vec<u8> {
     run.command(Command::Save).unwrap();
     let mut now_s = 0.0;
@@ -201,19 +201,19 @@ pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Json) -> Result<
     Ok(serde_json::from_value(serde_json::to_value(&answer).unwrap()).unwrap())
 }
 
-/// The answer to a question, as JSON.
+/// Asks a question and returns the answer as JSON.
 #[track_caller]
 pub fn value(run: &mut dyn AnyRun, question: Json) -> Json {
     ask(run, question).unwrap()
 }
 
-/// Error text of a question that fails.
+/// Asks a question that fails, and returns the text of the error.
 #[track_caller]
 pub fn ask_error(run: &mut dyn AnyRun, question: Json) -> String {
     clear(&ask::<Json>(run, question).unwrap_err())
 }
 
-/// Events that a run reported since the last call of [`Events::drain`].
+/// Events of a run since the previous call of [`Events::drain`].
 pub struct Events(pub Vec<Event>);
 
 impl Events {
@@ -233,7 +233,7 @@ impl Events {
         self.0.iter().filter_map(|e| if let Event::Mark(mark) = e { Some(mark) } else { None }).collect()
     }
 
-    /// Bytes of the saved file, if there is one.
+    /// Returns the bytes of the saved file; `None` if there was no save.
     pub fn saved(self) -> Option<Vec<u8>> {
         self.0.into_iter().find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None })
     }
@@ -254,7 +254,7 @@ impl Events {
         self.0.iter().any(|event| matches!(event, Event::Solved { .. }))
     }
 
-    /// Level, text and next step of each notice.
+    /// Returns level, text and next step of each notice.
     pub fn notices(&self) -> Vec<(run::protocol::Level, &str, &str)> {
         let mut all = Vec::new();
         for event in &self.0 {
@@ -266,7 +266,7 @@ impl Events {
     }
 }
 
-/// The progress without the training time, which differs between runs.
+/// Returns the progress without the training time, which differs between equal runs.
 pub fn timeless(progress: &Progress) -> Progress {
     Progress { train_s: 0.0, ..progress.clone() }
 }
@@ -275,13 +275,13 @@ pub fn timeless_row(row: &Row) -> Row {
     Row { progress: timeless(&row.progress), values: row.values.clone() }
 }
 
-/// Values of a row in the columns that are not rates. Rates depend on the time.
+/// Returns the values of a row in the columns that are not rates. Rates depend on the time.
 pub fn unrated(columns: &[Column], row: &Row) -> Vec<Option<f64>> {
     let values = columns.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
     values.map(|(_, value)| *value).collect()
 }
 
-/// Starts a backgammon session with a human player and rolls.
+/// Begins a backgammon session in which a user plays, and rolls the dice.
 pub fn start_session(run: &mut dyn AnyRun) {
     let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
     let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
@@ -289,7 +289,7 @@ pub fn start_session(run: &mut dyn AnyRun) {
     run.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
 }
 
-/// Asserts that an error has a description and a next step; returns its text.
+/// Asserts that an error has a description and a next step. Returns its text.
 #[track_caller]
 pub fn clear(error: &RunError) -> String {
     let text = error.to_string();

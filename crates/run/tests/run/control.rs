@@ -1,4 +1,4 @@
-//! Control only: frames, the interactive environment, pictures.
+//! Tests of control only: frames, the large environment and pictures.
 
 use crate::common::*;
 use run::Run;
@@ -16,7 +16,7 @@ fn control(config: Config) -> Run<Control> {
     Run::new(config, host()).unwrap()
 }
 
-/// Every environment as its variant describes it, with a config of default knobs.
+/// Returns the description of every environment, with a config of default knobs.
 fn environments() -> Vec<(Environment, Config)> {
     let of = |variant: run::protocol::Variant| {
         let config = Config { variant: variant.id.into(), ..run::config_of(room("control")) };
@@ -26,7 +26,7 @@ fn environments() -> Vec<(Environment, Config)> {
 }
 
 fn touch(run: &mut dyn AnyRun, touch: Touch) -> Stage {
-    // JSON has no infinities and no NaN.
+    // JSON has neither infinities nor NaN.
     let number = |x: f64| if x.is_finite() { x } else { f64::MAX };
     let touch = Touch { dt_s: number(touch.dt_s), drive: touch.drive.map(number), ..touch };
     ask(run, json!({ "ask": "touch", "touch": touch })).unwrap()
@@ -94,7 +94,7 @@ fn pushed_pole_falls_and_the_episode_restarts() {
     assert!(steps < 40);
     let calm = Touch { dt_s: 0.1, ..Touch::default() };
     assert!((0..20).any(|_| !touch(&mut *run, calm).player.over), "no new episode began");
-    // Invalid time steps leave the state finite.
+    // After an invalid `dt_s`, the state is still finite.
     for dt_s in [f64::NAN, f64::INFINITY, -5.0, 1e9] {
         assert!(touch(&mut *run, Touch { dt_s, ..calm }).player.state.iter().all(|v| v.is_finite()));
     }
@@ -146,7 +146,7 @@ fn network_plan_contains_all_parameters() {
     let mut run = begin(&cart_pole(1));
     let plan: PlanView = ask(&mut *run, json!({ "ask": "plan" })).unwrap();
     assert_eq!(plan.parameters, plan.nodes.iter().map(|node| node.parameters).sum::<u32>());
-    // Two networks of widths 4-32-32, one with two policy outputs and one with a value output.
+    // The plan has two networks of the widths 4-32-32, one with two policy outputs and one with a value output.
     assert_eq!(plan.parameters, 2 * (5 * 32 + 33 * 32) + 33 * 2 + 33);
     assert!(plan.arena_bytes < plan.unshared_bytes);
 }

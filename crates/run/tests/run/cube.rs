@@ -1,4 +1,4 @@
-//! The cube: questions, searches in slices, invalid stickers, tests over all states, and the result of a seeded run.
+//! Tests of the cube: questions, searches in slices, invalid stickers, tests over all states, and the result of a seeded run.
 
 use crate::common::*;
 use run::cube::Cube;
@@ -26,14 +26,14 @@ fn solving(facelets: &str, method: Value) -> Value {
     json!({ "ask": "solve", "facelets": facelets, "method": method })
 }
 
-/// Search events of the run since the last call.
+/// Returns the run's search events since the previous call.
 fn searches(run: &mut dyn AnyRun) -> Vec<Value> {
     let events = room_events(run);
     assert!(events.iter().all(|event| event["kind"] == "search"));
     events
 }
 
-/// Starts a search and advances the run until the search ends.
+/// Begins a search and advances the run to the search's end. Returns the last view of the search.
 fn solve(run: &mut dyn AnyRun, facelets: &str, method: Value) -> Value {
     let mut view = value(run, solving(facelets, method));
     let mut slices = 0;
@@ -50,13 +50,13 @@ fn solve(run: &mut dyn AnyRun, facelets: &str, method: Value) -> Value {
     view
 }
 
-/// Reason of a failed search, and the next step.
+/// Returns the reason and the next step of a failed search.
 fn failure(view: &Value) -> String {
     let [text, next] = ["text", "next_step"].map(|part| view["failure"][part].as_str().unwrap());
     format!("{text}. {next}")
 }
 
-/// State after the moves, each sent as a separate question.
+/// Returns the facelets after the moves. Each move is a separate question.
 fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
     moves.iter().fold(facelets.to_string(), |facelets, by| {
         let there = value(run, json!({ "ask": "turn", "facelets": facelets, "moves": by }));
@@ -91,7 +91,7 @@ fn look_scramble_and_draw_describe_states() {
         if policy {
             assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{scores:?}");
         }
-        // No neighbour scores better than the best action.
+        // No action has a better score than the best action.
         let better = |a: f64, b: f64| if policy { a > b } else { a < b };
         let best = view["best"].as_u64().unwrap() as usize;
         assert!(scores.iter().all(|&score| !better(score, scores[best])), "{view}");
@@ -154,7 +154,7 @@ fn searches_run_in_slices_and_do_not_change_training() {
         train(&mut *asked, 1);
         asked.advance(0.0);
         let solved = solved_of(variant);
-        // Within an iteration, searches use the weights before it.
+        // Within an iteration, a search uses the weights from the beginning of the iteration.
         let drawn = value(&mut *asked, json!({ "ask": "draw", "distance": 3, "seed": 8 }));
         let facelets = drawn["facelets"].as_str().unwrap();
         let view = solve(&mut *asked, facelets, beam(64));
@@ -172,7 +172,7 @@ fn searches_run_in_slices_and_do_not_change_training() {
             let view = solve(&mut *asked, far["facelets"].as_str().unwrap(), exact);
             assert_eq!((moves(&view["solution"]).len(), &view["solution"]["optimal"]), (13, &json!(13)));
         }
-        // A new search replaces the current one, and a cancelled search reports nothing more.
+        // A new search replaces the search in progress. A cancelled search reports nothing more.
         let first = value(&mut *asked, solving(facelets, beam(4)));
         let second = value(&mut *asked, solving(facelets, beam(4)));
         asked.advance(0.0);
@@ -215,7 +215,7 @@ fn failed_search_reports_its_progress_and_a_next_step() {
 
     let method =
         |search: &str, width: u32, weight: f64, nodes: u32| json!({ "search": search, "width": width, "weight": weight, "nodes": nodes });
-    // Memory is estimated before allocation.
+    // The memory of a search is estimated before its allocation.
     let tight = run::Host { memory_bytes: 256 << 20, ..host() };
     for (variant, host, facelets, method, words) in [
         ("2x2x2", host(), &*facelets, method("beam", 0, 1.0, 100), "choose 1 or more"),
@@ -242,18 +242,18 @@ fn failed_beam_retries_wider_and_reports_the_width() {
         solve(&mut *run, &facelets, method)
     };
     let nodes_of = |view: &Value| view["nodes"].as_f64().unwrap();
-    // Too few nodes for a second beam.
+    // These nodes are too few for a second beam.
     let narrow = by(2, 900);
     let said = failure(&narrow);
     assert!(narrow["width"] == 2 && said.contains("within 40 moves"), "{narrow}");
     assert!(!said.contains("beams"), "{said}");
-    // Enough nodes for wider beams, but not for a solution.
+    // These nodes suffice for wider beams, but not for a solution.
     let few = by(2, 2000);
     let (said, width) = (failure(&few), few["width"].as_u64().unwrap());
     assert!(width > 2 && said.contains(&format!("by beams of 2 to {width} states")), "{few}");
     assert!(said.contains("more nodes") && nodes_of(&few) > nodes_of(&narrow), "{few}");
     assert!(few["nearest"].as_f64() <= narrow["nearest"].as_f64(), "{few}");
-    // The result equals that of a single beam of the same width; the node count includes the earlier beams.
+    // The solution equals that of a search which begins with the same width. The number of nodes includes the narrower beams.
     let found = by(2, 1_000_000);
     let width = found["width"].as_u64().unwrap();
     assert!(width > 2 && width.is_power_of_two(), "{found}");
@@ -264,7 +264,7 @@ fn failed_beam_retries_wider_and_reports_the_width() {
     assert_eq!(turned(&mut *run, &facelets, &way), solved_of("2x2x2"));
 }
 
-/// One case per kind of error; the tests of `worlds` cover the others.
+/// Each kind of error has one case here. The tests of `worlds` cover the other errors.
 #[test]
 fn invalid_stickers_and_moves_are_rejected_with_reasons() {
     let cases = [
@@ -348,7 +348,7 @@ fn half_turn_metric_adds_half_turn_actions() {
     assert!(at(11).is_some() && at(12).is_none() && at(14).is_none());
 }
 
-/// Tests are due by the number of training states: early at first, then at growing intervals.
+/// The number of training states determines when a test is due. Tests are early at first, then at growing intervals.
 #[test]
 fn tests_come_early_at_growing_intervals() {
     let mut run = start(&with(small("cube", "2x2x2", 1), "batch=16384"));
@@ -359,7 +359,7 @@ fn tests_come_early_at_growing_intervals() {
 }
 
 /// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of these states. The wait for the next
-/// test is three times the number of states at the last test, but at least the wait for the first test.
+/// test is three times the number of states at the previous test, but at least the wait for the first test.
 #[test]
 fn test_is_due_by_states_since_the_previous_test() {
     let config = with(small("cube", "2x2x2", 1), "batch=16384");
@@ -381,8 +381,8 @@ fn test_is_due_by_states_since_the_previous_test() {
     }
 }
 
-/// A small version of the default learner, trained for some seconds. It solves most states near the solved cube greedily, and a beam search
-/// solves all random states.
+/// The run is a small version of the default learner and trains for some seconds. Then greedy play solves most states near the solved cube,
+/// and a beam search solves all random states.
 #[test]
 fn seeded_run_learns_to_solve_the_small_cube() {
     let config = Config { seed: 3, ..config_of(room("cube")) };

@@ -1,4 +1,4 @@
-//! User data: the bandit room learns from payouts, and rooms without data reject all.
+//! Tests of user data. The room `bandit` learns from a file of payouts; rooms without user data reject all data.
 
 use crate::common::*;
 use run::protocol::{Command, Config, Dataset, Event, SweepSpec};
@@ -15,7 +15,7 @@ fn on(data: Dataset) -> Config {
     Config { data: Some(data), ..small("bandit", "three-arms", 5) }
 }
 
-/// The data set as a link or an event describes it: without content.
+/// Returns the data without content, as a link or an event describes them.
 fn without_content(data: &Dataset) -> Dataset {
     let json = serde_json::to_value(data).unwrap();
     assert!(json.get("content").is_none(), "{json}");
@@ -32,7 +32,7 @@ fn missing(error: &RunError) {
     assert!(text.contains("payouts.txt") && text.contains("Provide exactly that file"), "{text}");
 }
 
-/// Data larger than a checkpoint stores: numbers followed by blanks.
+/// Returns data that are too large for a checkpoint: numbers followed by blanks.
 fn large() -> Dataset {
     let mut content = PAYOUTS.to_vec();
     content.resize((16 << 20) + 1, b' ');
@@ -67,11 +67,11 @@ fn run_learns_from_user_data() {
     assert_ne!(own.digest(), provided.digest());
     let policy: Vec<f64> = ask(&mut *provided, json!({ "ask": "policy" })).unwrap();
     assert!(policy[3] > 0.5, "{policy:?}");
-    // The room validates the data.
+    // The room rejects data that it cannot use.
     clear(&begin_error(&on(Dataset::new("one.txt", b"0.5".to_vec()))));
     clear(&begin_error(&on(Dataset::new("none.txt", Vec::new()))));
     clear(&run::begin(on(Dataset::new("program", vec![0xFF; 100])), host()).err().unwrap());
-    // Events contain no bytes. A run from such a config needs the content.
+    // Events contain no bytes of the data. A run cannot begin from the config of an event, because the bytes are missing.
     let began = serde_json::to_value(Events::drain(&mut *provided).began()).unwrap();
     assert_eq!(began["config"]["data"], json!({ "name": "payouts.txt", "bytes": 20, "hash": payouts().hash }));
     missing(&begin_error(&on(without_content(&payouts()))));
@@ -89,7 +89,7 @@ fn checkpoint_contains_its_data() {
         train(&mut **run, 20);
     }
     assert_eq!(again.digest(), run.digest());
-    // Other bytes, bytes without a description, and no bytes.
+    // The data in the file are replaced by other bytes, have no description, or are missing.
     let mut other = apart(&file);
     other.tensor("run.data")[0] ^= 1;
     assert!(clear(&run::restore(&other.together(), host()).err().unwrap()).contains("damaged"));
@@ -112,7 +112,7 @@ fn large_data_must_be_provided_on_restore() {
     missing(&run::restore_with(&file, host(), Some(&payouts())).err().unwrap());
     let mut again = run::restore_with(&file, host(), Some(&data)).unwrap();
     assert_eq!(again.digest(), run.digest());
-    // A run with the data restores its own save; another run needs the data.
+    // A run with the data restores its own file. Another run needs the data again.
     let restore = |data| Command::Restore { bytes: file.clone(), data, follow: false };
     train(&mut *run, 4);
     run.command(restore(None)).unwrap();
@@ -174,7 +174,7 @@ fn links_and_commands_name_the_data() {
     let error = begin_error(&read);
     assert!(matches!(error, RunError::DataMissing { .. }) && clear(&error).contains("a.b & c.txt"));
     assert!(permalink::native_command(&config).ends_with(r" --data 'it'\''s 100% a.b & c.txt'"));
-    // With the file, the link starts the same run.
+    // If the user provides the file, the link starts the same run.
     let provided = Config { data: Some(data), ..read };
     assert_eq!(begin(&provided).digest(), begin(&config).digest());
     let hash = payouts().hash;
@@ -203,7 +203,7 @@ fn oversized_data_is_rejected_by_its_length() {
         let text = clear(&error);
         assert!(text.contains("900 MB") && text.contains("natively"), "{text}");
     }
-    // Settings that do not fit even without the data are reported as such.
+    // If the settings do not fit into memory even without the data, the error is about the settings.
     let none = Host { memory_bytes: 1 << 10, ..host };
     assert!(matches!(run::validate(&claimed(100), none), Err(RunError::TooMuchMemory { .. })));
     assert_eq!(run::bytes(&claimed(1 << 20), host).unwrap(), (1 << 16) + (5 << 20));

@@ -1,6 +1,6 @@
-//! Training on another machine, simulated on this CPU. The results must equal those of the CPU bit for bit. The conformance suite of
-//! `learn` tests how each learner offloads its steps. These tests cover the run: when it moves between devices, which events it reports,
-//! how it saves and restores while work is offloaded, and which kind of offload it chooses.
+//! Tests of training on another machine, which this CPU simulates. The results must equal those of the CPU bit for bit. The conformance
+//! suite of `learn` tests how each learner offloads its steps. These tests cover the run: when it changes the device, which events it
+//! reports, how it saves and restores during offloading, and which offloading option it chooses.
 
 mod twin;
 
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use twin::{CPU_SLICE_S, Twin};
 
-/// Rooms with offloadable work, and live knobs that change the training.
+/// Rooms whose work can be offloaded, each with live knobs that change the training.
 const ROOMS: [(&str, &[(&str, f64)]); 4] = [
     ("control", &[("clip_value", 1.0), ("lr", 0.001)]),
     ("backgammon", &[("lr", 0.003), ("value_coef", 0.25), ("passes", 2.0)]),
@@ -36,10 +36,10 @@ fn config(room: &str) -> Config {
     }
 }
 
-/// The room's counters (for example games and optimizer steps), and the digest of the weights.
+/// Outcome of a run: the room's counters, for example games, and the digest of the weights.
 type Outcome = (Vec<f64>, String);
 
-/// Outcome of a room's run after `iterations` iterations on the CPU.
+/// Returns the outcome of a room's run after `iterations` iterations on the CPU.
 fn cpu_outcome(room: &str, iterations: u32) -> Outcome {
     type Cache = BTreeMap<String, (TestRun, Vec<Outcome>)>;
     static CACHE: Mutex<Cache> = Mutex::new(BTreeMap::new());
@@ -77,7 +77,7 @@ impl TestRun {
         Self::of(run::restore(bytes, host()).unwrap(), wish)
     }
 
-    /// A run that is offered a machine before its first slice.
+    /// Creates a run to which a machine is offered before the first slice.
     fn with(room: &str, twin: &Twin, wish: DeviceWish) -> Self {
         let mut run = Self::new(&config(room), wish);
         run.offer(twin);
@@ -125,7 +125,7 @@ impl TestRun {
         self
     }
 
-    /// Advances the run until it reports a device; returns this report.
+    /// Advances the run until it reports a device. Returns this report.
     #[track_caller]
     fn until_device(&mut self) -> Device {
         self.until(|run| !run.devices().is_empty());
@@ -160,7 +160,8 @@ impl TestRun {
         self.events.iter().filter_map(warning).collect()
     }
 
-    /// Returns the only warning of a run that requests the GPU; asserts that an automatic choice gives no warning, and then returns `None`.
+    /// Returns the only warning of a run that requests the GPU. For an automatic choice, asserts that there is no warning and returns
+    /// `None`.
     #[track_caller]
     fn warned(&self, wish: DeviceWish) -> Option<(&str, &str)> {
         match (wish, &self.warnings()[..]) {
@@ -182,7 +183,7 @@ impl TestRun {
     #[track_caller]
     fn assert_equals_cpu_run(&mut self) {
         let (room, iteration) = (self.run.config().room.clone(), self.iteration());
-        // The first comparison covers the weights; the next ones also depend on games, samples and moments.
+        // The first comparison covers the weights. The other comparisons also depend on games, samples and optimizer moments.
         for iteration in iteration + 1..=iteration + 3 {
             self.to(iteration);
             assert_eq!(self.outcome(), cpu_outcome(&room, iteration), "{room} after {iteration}");
@@ -202,7 +203,7 @@ fn offloaded_run_equals_processor_run_after_its_return() {
         let twin = Twin::new();
         away.offer(&twin);
         assert_eq!(away.to(3).outcome(), home.to(3).outcome(), "{room}");
-        // A knob that is changed during an iteration takes effect at the next one, on both devices.
+        // On both devices, a knob that changes during an iteration takes effect in the next iteration.
         for run in [&mut home, &mut away] {
             run.slice();
             knobs.iter().for_each(|&(name, value)| run.run.command(set(name, value)).unwrap());
@@ -247,10 +248,10 @@ fn frames_and_metrics_of_offloaded_training_are_shown() {
     assert!(seen(DeviceWish::Gpu) == seen(DeviceWish::Cpu));
 }
 
-/// Also covers a test that the other machine evaluates.
+/// Also covers a test whose states the other machine evaluates.
 #[test]
 fn tests_measure_the_weights_of_their_iteration() {
-    // Enough for a test within a few iterations.
+    // With these knobs, a test is due within a few iterations.
     for (config, is_judged) in [(config("control"), false), (with(config("cube"), "batch=8192 updates=64"), true)] {
         let twin = Twin::new();
         let tested = |wish| {
@@ -282,7 +283,7 @@ fn offloaded_save_resumes_on_the_processor() {
         assert_eq!(resumed.to(5).arithmetic(), "mixed");
         resumed.assert_equals_cpu_run();
 
-        // Saves by command, and a single step.
+        // The run also saves by commands and makes a single step.
         run.run.command(Command::Save).unwrap();
         run.slices(slices);
         run.run.command(Command::Save).unwrap();
@@ -356,7 +357,7 @@ fn learner_without_offload_stays_on_the_processor_with_a_reason() {
     }
 }
 
-/// Three complete iterations are timed on the CPU before the GPU is probed.
+/// Three complete iterations on the CPU are timed before the GPU is probed.
 #[test]
 fn restored_run_times_three_iterations_before_a_probe() {
     let tried_after = |mut run: TestRun| {
@@ -373,12 +374,13 @@ fn restored_run_times_three_iterations_before_a_probe() {
 
 #[test]
 fn automatic_choice_takes_the_fastest_way_and_reports_both_rates() {
-    // Seconds per slice with learning offloaded, and with everything offloaded. A pass with everything offloaded has many more slices.
+    // The arguments are seconds per slice, with learning offloaded and with everything offloaded. With everything offloaded, a pass has
+    // many more slices.
     let boards = |learning_s, all_s| Twin { slice_s: [learning_s, all_s], ..Twin::new() };
     let (learning, all) = ("training on the GPU, games on the CPU", "training and evaluating boards on the GPU");
     let slower = "The CPU is faster";
     for (room, twin, way, words, tried) in [
-        // An offloaded iteration takes two polls, and twenty in the second case. An iteration on the CPU takes several slices.
+        // An iteration takes several slices on the CPU, and two polls on the machine. In the second case it takes twenty polls.
         ("control", Twin::new(), Some(1), "GPU", [0, 1]),
         ("control", Twin { polls: 20, ..Twin::new() }, None, slower, [0, 1]),
         ("backgammon", boards(CPU_SLICE_S / 10.0, CPU_SLICE_S), Some(0), learning, [1, 1]),
@@ -409,7 +411,7 @@ fn automatic_choice_takes_the_fastest_way_and_reports_both_rates() {
     assert!(logic.until_device().rates.is_some_and(|rates| rates.iter().all(|&rate| rate > 0.0)), "{:?}", logic.devices());
 }
 
-/// Machines whose speed cannot be measured: software GPUs, machines that never answer, and machines that are lost during a probe.
+/// Covers machines whose speed cannot be measured: emulated GPUs, machines that never answer, and machines that are lost during a probe.
 #[test]
 fn unmeasurable_machine_is_not_used_and_gives_no_warning() {
     for (room, twin, why) in [
@@ -438,7 +440,7 @@ fn unmeasurable_machine_is_not_used_and_gives_no_warning() {
 
 #[test]
 fn slower_way_is_abandoned_early() {
-    // A pass takes 1 s with learning offloaded, and a seventh of that with everything offloaded.
+    // A pass takes 1 s with learning offloaded, and a seventh of a second with everything offloaded.
     let twin = Twin { slice_s: [CPU_SLICE_S, CPU_SLICE_S / 50.0], polls: 100, ..Twin::new() };
     let mut run = TestRun::with("backgammon", &twin, DeviceWish::Auto);
     run.until(|_| twin.started()[0] == 1);
@@ -482,7 +484,7 @@ fn pause_does_not_count_in_a_probe() {
     run.assert_equals_cpu_run();
 }
 
-/// Plays the rest of the round as a remote worker and passes the result to the run.
+/// Computes the rest of the round as a remote worker does, and passes the result to the run.
 fn play_remotely(run: &mut TestRun) {
     let (pieces, due) = run.run.due().expect("no work is due");
     run.run.take(&run::play(&due, pieces, host()).unwrap()).unwrap();
@@ -505,7 +507,7 @@ fn sharing_run_stays_on_the_processor() {
     run.run.share(false).unwrap();
     run.wish(DeviceWish::Cpu);
     run.assert_equals_cpu_run();
-    // Sharing ends a probe in progress.
+    // The beginning of sharing ends a probe in progress.
     let mut run = TestRun::with("backgammon", &twin, DeviceWish::Auto);
     run.until(|_| twin.is_active(0)).run.share(true).unwrap();
     assert!(!twin.is_active(0));
@@ -532,7 +534,7 @@ fn save_during_a_probe_is_complete_and_the_probe_continues() {
 #[test]
 fn save_does_not_wait_for_a_silent_machine() {
     let silent = || TestRun::with("backgammon", &Twin { polls: u32::MAX, ..Twin::new() }, DeviceWish::Gpu);
-    // In a long iteration the last boundary is saved at once, and the machine continues.
+    // In a long iteration, a save contains the last boundary and does not wait, and the machine continues.
     let mut run = silent();
     run.slices(200);
     assert!(run.run.waiting() && run.iteration() == 0);
@@ -540,7 +542,7 @@ fn save_does_not_wait_for_a_silent_machine() {
     assert!(run.warnings().is_empty() && run.is_offloaded());
     TestRun::restored(&bytes, DeviceWish::Cpu).assert_equals_cpu_run();
 
-    // A short iteration is completed first; a machine that does not answer is dropped.
+    // A short iteration is completed before the save. The run drops a machine that does not answer.
     let mut run = silent();
     let bytes = run.until(|run| run.run.waiting()).save();
     assert!(run.warnings()[0].0.contains("did not answer"), "{:?}", run.warnings());
@@ -582,7 +584,7 @@ fn reset_and_restore_keep_the_wish_and_the_machine() {
         assert_eq!(twin.started(), [0, 3]);
         run.assert_equals_cpu_run();
         if room == "backgammon" {
-            // Reset to a learner without offload, and back.
+            // The first reset is to a learner that cannot be offloaded, the second reset is back.
             for (config, is_offloaded) in [(small(room, "strong", 5), false), (config(room), true)] {
                 run.events.clear();
                 run.run.command(Command::Reset { config: Some(config) }).unwrap();

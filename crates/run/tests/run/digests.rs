@@ -1,5 +1,5 @@
-//! Compares the trained weights of every variant with tests/golden/digests.txt. A change that should alter no bit must not change the file.
-//! `DIGESTS=write cargo test --release -p run --test run digests` regenerates it, on a machine with fused multiply-add.
+//! Compares the trained weights of every variant with tests/golden/digests.txt. A change that should keep all bits must not change the
+//! file. `DIGESTS=write cargo test --release -p run --test run digests` writes the file again, on a machine with fused multiply-add.
 
 use crate::common::*;
 use math::Isa;
@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/digests.txt");
 const SEED: u32 = 7;
-/// Enough iterations for every learner to update its weights, including those that fill a replay first.
+/// Number of iterations. It is large enough that every learner updates its weights, even after the replay is filled.
 const ITERATIONS: u32 = 6;
 const THREADS: [usize; 2] = [1, 3];
 
-/// Settings that no variant uses by default: room, variant, and knobs in the form of a link.
+/// Runs with settings that no variant has by default: room, variant, and knobs in the form of a link.
 const MORE: [(&str, &str, &str); 11] = [
     ("control", "CartPole-v1", "normalize_observation=1&normalize_reward=1&clip_value=1"),
     ("control", "Pendulum-v1", "squash=1"),
@@ -29,7 +29,7 @@ const MORE: [(&str, &str, &str); 11] = [
     ("words", "d256", "mlp=swiglu&norm=rms&positions=rotary&tokenizer=chars"),
 ];
 
-/// Name and config of every run in the golden file. The test room `bandit` is excluded.
+/// Returns the name and the config of every run in the golden file. The test room `bandit` is excluded.
 fn runs() -> Vec<(String, Config)> {
     let presets = every(SEED).into_iter().map(|(_, config)| (format!("{} {}", config.room, config.variant), config));
     let presets = presets.filter(|(_, config)| config.room != "bandit");
@@ -44,7 +44,7 @@ fn runs() -> Vec<(String, Config)> {
     presets.chain(more).collect()
 }
 
-/// One instruction set per arithmetic class of this machine. All sets of a class give the same bits.
+/// Returns one instruction set for each class of arithmetic on this machine. All instruction sets of a class give the same bits.
 fn classes() -> Vec<(&'static str, Isa)> {
     let fused = Some(Isa::best()).filter(|isa| isa.fused()).map(|isa| ("fused", isa));
     fused.into_iter().chain([("unfused", Isa::Portable)]).collect()
@@ -61,7 +61,7 @@ fn weights(config: &Config, isa: Isa, arithmetic: &str) -> String {
     digest.weights
 }
 
-/// The golden line of a run; asserts that the number of threads does not change it.
+/// Returns the golden line of a run. Asserts that the number of threads does not change it.
 fn line(name: &str, config: &Config, (arithmetic, isa): (&str, Isa)) -> String {
     let [one, three] = THREADS.map(|count| {
         let threads = Threads::of(count).expect("the thread pool was not created");

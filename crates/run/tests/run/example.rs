@@ -1,7 +1,7 @@
 //! Runs the Rust example.
 
 #[path = "../../../../examples/train.rs"]
-#[allow(dead_code)] // its `main`
+#[allow(dead_code)] // the example's `main` is not used
 mod train;
 
 use crate::common::host;

@@ -1,10 +1,10 @@
-//! The history in a checkpoint, including files that lack a present column or contain a removed one.
+//! Tests of the history in a checkpoint. Some files lack a present column or contain a removed column.
 
 use crate::common::*;
 use run::protocol::{Config, Row};
 use serde_json::json;
 
-/// Checkpoint of a run after three iterations.
+/// Returns the checkpoint of a run after three iterations.
 fn file(config: &Config) -> Vec<u8> {
     let mut run = start(config);
     train(&mut *run, 3);
@@ -15,7 +15,7 @@ fn history_names(file: &[u8]) -> Vec<String> {
     serde_json::from_value(apart(file).header["names"]["history"].clone()).unwrap()
 }
 
-/// The checkpoint with its history changed to these columns, in this order. New columns contain -1.
+/// Returns the checkpoint with these history columns, in this order. A column that the file lacks contains -1.
 fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
     let (had, mut parts) = (history_names(file), apart(file));
     let cell = |row: &[u8], name: &str| match had.iter().position(|known| known == name) {
@@ -45,7 +45,7 @@ fn history_columns_are_read_by_name() {
         let mut names: Vec<&str> = had.iter().rev().map(String::as_str).collect();
         assert_eq!(history(&arranged(&file, &names)), whole, "{}", schema.id);
 
-        // A missing metric is unknown, a missing time part is 0, and an unknown column is dropped.
+        // A missing metric is unknown, a missing part of time is 0, and an unknown column is dropped.
         let tests = schema.all_parts().position(|part| part.name == "tests").unwrap();
         names.retain(|&name| name != schema.metrics[0].name && name != "tests");
         names.push("gone");
@@ -60,7 +60,7 @@ fn history_columns_are_read_by_name() {
     }
 }
 
-/// A checkpoint without `attempts` is from a version whose `solved` was not confirmed.
+/// A checkpoint without `attempts` is from a version in which a single test decided about `solved`.
 #[test]
 fn file_without_confirmations_restores_an_unsolved_run() {
     let mut parts = apart(&file(&small("control", "CartPole-v1", 1)));

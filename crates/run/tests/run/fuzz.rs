@@ -1,5 +1,6 @@
-//! Fuzzed input is read or rejected with an error, without a panic and with at most twice the memory of valid input of its kind. Covers
-//! checkpoints, links, monitors, lines of other programs, sweeps and circuits. `FUZZ=10000` runs more cases.
+//! Tests that fuzzed input is read or rejected with an error. A panic is a failure, and so is more than about twice the memory of valid
+//! input of the same kind. The input is a checkpoint, a link, a monitor, a line of another program, a sweep or a circuit. `FUZZ=10000` runs
+//! more cases.
 
 use crate::common::*;
 use run::backgammon::{Board, PlayerLines, Reply, Results, Roll, RulesLines, baselines, decisions, fibs};
@@ -16,13 +17,13 @@ use testkit::{Apart, Counting, Mutator, cases, fuzz, peak_bytes};
 static COUNTING: Counting = Counting;
 
 const CASES: u32 = 300;
-/// Allowance in bytes for error texts and for containers that grow by doubling.
+/// Bytes that are allowed in addition, for error texts and for containers that grow by doubling.
 const SLACK: u64 = 65_536;
 
 /// Bit patterns of numbers that training does not produce.
 const WILD: [u32; 8] = [0x7fc0_0000, 0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0, 1, 0x8000_0000, u32::MAX];
 
-/// A checkpoint with an invalid header or tensor and a valid checksum.
+/// Returns a checkpoint with a changed header or tensor and a valid checksum.
 fn changed(mutator: &mut Mutator, good: &Apart) -> Vec<u8> {
     let mut parts = good.clone();
     if mutator.below(3) > 0 {
@@ -57,7 +58,7 @@ fn changed(mutator: &mut Mutator, good: &Apart) -> Vec<u8> {
             tensor.2 = vec![twice.len() / width];
             tensor.3 = twice;
         }
-        // The same values in another shape.
+        // The values are the same, but the shape differs.
         4 => tensor.2 = vec![1, tensor.3.len() / width],
         _ => {
             for _ in 0..1 + mutator.below(8) {
@@ -79,7 +80,7 @@ fn checkpoints(id: &str) {
         if id == "backgammon" {
             start_session(&mut *run);
         }
-        // Adds a mark if this knob is live.
+        // The run records a mark if `lr` is a live knob.
         let _ = run.command(set("lr", 0.002));
         train(&mut *run, 2);
         files.push((config.variant.clone(), run.save().unwrap()));
@@ -89,7 +90,7 @@ fn checkpoints(id: &str) {
         let parts = apart(file);
         let (run, usual) = peak_bytes(|| run::restore(file, host()).unwrap());
         let estimated = room(id).bytes(&run.config_now(), host()).unwrap();
-        // The host has too little memory for a file that needs much more.
+        // A file that needs much more memory does not fit on this host.
         let narrow = Host { memory_bytes: 2 * estimated, ..host() };
         fuzz(&format!("checkpoint of {id}, {name}"), each, |mutator| {
             let bytes = match mutator.below(5) {
@@ -134,7 +135,7 @@ of_checkpoints! {
     checkpoints_of_words_fuzz: "words",
 }
 
-/// The config with every knob set explicitly, including text knobs.
+/// Returns the config with a value for every knob, including text knobs.
 fn full(config: &Config) -> Config {
     let knobs = room(&config.room).knobs(&config.variant).into_iter().map(|knob| (knob.name.into(), knob.default));
     Config { knobs: knobs.chain(config.knobs.clone()).collect(), ..config.clone() }
@@ -177,7 +178,7 @@ fn lines_of_backgammon_fuzz() {
             if let Err(error) = rules.answer(&line) {
                 assert!(error.to_string().len() > 10, "{error}");
             }
-            // A batch ends only after its announced number of lines.
+            // A batch is complete only after the announced number of lines, so it is ended here.
             if player.answer(Some(&line)) == Reply::Later {
                 player.end();
             }
@@ -237,7 +238,7 @@ fn sweeps_fuzz() {
         .filter(|(room, _)| room.knobs(room.variants()[0].id).iter().any(|knob| knob.name == "lr"))
         .map(|(_, config)| spec(config, "lr"))
         .collect();
-    // A page with 256 MiB.
+    // The host has as little memory as a page with 256 MiB.
     let narrow = Host { memory_bytes: 1 << 28, ..host() };
     fuzz("sweep", cases(CASES / 6), |mutator| {
         let document = mutator.one_of(&good).clone();
@@ -277,7 +278,7 @@ fn monitors_fuzz() {
                 reader.progress();
                 reader.heartbeat();
                 reader.parts_s();
-                // The second poll continues after the first.
+                // The second poll continues where the first poll ended.
                 Ok((reader.poll().len(), reader.poll().len()))
             })
         };
@@ -287,7 +288,7 @@ fn monitors_fuzz() {
         fuzz(&format!("monitor of {}", schema.id), cases(CASES / 5), |mutator| {
             let mut words = words.clone();
             for _ in 0..1 + mutator.below(6) {
-                // Half of the changes hit the head, which contains lengths and positions.
+                // Half of the changes are in the head of the memory, which contains lengths and positions.
                 let len = if mutator.below(2) == 0 { head } else { words.len() };
                 let at = mutator.below(len);
                 words[at] = match mutator.below(5) {

@@ -1,5 +1,5 @@
-//! Rules about the crates that no lint covers, checked against their sources and manifests. `clippy.toml` forbids files, clocks, threads
-//! and processes in the crates below the shells, and the compiler forbids unsafe code there.
+//! Rules about the crates that no lint covers. The tests check the sources and the manifests of the crates. `clippy.toml` forbids files,
+//! clocks, threads and processes in the crates below the shells, and the compiler forbids unsafe code there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// Source lines of a crate without comments, each with its location.
+/// Returns the source lines of a crate, each with its location. Comment lines are left out.
 fn lines(name: &str) -> Vec<(String, String)> {
     let mut folders = vec![crates().join(name).join("src")];
     let mut lines = Vec::new();
@@ -56,15 +56,15 @@ fn unsafe_code_is_forbidden_outside_math() {
     for name in ["graph", "worlds", "learn", "run"] {
         assert!(lines(name).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]"), "{name}");
     }
-    // The workspace denies unsafe code; these attributes would allow it in a shell.
+    // The workspace denies unsafe code. These attributes would allow it in a shell.
     for name in ["gpu", "files", "cli", "web"] {
         assert_absent(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
     }
-    // In `python` only macros generate unsafe code.
+    // In the crate `python`, only macros generate unsafe code.
     assert_absent("python", &["unsafe {", "unsafe fn", "unsafe impl"]);
 }
 
-/// Test environments in `learn` must set the required field `solved_at`. No other line may contain its name.
+/// Test environments in `learn` must set the required field `solved_at`. No other line of `learn` may contain this name.
 #[test]
 fn learners_never_read_the_goal() {
     for (place, line) in lines("learn") {
@@ -103,7 +103,7 @@ fn crates_depend_only_on_crates_below() {
     }
 }
 
-/// The only files that may name rooms, with the reason.
+/// Files that may name rooms, each with its reason. No other general file may name a room.
 const LISTS: [(&str, &str); 13] = [
     ("crates/math/src/lib.rs", "declares modules"),
     ("crates/worlds/src/lib.rs", "declares modules"),
@@ -120,10 +120,11 @@ const LISTS: [(&str, &str); 13] = [
     ("scripts/figures/tables.mjs", "builds the tables of docs/benchmarks.md"),
 ];
 
-/// Rooms with everyday words as names. A lower-case part of an identifier may contain such a word.
+/// Rooms whose names are everyday words. Such a word may be a lower-case part of an identifier.
 const EVERYDAY: [&str; 2] = ["control", "words"];
 
-/// Collects the sources under a folder, without build output and rooms. A room's file or folder is named after it, or starts with its name.
+/// Collects the sources under a folder, except build output and the rooms' own sources. The name of a room's file or folder is the room's
+/// name, or begins with it.
 fn general_sources(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -140,7 +141,7 @@ fn general_sources(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A line without the contents of its strings.
+/// Returns a line without the contents of its strings.
 fn without_strings(line: &str) -> String {
     let (mut code, mut within) = (String::new(), None);
     let mut letters = line.chars();
@@ -156,7 +157,7 @@ fn without_strings(line: &str) -> String {
     code
 }
 
-/// Parts of an identifier such as `ControlView` or `words_of`, in lower case.
+/// Returns the parts of an identifier in lower case, for example of `ControlView` or `words_of`.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut lower = false;
@@ -172,19 +173,19 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns true if an identifier names an item of a room. A constant may end in a room's name (`GELU_CUBE`).
+/// Returns true if the identifier is the name of a room's item. A constant may end in a room's name (`GELU_CUBE`).
 fn is_named_after(name: &str, room: &str) -> bool {
     let parts = parts(name);
     let upper = name.chars().take_while(|letter| !letter.is_lowercase()).count();
     match (EVERYDAY.contains(&room), upper) {
-        // `ControlView`, but neither `CONTROL` nor `control`.
+        // This matches `ControlView`, but neither `CONTROL` nor `control`.
         (true, upper) => upper == 1 && parts[0] == room,
         (false, upper) if upper == name.len() => parts[0] == room,
         (false, _) => parts.iter().any(|part| part == room),
     }
 }
 
-/// Returns true if code names a room: in a module path, as part of an identifier, or in a string.
+/// Returns true if the code names the room: in a module path, in an identifier, or in a string.
 fn names(line: &str, room: &str) -> bool {
     let quoted = [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/"), format!("/{room}\"")];
     if quoted.iter().any(|name| line.contains(name)) {

@@ -1,4 +1,4 @@
-//! Logic: questions about members, grids and circuits, invalid targets, and the result of a seeded run.
+//! Tests of logic: questions about members, grids and circuits, invalid targets, and the results of seeded runs.
 
 use crate::common::*;
 use run::Learner;
@@ -114,7 +114,7 @@ fn grids_advance_and_heal_without_changing_training() {
         assert_eq!(len(&values["inputs"]), len(&circuit["inputs"]));
         assert_eq!(len(&values["gates"]), len(&circuit["gates"]));
         assert_eq!(values["updates"], circuit["updates"]);
-        // The output wires contain the cell's next state.
+        // The output wires have the cell's next state.
         let wire = number(&circuit["outputs"][0]);
         let bits: Vec<Value> = [&values["inputs"], &values["gates"]].iter().flat_map(|v| v.as_array().unwrap().clone()).collect();
         if about["asynchronous"] == false {
@@ -147,7 +147,7 @@ fn big_grids_are_packed_and_oversized_ones_are_rejected() {
     assert!(ask_error(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
     let first = value(&mut *run, big(70, 9));
     assert_eq!((len(&first["words"]), &first["step"]), (9 * 9, &json!(0)));
-    // Initially every gate copies its first input.
+    // At the beginning, every gate copies its first input, so a step changes no cell.
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
     assert_eq!(next["step"], 1);
     for (width, height) in [(0, 8), (8, 70_000)] {
@@ -158,7 +158,7 @@ fn big_grids_are_packed_and_oversized_ones_are_rejected() {
     assert!(ask_error(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
     assert_eq!(value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }))["step"], 2, "intact");
 
-    // After training with another initialization, gates change the cells.
+    // With another initialization and after some training, the gates change the cells.
     let mut run = trained(&with(small("logic", "life", 1), "init=0.5"), 5);
     let first = value(&mut *run, big(70, 9));
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
@@ -232,13 +232,13 @@ fn invalid_targets_are_rejected_and_the_run_continues() {
         assert_eq!(run.digest(), digest);
         train(&mut *run, 2);
     }
-    // A larger target needs more steps.
+    // A larger target needs a greater value of the knob `steps`.
     let config = with(small("logic", "own", 1), &format!("target={}", vec![".#".repeat(10); 20].join("/")));
     assert!(clear(&run::validate(&config, host()).unwrap_err()).contains("steps = 10"));
     run::validate(&with(config, "steps=10"), host()).unwrap();
 }
 
-/// Trains until the run is solved, within `most` updates.
+/// Trains until the run is solved. Fails if that takes more than `most` updates.
 fn train_until_solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
     let mut run = start(config);
     work(&mut *run, |run| {
@@ -257,7 +257,7 @@ fn life_is_learned_and_its_circuit_equals_the_rule() {
     let test = events.tests().pop().unwrap();
     let column = |name: &str| test.values[run.schema().test(name).unwrap()];
     assert_eq!((column("perfect"), column("larger")), (Some(1.0), Some(1.0)));
-    // The test covers all neighbourhoods, so it needs no separate confirmation.
+    // The test covers all neighbourhoods, so it needs no confirmation.
     let last = *events.confirmations().last().unwrap();
     assert_eq!((&last.progress, last.value, run.attempts()), (&test.progress, column("perfect"), 0));
     assert!(events.0.iter().any(|event| matches!(event, Event::Solved { goal: 1.0, .. })));
@@ -270,7 +270,7 @@ fn life_is_learned_and_its_circuit_equals_the_rule() {
     for _ in 0..20 {
         assert_eq!(value(&mut *run, json!({ "ask": "advance", "steps": 5 }))["wrong"], 0.0);
     }
-    // The solution is kept while other members continue to train.
+    // The run remains solved while other members continue to train.
     let at = run.progress().iteration;
     train(&mut *run, at + 3);
     let again = resume(&run.save().unwrap());

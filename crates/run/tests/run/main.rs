@@ -1,5 +1,5 @@
-//! Runs of every room, driven through the public API. `runs.rs` and `bad_input.rs` test requirements that all rooms share; each room's
-//! own tests are in the file of its name.
+//! Tests of runs of every room, through the public API. `runs.rs` and `bad_input.rs` test requirements that all rooms share. A file with
+//! the name of a room tests only that room.
 
 mod backgammon;
 mod bad_input;

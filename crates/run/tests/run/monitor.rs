@@ -1,5 +1,5 @@
-//! The monitor, written and read as shells do. Readers receive complete items in order, for any amount of data, any time of reading and
-//! any columns.
+//! Tests of the monitor, which is written and read as shells do. A reader receives complete items in order, for any amount of data, any
+//! time of reading and any columns.
 
 use crate::common::rooms;
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ impl EventSource {
         Progress { iteration: i, counts, train_s: f64::from(i) / 64.0 }
     }
 
-    /// Every value encodes its iteration, so a mixture of two rows is detected. Some values are unknown.
+    /// Returns a row. Every value encodes the iteration, so a mixture of two rows is detected. Some values are unknown.
     fn row(self, i: u32, len: usize) -> Row {
         let value = |column: u32| {
             let known = column > 1 || !i.is_multiple_of(3 + 2 * column);
@@ -47,7 +47,7 @@ impl EventSource {
         self.row(i, self.schema().tests.len())
     }
 
-    /// A mark; successive iterations cover knobs of every kind.
+    /// Returns a mark. The marks of successive iterations have knobs of every kind.
     fn mark(self, i: u32) -> Mark {
         let knobs = self.0.knobs(self.0.variants()[0].id);
         let knob = &knobs[i as usize % knobs.len()];
@@ -83,7 +83,7 @@ impl EventSource {
         }
     }
 
-    /// A run that starts at iteration `i` with `rows` rows of history.
+    /// Returns the event `Began` of a run with `rows` rows of history. The first row has iteration `i`.
     fn began(self, i: u32, rows: u32) -> Event {
         Event::Began(Box::new(Began {
             config: Config { seed: i, ..config_of(self.0) },
@@ -104,7 +104,7 @@ impl EventSource {
     }
 }
 
-/// The room with the most columns.
+/// Returns the source of the room with the most columns.
 fn widest() -> EventSource {
     sources().into_iter().max_by_key(|source| source.schema().row_len()).unwrap()
 }
@@ -152,7 +152,7 @@ proptest! {
         }
     }
 
-    /// A late or slow reader receives fewer rows of the middle, in order, including the first and the last.
+    /// A late or slow reader receives only some of the rows between the first and the last row, in order.
     #[test]
     fn slow_reader_misses_detail_but_not_the_ends(
         rows in prop::collection::vec(1u32..3000, 1..8),
@@ -236,7 +236,7 @@ fn training_time_is_counted_by_part() {
         let parts = schema.all_parts().count();
         let (mut writer, memory) = source.pair();
         let reader = reader(&memory);
-        writer.event(&source.began(64, 2)); // up to iteration 65, at 65/64 s
+        writer.event(&source.began(64, 2)); // the last row has iteration 65 and 65/64 s of training
         let mut send = |i: u32, shares: &[(usize, f64)]| {
             let mut row = source.metrics(i);
             row.values[schema.metrics.len()..].fill(Some(0.0));
@@ -245,7 +245,7 @@ fn training_time_is_counted_by_part() {
             }
             writer.event(&Event::Metrics(row));
         };
-        // The last two parts are common to all rooms: tests and rest.
+        // The last two parts of time are those that all rooms have: tests and rest.
         send(65 + 64, &[(0, 0.5), (parts - 1, 0.25)]);
         send(65 + 192, &[(parts - 2, 0.5), (parts - 1, 0.5)]);
         let mut expected = vec![0.0; parts];
@@ -371,7 +371,7 @@ fn invalid_monitor_memory_is_rejected() {
             assert!(text.contains("cut short") || len < 12, "{len}: {text}");
         }
         assert!(said(whole, &[(2, 1)]).0.contains("another build"));
-        // Sizes are words 8 to 11.
+        // Words 8 to 11 of the header contain sizes.
         for at in 8..12 {
             for size in [0, 1, 40, 1024, 1025, 1 << 40, u64::MAX] {
                 let (_writer, memory) = source.pair();
@@ -397,23 +397,23 @@ fn oversized_items_are_dropped_or_shortened() {
     assert!(!writer.say(&"x".repeat(5000)));
     assert!(writer.say(&"y".repeat(4096)));
     assert_eq!(reader.poll(), [MonitorItem::Shell("y".repeat(4096))]);
-    // A long text in a mark is shortened.
+    // A long text in a mark is cut.
     let mark = Mark { to: Value::Text("ä".repeat(3000)), ..source.mark(3) };
     writer.event(&Event::Mark(mark.clone()));
     let shown = Mark { to: Value::Text("ä".repeat(40) + "…"), ..mark };
     assert_eq!(reader.poll(), [MonitorItem::Event(Event::Mark(shown))]);
-    // An oversized room value is dropped; the rest of `Began` is sent.
+    // A room value that is too large is dropped; the rest of `Began` is sent.
     let Event::Began(mut began) = source.began(9, 3) else { unreachable!() };
     began.room = serde_json::json!("z".repeat(20_000));
     writer.event(&Event::Began(began.clone()));
     began.room = serde_json::Value::Null;
     assert_eq!(events(reader.poll()), [Event::Began(began)]);
-    // The shell's description may have 2048 words of 8 bytes; a longer one is rejected.
+    // The shell's description may have 2048 words of 8 bytes. A longer description is rejected.
     let about = |bytes: usize| Writer::new(Box::new(heap(source.schema())), source.schema(), &"a".repeat(bytes)).map(drop);
     assert!(about(16_384).is_ok() && matches!(about(16_385), Err(RunError::Monitor { .. })));
 }
 
-/// Checks the positions that `www/run/monitor.ts` reads.
+/// Checks the offsets that `www/run/monitor.ts` uses.
 #[test]
 fn layout_gives_the_positions_of_numbers() {
     for source in sources() {
@@ -454,7 +454,7 @@ fn every_variant_with_all_knobs_fits() {
         for variant in source.0.variants() {
             let knobs = source.0.knobs(variant.id);
             assert!(knobs.iter().all(|knob| knob.name.len() <= 32));
-            // Numbers with as many digits as any knob needs, and texts of maximum length.
+            // Numbers have as many digits as any knob needs, and texts have the maximum length.
             let longest = |kind: KnobKind| match kind {
                 KnobKind::Text { most } => Value::Text("x".repeat(most as usize)),
                 KnobKind::Choice { options } => Value::Text(options[0].name.into()),

@@ -1,5 +1,5 @@
-//! Backgammon players and other programs: recorded exchanges with GNU Backgammon, decisions that it evaluated, and the line protocol
-//! through which other programs request moves.
+//! Tests of backgammon players and other programs: recorded exchanges with GNU Backgammon, decisions that GNU Backgammon evaluated, and the
+//! line protocol through which other programs request moves.
 
 use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, score};
@@ -8,7 +8,7 @@ use run::backgammon::{Board, Player, PlayerLines, Reply, Results, Roll, fibs};
 const EXCHANGES: &str = include_str!("../../../../tests/golden/backgammon_gnubg.txt");
 const DECISIONS: &str = include_str!("../../../../tests/golden/backgammon_decisions.jsonl");
 
-/// Recorded exchanges: (board, roll, board after the move, question, answer).
+/// Returns the recorded exchanges: board, roll, board after the move, question and answer.
 fn exchanges() -> Vec<(Board, Roll, Board, &'static str, &'static str)> {
     let read = |line: &'static str| {
         let [what, question, answer] = line.split('|').collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -23,7 +23,7 @@ fn exchanges() -> Vec<(Board, Roll, Board, &'static str, &'static str)> {
 fn questions_and_answers_match_the_recorded_exchanges() {
     let mut on_the_bar = 0;
     for (board, roll, after, question, answer) in exchanges() {
-        // The recording contains the order of the dice; a `Roll` has no order.
+        // The recorded dice have an order; a `Roll` has none. So the dice are sorted before the comparison.
         let dice = |text: &str| text.split(':').map(str::to_string).collect::<Vec<_>>();
         let (mut ours, mut theirs) = (dice(&fibs::question(&board, roll)), dice(question));
         for numbers in [&mut ours, &mut theirs] {
@@ -44,7 +44,7 @@ fn evaluated_decisions() -> Vec<Decision> {
     DECISIONS.lines().map(|line| Decision::read(line, &mut scratch).unwrap()).collect()
 }
 
-/// Chooses the move with the highest or lowest recorded equity.
+/// Player that chooses the result with the highest (`best`) or the lowest recorded equity.
 struct RecordedPlayer {
     best: bool,
     decisions: Vec<Decision>,
@@ -56,7 +56,7 @@ impl Player for RecordedPlayer {
     }
 
     fn choose(&mut self, asked: &[(Board, Roll)], chosen: &mut Vec<Board>) {
-        // Removes any earlier content.
+        // The caller's vector may have earlier content.
         chosen.clear();
         for (board, roll) in asked {
             let same = |d: &&Decision| d.board == *board && d.roll == *roll;
@@ -77,11 +77,11 @@ fn score_sums_the_recorded_losses_of_a_players_choices() {
     assert_eq!((best.decisions, best.memg, best.best, best.blunders), (260, 0.0, 1.0, 0.0));
     player.best = false;
     let worst = score(&mut player, &decisions).unwrap();
-    // The results of a decision are in descending order, so the expected loss is the first equity minus the last.
+    // The results of a decision are in descending order of equity. So the expected loss is the first equity minus the last.
     let losses: Vec<f64> = decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
     let lost = losses.iter().sum::<f64>() / 260.0;
     assert!((worst.memg - 1000.0 * lost).abs() < 1e-9 && worst.best < 0.1, "{worst:?} {lost}");
-    // The sample variance of 260 losses has 259 degrees of freedom; the variance of the mean is 260 times smaller.
+    // The sample variance of 260 losses has 259 degrees of freedom. The variance of their mean is 260 times smaller.
     let variance = (losses.iter().map(|loss| loss * loss).sum::<f64>() - 260.0 * lost * lost) / 259.0;
     let error = 1000.0 * (variance / 260.0).sqrt();
     assert!((worst.standard_error - error).abs() < 1e-9, "{worst:?} {error}");
@@ -90,7 +90,6 @@ fn score_sums_the_recorded_losses_of_a_players_choices() {
     assert!(linear.memg > 20.0 && linear.memg < 70.0 && linear.best > 0.4, "{linear:?}");
     assert!(random.memg > 4.0 * linear.memg && random.memg < worst.memg, "{random:?}");
     assert!(linear.standard_error > 2.0 && linear.standard_error < 10.0);
-    // Forced moves are not decisions.
     let mut scratch = Results::new();
     let forced = r#"{"id":"/38AAAAAAAAAAA","dice":[6,5],"moves":[["/38AAAAAAAAAAA",1]]}"#;
     assert!(Decision::read(forced, &mut scratch).is_err());
@@ -122,7 +121,7 @@ fn invalid_decision_lines_are_rejected_with_a_reason() {
     }
 }
 
-/// A player that records the number of decisions of each call.
+/// Player that records the number of decisions in each call.
 struct Counting {
     calls: std::sync::Arc<std::sync::Mutex<Vec<usize>>>,
 }
@@ -220,7 +219,7 @@ fn truncated_batch_is_answered_with_errors_for_missing_lines() {
     assert_eq!(lines.len(), 3);
     assert!(Board::from_id(&lines[0]).is_ok() && lines[1].contains("too long"), "{lines:?}");
     assert!(lines[2].starts_with("error: ") && lines[2].contains("1 lines of this batch"), "{lines:?}");
-    // The next line is answered normally.
+    // After an error, the next line is answered normally.
     assert!(matches!(seat.answer(Some("hello")), Reply::Lines(_)));
     assert_eq!(seat.answer(Some("batch 2")), Reply::Later);
     assert_eq!(seat.answer(Some("quit")), Reply::Quit);

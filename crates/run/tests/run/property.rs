@@ -1,5 +1,5 @@
-//! Property: a run of any room, saved at any time with any valid knobs, resumes bit for bit. `FUZZ=75` runs 75 cases of each variant,
-//! about 2,000 in total.
+//! Tests a property: a run of any room can be saved at any time and with any valid knobs, and resumes bit for bit. `FUZZ=75` runs 75 cases
+//! of each variant, about 2,000 in total.
 
 use crate::common::*;
 use math::Rng;
@@ -8,7 +8,7 @@ use run::protocol::{Command, Config, Event, Knob, KnobKind, Mark, Row, Value};
 use run::{AnyRoom, AnyRun, RunError, permalink};
 use serde_json::json;
 
-/// A random valid value. Sizes stay small.
+/// Returns a random valid value of the knob. Sizes are at most those of `small` or the default.
 fn any_value(knob: &Knob, small: Option<&Value>, dice: &mut Sequence) -> Value {
     let part = f64::from(dice.uniform());
     match knob.kind {
@@ -55,20 +55,20 @@ fn any_config(room: &dyn AnyRoom, small: &Config, dice: &mut Sequence) -> Config
     small.clone()
 }
 
-/// Planned events of one iteration. Their times are slices since the iteration's start.
+/// Planned events of one iteration. Each time is a number of slices since the beginning of the iteration.
 struct IterationPlan {
     knob: Option<(u32, String, Value)>,
-    /// Slice after which the run is saved and replaced by a restored run, and the way of saving and restoring.
+    /// Slice before which the run is saved and replaced by a restored run, and the way to do this.
     cut: Option<(u32, CutBy)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CutBy {
-    /// Saves by command.
+    /// The command `Save` saves the run. A new run restores the file.
     Command,
-    /// Saves with [`AnyRun::save`].
+    /// [`AnyRun::save`] saves the run. A new run restores the file.
     Save,
-    /// Restores the saved file into the same run by command.
+    /// [`AnyRun::save`] saves the run. The same run restores the file by a command.
     Restore,
 }
 
@@ -76,14 +76,14 @@ fn timeless_mark(mark: &Mark) -> Mark {
     Mark { progress: timeless(&mark.progress), ..mark.clone() }
 }
 
-/// Observations that must be equal in both runs.
+/// Observations of a run. They must be equal with and without cuts.
 #[derive(Debug, Default, PartialEq)]
 struct Trace {
     digests: Vec<String>,
     tests: Vec<Row>,
     marks: Vec<Mark>,
     solved: Vec<(u32, f64)>,
-    /// Metrics without rates.
+    /// Iterations, with the metrics that are not rates.
     metrics: Vec<(u32, Vec<Option<f64>>)>,
     notices: usize,
 }
@@ -118,7 +118,7 @@ impl Trace {
     }
 }
 
-/// In backgammon, plays a step of a game beside the training.
+/// In backgammon, plays a step of a game in parallel with training. Returns the session; `None` in other rooms.
 fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     if run.schema().id != "backgammon" {
         return None;
@@ -130,14 +130,14 @@ fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     }
     let mut act = |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
     let mut table = act("reply").or_else(|_| act("next_game")).ok();
-    // The considered moves of a reply are not saved.
+    // The last reply of an engine is not saved.
     if let Some(table) = &mut table {
         table["reply"] = json!(null);
     }
     table
 }
 
-/// Trains the run with all planned cuts, or with none.
+/// Trains a run. If `cut` is true, saves and restores it as planned. Returns the observations and the last file.
 fn train_with_cuts(config: &Config, plans: &[IterationPlan], cut: bool, now_s: &mut f64) -> (Trace, Result<Vec<u8>, RunError>) {
     let mut run = start(config);
     let mut trace = Trace::default();
@@ -205,7 +205,7 @@ fn check_case(room: &dyn AnyRoom, small: &Config, case: u32) {
     let plans: Vec<IterationPlan> = (0..5)
         .map(|_| {
             let cut = [CutBy::Command, CutBy::Save, CutBy::Restore][dice.below(3) as usize];
-            // The knob changes before the cut, so that the file contains a pending change.
+            // A knob changes before the cut, so that the file may contain a pending change.
             let at = dice.below(3);
             let knob = &knobs[dice.below(knobs.len() as u32) as usize];
             let value = any_value(knob, small.knobs.get(knob.name), &mut dice);
@@ -226,7 +226,7 @@ fn check_case(room: &dyn AnyRoom, small: &Config, case: u32) {
     assert_eq!(Trace { notices: 0, ..whole }, Trace { notices: 0, ..cut }, "{what}");
     match (last, other) {
         (Ok(last), Ok(other)) => {
-            // The run's link reproduces it, including live changes of knobs.
+            // The link of a run reproduces the run, including the live changes of knobs.
             let link = run::restore(&last, host()).unwrap().shared().link;
             let mut again = start(&permalink::decode(&link, host()).unwrap().config);
             settle(&mut *again, plans.len() as u32);

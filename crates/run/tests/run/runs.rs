@@ -1,4 +1,4 @@
-//! Requirements that the runs of every room meet.
+//! Tests of requirements that the runs of every room meet.
 
 use crate::common::*;
 use math::Isa;
@@ -30,7 +30,7 @@ fn clock_and_tests_do_not_change_the_weights() {
 fn seeds_and_knobs_change_the_weights() {
     for (_, config) in every(1) {
         let digest = |config: &Config| {
-            // The published learner fills its replay before it learns.
+            // The published learner needs some iterations to fill its replay before it learns.
             trained(config, 6).digest().weights
         };
         let base = digest(&config);
@@ -44,8 +44,8 @@ fn seeds_and_knobs_change_the_weights() {
 fn knob_changes_at_the_boundary_with_a_mark_in_the_file() {
     for (_, config) in every(1) {
         let mut run = start(&config);
-        run.save().unwrap(); // some rooms prepare before the first boundary
-        // A room with one slice per iteration is at the next boundary already.
+        run.save().unwrap(); // some rooms prepare data before the first boundary
+        // In a room with one slice per iteration, the run is at the next boundary already.
         while run.at_boundary() && run.progress().iteration == 0 {
             run.advance(0.0);
         }
@@ -74,7 +74,7 @@ fn knob_changes_at_the_boundary_with_a_mark_in_the_file() {
     }
 }
 
-/// Two equal runs: a knob of one changes at the point where the other is saved.
+/// Compares two equal runs. In one, knobs change at the point at which the other is saved.
 #[test]
 fn run_before_a_requested_change_is_kept_and_equals_a_save() {
     for (_, config) in every(3) {
@@ -100,7 +100,7 @@ fn run_before_a_requested_change_is_kept_and_equals_a_save() {
         assert!(run.save_before(first).unwrap() == file, "{variant}");
         clear(&run.save_before(0).unwrap_err());
 
-        // A restored run keeps only the copies from its own past.
+        // A restored run keeps only those snapshots that precede its own state.
         run.command(set("lr", 0.0023)).unwrap();
         let kept = run.kept_before();
         run.command(restored(run.save_before(kept[kept.len() - 1]).unwrap())).unwrap();
@@ -160,7 +160,7 @@ fn rows_match_the_schema_and_rates_are_work_per_time() {
                 let Some(rate) = column.rate else { continue };
                 let at = schema.counter(rate.counter).unwrap();
                 let done = (row.counts[at] - before.counts[at]) * rate.seconds;
-                // Rates exclude the time of tests.
+                // Rates do not count the time of tests.
                 let trained_s = (row.train_s - before.train_s) * (1.0 - shares[tests].unwrap());
                 let expected = done / trained_s;
                 let found = value.unwrap();
@@ -173,7 +173,7 @@ fn rows_match_the_schema_and_rates_are_work_per_time() {
 #[test]
 fn tests_measure_and_follow_their_iteration() {
     for (room, config) in every(5) {
-        // Their tests are due after hundreds of thousands of boards or states; see `backgammon.rs` and `cube.rs`.
+        // In these rooms, a test is due only after hundreds of thousands of boards or states; see `backgammon.rs` and `cube.rs`.
         if ["backgammon", "cube"].contains(&room.schema().id) {
             continue;
         }
@@ -269,7 +269,7 @@ fn sweep_cells_equal_single_runs() {
     }
 }
 
-/// Compares variants with one seed. Each variant uses its own defaults; a knob that only some variants have is dropped.
+/// Compares variants of a room with a single seed. Each variant has its own defaults. A knob that only some variants have is dropped.
 #[test]
 fn sweep_compares_variants() {
     let config = small("cube", "2x2x2", 4);
@@ -296,7 +296,7 @@ fn sweep_compares_variants() {
 #[test]
 fn diverged_run_stops_with_a_notice_and_is_never_saved() {
     for (room, config) in every(1) {
-        // One environment of control is enough; all share the learner.
+        // A single environment of control suffices, because all environments have the same learner.
         if room.schema().id == "control" && config.variant != "CartPole-v1" {
             continue;
         }
@@ -314,7 +314,7 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
             run.command(Command::Save).unwrap();
         }
         let mut now_s = 0.0;
-        // A learner that still fills its replay has not diverged, and may be saved.
+        // A learner that still fills its replay has not diverged yet, and its run may be saved.
         while run.progress().iteration < 200 {
             now_s += 0.001;
             if !run.advance(now_s) {
@@ -329,10 +329,10 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
         });
         let since = &events.0[said.unwrap_or_else(|| panic!("{id}"))..];
         assert!(!since.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
-        // A requested save is answered.
+        // The run answers a requested save.
         let answers = |event: &&Event| matches!(event, Event::Saved { .. } | Event::NotSaved { .. });
         assert_eq!(events.0.iter().filter(answers).count(), usize::from(asked), "{id}");
-        // The run refuses to save, and still answers questions.
+        // A diverged run refuses to save, but answers questions.
         assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
         let question = match room.schema().id {
@@ -373,7 +373,7 @@ fn link_reproduces_the_run_and_reports_the_result() {
         let own = permalink::decode(&format!("#/{id}"), host()).unwrap();
         assert_eq!(own.config, run::config_of(room));
 
-        // Slow, so one variant of each room.
+        // This test is slow, so it covers only one variant of each room.
         if room.variants()[0].id != *variant {
             continue;
         }
@@ -396,7 +396,7 @@ fn link_reproduces_the_run_and_reports_the_result() {
     }
 }
 
-/// Changes knobs during training, then opens the run's link.
+/// Changes knobs during training, then starts a run from the run's link.
 #[test]
 fn link_replays_live_changes_and_reports_the_result() {
     for (room, config) in first(7) {
@@ -404,7 +404,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         first.command(set("lr", 0.0019)).unwrap();
         train(&mut *first, 5);
         first.command(set("lr", 0.0021)).unwrap();
-        // A save and a load between two changes make no difference.
+        // A save and a restore between two changes make no difference.
         let mut first = resume(&first.save().unwrap());
         first.command(set("lr", 0.0023)).unwrap();
         first.command(set("lr", 0.0022)).unwrap();
@@ -437,7 +437,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         assert!(notices.len() == 2 && notices[1].starts_with("Reproduced"), "{notices:?}");
         assert_eq!(again.shared(), shared, "the replayed run has another link");
 
-        // A run saved in the middle of the replay still makes the later changes.
+        // A run that is saved between replayed changes makes the later changes after the restore.
         let mut early = trained(&link.config, 3);
         assert_eq!(early.shared().address, shared.address);
         let mut early = resume(&early.save().unwrap());
@@ -448,7 +448,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         let mut other = link.clone();
         other.config.changes[1].value = 0.0024.into();
         assert!(replay(&other, false).2[1].starts_with("Not reproduced"));
-        // A further change makes it another run, which is not compared.
+        // A further change makes it a different run, whose digest is not compared.
         let (own, marks, notices) = replay(&link, true);
         assert_eq!((marks.len(), notices.len()), (3, 1), "{notices:?}");
         assert_eq!(own.shared().changes, 3);
@@ -503,7 +503,7 @@ fn choice_and_text_knobs_work_in_configs_links_and_files() {
         settle(&mut **run, 9);
     }
     assert_eq!(run.digest(), restored.digest());
-    // Arms have the order of the text.
+    // The arms have the order of the payouts in the text.
     let odds: Vec<f64> = ask(&mut *run, json!({ "ask": "policy" })).unwrap();
     assert_eq!(odds.len(), 4);
     assert!(odds[1] > odds[0] && odds[1] > odds[2], "{odds:?}");
@@ -533,7 +533,7 @@ fn memory_is_estimated_before_allocation() {
         let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.001.into()], seeds: 2, budget: 1.0 };
         clear(&Sweep::new(spec, host).err().unwrap());
 
-        // Large knobs in a checkpoint, both in its config and in its current values.
+        // A checkpoint states large knobs, in its config or in its present values.
         let file = run.save().unwrap();
         for place in ["/config/knobs", "/knobs"] {
             let mut claims = apart(&file);
@@ -552,7 +552,7 @@ fn memory_is_estimated_before_allocation() {
     }
 }
 
-/// A mismatch between knobs and tensor sizes is detected before allocation.
+/// A mismatch between knobs and tensor sizes is detected before any allocation.
 #[test]
 fn checkpoint_with_mismatched_sizes_is_damaged() {
     let claims = [
@@ -589,7 +589,7 @@ fn rooms_are_listed_once_and_their_schemas_are_consistent() {
         assert_eq!((run.schema().id, run.variant().id), (info.id, config.variant.as_str()));
         let goal = run.variant().goal.unwrap();
         assert!(run.schema().test(goal.column).is_some(), "{goal:?}");
-        // Column names of a file are unique.
+        // The column names of a checkpoint are unique.
         let all = room.schema().counters.iter().chain(room.schema().metrics);
         let mut names: Vec<_> = all.map(|c| c.name).chain(room.schema().all_parts().map(|part| part.name)).collect();
         names.sort_unstable();
@@ -601,7 +601,7 @@ fn rooms_are_listed_once_and_their_schemas_are_consistent() {
     }
 }
 
-/// Also checks that a clock does not change the training.
+/// Also checks that a clock does not change training.
 #[test]
 fn run_with_a_clock_reports_time_shares() {
     for (room, config) in every(2) {
@@ -624,7 +624,7 @@ fn run_with_a_clock_reports_time_shares() {
     }
 }
 
-/// Timing covers every call of a plan after the first request, and does not change the weights.
+/// The timing covers every call of a plan after the first request. It does not change the weights.
 #[test]
 fn operations_are_timed_on_request_without_changing_the_weights() {
     for (room, config) in every(7) {
@@ -634,10 +634,10 @@ fn operations_are_timed_on_request_without_changing_the_weights() {
         prepare(&mut *plain);
         prepare(&mut *looked);
         let none = looked.operations(true);
-        // The other learners have no plan.
+        // All other learners have no plan.
         let has_plan = matches!((room.schema().id, &*config.variant), ("control" | "cube" | "words", _) | ("backgammon", "published"));
         assert_eq!(none, has_plan.then(Vec::new), "{what}");
-        // Some learners collect data before their first step.
+        // Some learners collect data in the iterations before their first step.
         let mut iterations = 0;
         let found = loop {
             iterations += 2;
@@ -659,7 +659,7 @@ fn operations_are_timed_on_request_without_changing_the_weights() {
     }
 }
 
-/// Metrics of a run's iterations without rates.
+/// Returns the metrics of a run's iterations, except rates.
 fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
     let columns = run.schema().metrics;
     let events = Events::drain(run);
@@ -676,7 +676,7 @@ fn save_at_any_slice_resumes_bit_for_bit() {
         for slices in [1, 2, 3, 5, 8, 13, 21] {
             let mut run = start(&config);
             prepare(&mut *run);
-            // At one second per slice, an iteration is long enough to be saved within it.
+            // At one second per slice, an iteration becomes long enough that it can be saved before its end.
             (0..slices).for_each(|slice| assert!(run.advance(f64::from(slice))));
             if run.progress().iteration >= 2 {
                 break;
@@ -684,20 +684,20 @@ fn save_at_any_slice_resumes_bit_for_bit() {
             let done = run.progress().iteration as usize;
             let now = run.saves();
             let mut again = resume(&run.save().unwrap());
-            // A learner that cannot be saved within an iteration completes it first.
+            // If the run cannot be saved within an iteration, the iteration is completed first.
             assert_eq!(again.progress(), now.unwrap_or_else(|| run.progress()), "{variant}");
             let done = done.max(again.progress().iteration as usize);
             settle(&mut *again, 2);
             assert_eq!(again.digest(), whole.digest(), "{variant} after {slices} slices");
             assert_eq!(timeless_metrics(&mut *again), metrics[done..], "{variant} after {slices} slices");
-            // The original run matches too.
+            // The saved run itself gives the same result.
             settle(&mut *run, 2);
             assert_eq!(run.digest(), whole.digest(), "{variant} after {slices} slices");
         }
     }
 }
 
-/// The limit of a save counts only slices that wait for another machine. Here thousands of slices all compute on this CPU, so the save
+/// A save limits only the number of slices that wait for another machine. Here thousands of slices compute on this CPU, so the save
 /// completes the iteration.
 #[test]
 fn save_completes_an_iteration_of_thousands_of_slices() {
@@ -705,7 +705,7 @@ fn save_completes_an_iteration_of_thousands_of_slices() {
     let mut run = start(&with(small("words", "char", 2), tiny));
     work(&mut *run, |run| !run.is_preparing() && !run.at_boundary());
     run.events();
-    // Each step has two slices: the gradient and the update.
+    // Each of the 2200 steps has two slices: the gradient and the update.
     run.save().unwrap();
     assert!(run.at_boundary() && run.progress().iteration == 1);
     let events = run.events();
@@ -730,13 +730,14 @@ fn long_iteration_is_saved_and_paused_at_once() {
         assert_eq!(again.digest().arithmetic, "partial", "{variant}: partial weights have no comparable digest");
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(2.0), "{variant}");
-        // A pause interrupts a step.
+        // A pause interrupts the command `Step`.
         run.command(Command::Step).unwrap();
         assert!(run.advance(3.0));
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(4.0), "{variant}");
     }
-    // If a learner cannot be saved within a long iteration, the file contains its start, and the restored run repeats it.
+    // If a learner cannot be saved within a long iteration, the file contains the beginning of the iteration. The restored run repeats the
+    // iteration.
     for (room, variant) in [("control", "CartPole-v1"), ("backgammon", "strong")] {
         let config = small(room, variant, 2);
         let mut whole = start(&config);

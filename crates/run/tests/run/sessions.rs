@@ -1,4 +1,4 @@
-//! Game sessions of backgammon: rejected actions change nothing, and saved sessions continue.
+//! Tests of backgammon sessions: rejected actions change nothing, and saved sessions continue.
 
 use crate::common::{ask, begin, clear, host, small};
 use run::backgammon::protocol::{
@@ -13,7 +13,7 @@ const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
 const LINEAR: Engine = Engine { who: PlayerKind::Linear, evals: 1 };
 
-/// A run with sessions, with one method per question.
+/// A run with game sessions. It has one method per question.
 pub struct Room(pub Box<dyn AnyRun>);
 
 fn room() -> Room {
@@ -43,7 +43,7 @@ impl Room {
         transcript() -> String;
     }
 
-    /// The current session.
+    /// Returns the present session.
     pub fn table(&mut self) -> Session {
         self.session().unwrap().expect("a session")
     }
@@ -53,7 +53,7 @@ fn setup(seats: [Option<Engine>; 2], length: u16, seed: u32) -> Setup {
     Setup { seats, length, cube: true, seed }
 }
 
-/// Plays until `until` is true of the session. A human player takes the first legal step.
+/// Plays until `until` returns true for the session. A user takes the first legal step.
 fn play_on(room: &mut Room, until: impl Fn(&Session) -> bool) -> Session {
     let mut table = room.table();
     while !until(&table) {
@@ -92,7 +92,7 @@ fn human_turn_is_played_undone_and_confirmed_by_steps() {
     let mut table = play_on(&mut room, |table| table.phase == Phase::ToPlay && table.turn == 0);
     let whole = table.clone();
     assert_eq!(table.left.len(), 2);
-    // Rejected actions change nothing.
+    // A rejected action changes nothing.
     for act in [
         Act::Roll,
         Act::Double,
@@ -119,10 +119,10 @@ fn human_turn_is_played_undone_and_confirmed_by_steps() {
     room.act(&Act::Undo { all: false }).unwrap();
     assert_eq!(room.act(&Act::Undo { all: true }).unwrap(), whole);
 
-    // The same move by the id of a hint.
+    // A candidate's id gives the same move as the steps.
     let hint = room.hint(AGENT).unwrap();
     assert_eq!(hint.position, whole.position);
-    // In a match, an id also contains the stakes.
+    // In a match, a candidate's id also contains the stakes.
     let is_same = |candidate: &&Candidate| candidate.id.split(':').next() == Some(&*stepped.id);
     let same = hint.candidates.iter().find(is_same).unwrap();
     let laid = room.act(&Act::Play { id: same.id.clone() }).unwrap();
@@ -147,7 +147,7 @@ fn human_turn_is_played_undone_and_confirmed_by_steps() {
     assert!(replied.may.roll && replied.turn == 0);
 }
 
-/// The rank of a move among all results of the roll. With one evaluation per move, no result is searched.
+/// The rank counts all results of the roll. With one evaluation per decision, no result is searched.
 #[test]
 fn review_ranks_a_move_among_all_results() {
     for from_last in [0, 1, 2] {
@@ -278,11 +278,11 @@ fn former_session_returns_and_follows_to_another_run() {
     assert_eq!(room.former_session().unwrap(), first);
     assert_eq!(room.former_session().unwrap(), second, "the sessions were not swapped back");
     room.former_session().unwrap();
-    // Both sessions are saved.
+    // A checkpoint contains both sessions.
     let mut resumed = Room(run::restore(&room.0.save().unwrap(), host()).unwrap());
     assert_eq!((resumed.table(), resumed.former_session().unwrap()), (first.clone(), second));
 
-    // A run saved without a session takes over the present one if `follow` is set.
+    // The file contains no session. If `follow` is true, the restored run takes over the present session.
     let bytes = self::room().0.save().unwrap();
     for (follow, expected) in [(true, Some(first)), (false, None)] {
         room.0.command(Command::Restore { bytes: bytes.clone(), data: None, follow }).unwrap();
@@ -339,13 +339,13 @@ fn game_is_replayed_and_evaluated_move_by_move() {
         let moment = room.moment(at).unwrap();
         assert_eq!((moment.seat, &moment.text, moment.dice), (played.seat, &played.text, played.dice));
         assert_eq!(moment.id, played.id);
-        // The id contains the stakes, and the position as the other player sees it.
+        // The id contains the stakes and the position. If the second seat is on roll, the position is from its point of view.
         let standing = room.read_id(&moment.id).unwrap();
         assert_eq!((standing.length, standing.dice, standing.cube), (5, moment.dice, moment.cube));
         let mine = if standing.xgid.split(':').nth(3) == Some("1") { 0 } else { 1 };
         let of = [&standing.position.mine, &standing.position.theirs];
         assert_eq!(of[mine], &moment.position.mine);
-        // The steps lead to the position of the next moment.
+        // The steps of an entry lead to the position of the next entry.
         if let Some(next) = table.moves.get(at + 1).filter(|_| played.dice.is_some()) {
             let mut places = moment.position.mine.clone();
             if played.seat == 0 {

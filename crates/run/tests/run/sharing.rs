@@ -1,4 +1,5 @@
-//! Iterations with pieces that remote workers compute. The result is independent of the workers and of how the pieces are divided.
+//! Tests of shared runs, in which remote workers compute pieces of iterations. The result depends neither on the workers nor on the
+//! division of the pieces.
 
 use crate::common::*;
 use math::Isa;
@@ -6,16 +7,16 @@ use run::protocol::{Config, Event, Row};
 use run::{AnyRun, Host, RunError, play};
 use std::ops::Range;
 
-/// Variants that share their work.
+/// Variants of backgammon that can be shared.
 const SHARING: [&str; 2] = ["strong", "published"];
 
-/// A sharing variant with enough pieces per round to divide them.
+/// Returns a small config of a variant whose rounds have enough pieces for a division.
 fn pieces(variant: &str) -> Config {
     let more = if variant == "published" { "tables=9 games=2 batch=6 duel_pairs=1" } else { "" };
     with(small("backgammon", variant, 3), more)
 }
 
-/// For each variant, a run that shares and one that does not.
+/// Returns two runs for each variant: the first one is shared, the second one is not.
 fn sharing() -> Vec<[Box<dyn AnyRun>; 2]> {
     let both = |variant: &&str| {
         let config = pieces(variant);
@@ -44,7 +45,7 @@ fn learner_without_sharing_reports_it_with_a_next_step() {
     }
 }
 
-/// Advances the run until pieces are due.
+/// Advances the run until pieces are due. Returns their numbers and the input for workers.
 fn wait(run: &mut dyn AnyRun) -> (Range<u64>, Vec<u8>) {
     for _ in 0..100_000 {
         run.advance(0.0);
@@ -55,7 +56,7 @@ fn wait(run: &mut dyn AnyRun) -> (Range<u64>, Vec<u8>) {
     panic!("no pieces became due");
 }
 
-/// Computes the remaining pieces of an iteration as a remote worker does, at most `most` at a time.
+/// Computes the remaining pieces of an iteration as remote workers do, at most `most` pieces at a time.
 fn play_remotely(run: &mut dyn AnyRun, most: u64) {
     let (pieces, due) = wait(run);
     for first in pieces.clone().step_by(most as usize) {
@@ -64,7 +65,7 @@ fn play_remotely(run: &mut dyn AnyRun, most: u64) {
     }
 }
 
-/// Metrics and tests without rates.
+/// Returns the rows of metrics and tests, without training times and rates.
 fn untimed_rows(run: &mut dyn AnyRun) -> Vec<(u32, Vec<f64>, Vec<Option<f64>>)> {
     let schema = run.schema();
     let untimed = |row: Row, columns| {
@@ -85,7 +86,7 @@ fn shared_run_equals_own_run_bit_for_bit() {
         for most in [1000, 7, 1] {
             play_remotely(&mut *shared, most);
         }
-        // A worker fails after five pieces; another computes the rest.
+        // A worker fails after five pieces. Another worker computes the other pieces.
         let (pieces, due) = wait(&mut *shared);
         shared.take(&play(&due, pieces.start..pieces.start + 5, host()).unwrap()).unwrap();
         play_remotely(&mut *shared, 4);
@@ -94,7 +95,7 @@ fn shared_run_equals_own_run_bit_for_bit() {
         assert_eq!(shared.progress().counts, own.progress().counts);
         assert_eq!(shared.digest(), own.digest());
         assert_eq!(untimed_rows(&mut *shared), untimed_rows(&mut *own));
-        // Both continue without sharing.
+        // Both runs continue without sharing.
         shared.share(false).unwrap();
         train(&mut *shared, 6);
         train(&mut *own, 6);
@@ -112,7 +113,7 @@ fn save_does_not_wait_for_workers_and_resumes_equal() {
         train(&mut *own, 2);
         assert_eq!(shared.digest(), own.digest());
         let mut again = resume(&saved);
-        // The original run still shares; the restored run does not.
+        // The saved run is still shared; the restored run is not.
         play_remotely(&mut *shared, 6);
         train(&mut *shared, 3);
         train(&mut *again, 3);
@@ -135,7 +136,7 @@ fn pieces_that_are_not_due_are_rejected_and_change_nothing() {
         let mut cut = later.clone();
         cut.truncate(later.len() / 2);
         assert!(matches!(shared.take(&cut), Err(RunError::Damaged { .. })));
-        // The requested range is clamped to the due pieces.
+        // The requested range is limited to the pieces that are due.
         shared.take(&play(&due, pieces.start + 2..u64::MAX, host()).unwrap()).unwrap();
         assert!(matches!(shared.take(&later), Err(RunError::NothingDue)));
         train(&mut *shared, 1);

@@ -1,5 +1,5 @@
-//! Solved runs. A test that reaches the goal is confirmed on separate draws, a failed attempt is reported and saved, and neither changes
-//! the training.
+//! Tests of solved runs. A test that reaches the goal is confirmed on separate draws. A failed confirmation is reported and saved. Tests
+//! and confirmations do not change training.
 
 use crate::bandit::Bandit;
 use crate::common::*;
@@ -18,7 +18,7 @@ use run::{AnyRun, Run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// Result of a test, or of a confirmation with the given seed. The learner does not advance meanwhile.
+/// Returns the result of a test, or of a confirmation with the seed in `confirmation`. The learner does not advance in the meantime.
 fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     match confirmation {
         None => room.begin_test(),
@@ -31,7 +31,7 @@ fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     }
 }
 
-/// Only a confirmation solves a run; a test may reach the goal by luck.
+/// Only a confirmation solves a run, because a test may reach the goal by luck.
 #[test]
 fn failed_confirmation_is_reported_and_saved_as_an_attempt() {
     let mut failed = false;
@@ -54,7 +54,7 @@ fn failed_confirmation_is_reported_and_saved_as_an_attempt() {
         let mut again = resume(&run.save().unwrap());
         assert_eq!((again.attempts(), again.solved()), (1, None));
         assert_eq!(Events::drain(&mut *again).began().attempts, 1);
-        // Training continues until a confirmation succeeds.
+        // Training continues until a confirmation reaches the goal.
         until(&mut *again, Events::is_solved);
         let attempts = again.attempts();
         assert!(attempts >= 1 && again.solved().unwrap().iteration > progress.iteration);
@@ -78,10 +78,10 @@ fn tests_and_confirmations_do_not_change_the_weights() {
     assert_eq!(untested.digest().weights, tested.digest().weights);
 }
 
-/// Each test uses new episodes, and a confirmation uses episodes that no test has used.
+/// Each test uses new episodes. A confirmation uses episodes that no test has used.
 #[test]
 fn each_test_and_confirmation_uses_different_episodes() {
-    // The learning rate is so low that returns differ only through the episodes.
+    // The learning rate is so low that different episodes change the return more than training does.
     let config = with(small("control", "Pendulum-v1", 3), "lr=0.00001 epochs=1");
     let mut run = Run::<Control>::new(config, host()).unwrap();
     run.command(Command::Start).unwrap();
@@ -99,15 +99,15 @@ fn each_test_and_confirmation_uses_different_episodes() {
     assert!(confirmed[0] != confirmed[1] && confirmed[0] != means[5], "{confirmed:?}, {means:?}");
 }
 
-/// Returns true if a test of this run is confirmed on other random draws.
+/// Returns true if the room confirms a test of this run on other random draws.
 fn is_confirmed<R: Room>(config: &Config) -> bool {
     let mut run = Run::<R>::new(config.clone(), host()).unwrap();
-    // The words room prepares its text before the first test.
+    // The words room prepares its text at the beginning of the first test.
     run.room().begin_test();
     run.room().begin_confirmation(1)
 }
 
-/// Returns true if a test is exhaustive: all states, all neighbourhoods or the only grid.
+/// Returns true if a test covers all cases: all states, all neighbourhoods, or the only grid.
 fn leaves_nothing_to_chance(room: &str, variant: &str) -> bool {
     match room {
         "cube" => variant.starts_with("2x2x2"),
@@ -138,10 +138,10 @@ fn every_goal_is_confirmed_unless_its_test_is_exhaustive() {
     }
 }
 
-/// A confirmation generates its own text from its seed. The next test uses the learner's text again.
+/// A confirmation generates a text from its seed. The next test uses the learner's text again.
 #[test]
 fn words_confirmation_uses_a_separate_text() {
-    // With bytes as tokens, no text has a token that the learner's text lacks.
+    // Bytes are the tokens, because the learner's text may lack a character of another text.
     let config = with(small("words", "char", 5), "tokenizer=bytes");
     let mut run = Run::<Words>::new(config, host()).unwrap();
     let test = found(run.room(), None);
@@ -155,7 +155,7 @@ fn words_confirmation_uses_a_separate_text() {
     assert_eq!(found(run.room(), None), test);
 }
 
-/// A machine that records the first states to evaluate, and then fails.
+/// A machine that records the first states that it should evaluate, and then fails.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<f32>>>);
 
@@ -196,8 +196,8 @@ impl PlanEvaluator for Recorder {
     }
 }
 
-/// Without long training no scramble of the 3x3x3 is solved, so scores cannot distinguish scrambles. The test therefore compares the first
-/// states that a machine receives for evaluation.
+/// A short training solves no scramble of the 3x3x3, so the results cannot distinguish scrambles. This test compares the first states that
+/// a machine receives for evaluation.
 #[test]
 fn cube_confirmation_uses_separate_scrambles() {
     let mut run = Run::<Cube>::new(small("cube", "3x3x3", 5), host()).unwrap();
@@ -213,15 +213,15 @@ fn cube_confirmation_uses_separate_scrambles() {
         }
         std::mem::take(&mut *recorder.0.lock().unwrap())
     };
-    // All tests also use seed 0, but on another random stream.
+    // A test also uses the seed 0, but another random stream.
     let [test, again] = [None, None].map(&mut first);
     let [zero, one, same] = [Some(0), Some(1), Some(0)].map(&mut first);
     assert!(test == again && zero == same, "equal draws gave different states");
     assert!(test != zero && test != one && zero != one, "different draws gave equal states");
 }
 
-/// A confirmation plays more games than a test, and with other dice. Its dice also differ for seed 0, the seed of a test before the first
-/// round.
+/// A confirmation plays more games than a test, with other dice. The dice differ even for the seed 0, which is also the seed of a test
+/// before the first round.
 #[test]
 fn backgammon_confirmation_uses_separate_dice() {
     let mut run = Run::<Backgammon>::new(small("backgammon", "strong", 3), host()).unwrap();
@@ -229,7 +229,7 @@ fn backgammon_confirmation_uses_separate_dice() {
     let column = |name: &str| Backgammon::SCHEMA.test(name).unwrap();
     let [points, error, games] = ["linear_points", "linear_error", "linear_games"].map(column);
     let result = |values: &[Option<f64>]| [values[points], values[error]];
-    // A duel of as many games, with the dice of a test before the first round.
+    // Plays a duel of the same number of games, with the dice of a test before the first round.
     let mut of_that_test = |values: &[Option<f64>]| {
         let pairs = values[games].unwrap() as u64 / 2;
         let tally = arena::duel(&mut *player, &mut Linear::new(), 0, pairs, 64).unwrap();
@@ -254,7 +254,7 @@ fn confirmation_in_slices_continues_after_restore() {
     (0..3).for_each(|_| assert!(run.advance(0.0)));
     let mut again = run::restore(&run.save().unwrap(), host()).unwrap();
     assert_eq!(again.solved(), None);
-    // A paused run completes the confirmation.
+    // A paused run completes the confirmation in progress.
     let ends = |run: &mut dyn AnyRun| {
         let mut slices = 0;
         run.command(Command::Pause).unwrap();
@@ -269,17 +269,17 @@ fn confirmation_in_slices_continues_after_restore() {
     assert!(slices > 20, "{slices}");
     assert_eq!((one.value, one.confirmed), (other.value, other.confirmed));
     assert_eq!(one.progress.counts, other.progress.counts);
-    // A reset cancels the confirmation.
+    // A reset ends the confirmation in progress.
     let mut other = start(&config);
     until(&mut *other, |events| events.tests().iter().any(reaches));
     other.command(Command::Reset { config: None }).unwrap();
     assert_eq!((other.solved(), other.progress().iteration), (None, 0));
 }
 
-/// A circuit that passes the test of sixteen grids but fails on others counts as one attempt and not as a solution.
+/// If a circuit passes a test but is wrong on other grids, this counts as a failed confirmation and not as a solution.
 #[test]
 fn confirmed_circuits_are_right_on_other_grids() {
-    // For some of these seeds, the first circuit that passes 64 grids is wrong on some of 20,000.
+    // For some of these seeds, the first circuit that is right on 64 grids is wrong on some of 20,000 other grids.
     for seed in [26, 30, 36, 40] {
         let config = Config { variant: "checkerboard".into(), seed, ..run::config_of(room("logic")) };
         let mut run = start(&config);

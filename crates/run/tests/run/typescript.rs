@@ -1,6 +1,6 @@
-//! The protocol in TypeScript: `www/run/protocol.ts` from `src/protocol.rs`, and one file per room in `www/rooms`.
+//! Generates the protocol in TypeScript: `www/run/protocol.ts` from `src/protocol.rs`, and one file per room in `www/rooms`.
 //!
-//! The committed files must match the Rust types. `UPDATE=1 cargo test -p run --features typescript` regenerates them.
+//! The committed files must match the Rust types. `UPDATE=1 cargo test -p run --features typescript` writes them again.
 
 use run::monitor::{Cursor, Layout, TrackLayout};
 use run::protocol::*;
@@ -31,14 +31,14 @@ fn head(what: &str, source: &str) -> String {
     )
 }
 
-/// The interface that maps each question of a room to its answer type.
+/// Returns the interface that maps each question of a room to the type of its answer.
 fn answers(all: &[(&str, TypeName)]) -> String {
     let style = Style::default();
     let lines: String = all.iter().map(|(name, answer)| format!("  {}: {};\n", snake_case(name), answer(&style))).collect();
     format!("export interface Answers {{\n{lines}}}\n\n")
 }
 
-/// Removes trailing blanks, and puts each one-line comment on one line.
+/// Removes blanks at the ends of lines. Also puts each comment of a single line on one line.
 fn tidy(out: &str) -> String {
     let lines: Vec<&str> = out.trim_end().lines().map(str::trim_end).collect();
     let mut tidied = String::new();

@@ -1,4 +1,4 @@
-//! Words: descriptions of the text and the model, questions about the model, user data, devices, and the result of a seeded run.
+//! Tests of words: descriptions of the text and the model, questions about the model, user data, devices, and the result of a seeded run.
 
 use crate::common::*;
 use graph::{Adam, Plan};
@@ -21,18 +21,18 @@ fn number(of: &Value) -> f64 {
     of.as_f64().unwrap()
 }
 
-/// Config of a small character run with these knobs set.
+/// Returns the config of a small character model with these knobs set.
 fn char_with(knobs: &str) -> Config {
     with(small("words", "char", 1), knobs)
 }
 
-/// Runs a test; returns the value of one column.
+/// Runs a test and returns the value of one column.
 fn tested(run: &mut dyn AnyRun, column: &str) -> Option<f64> {
     let at = run.schema().test(column).unwrap();
     run.test().unwrap().values[at]
 }
 
-/// Asserts that a run restored from a save equals the original after further training.
+/// Asserts that a saved and restored run equals the original run after further training.
 #[track_caller]
 fn assert_resumes_equal(mut run: Box<dyn AnyRun>, iterations: u32) {
     let mut again = resume(&run.save().unwrap());
@@ -41,7 +41,7 @@ fn assert_resumes_equal(mut run: Box<dyn AnyRun>, iterations: u32) {
     assert_eq!(run.digest(), again.digest());
 }
 
-/// Floats that were sent as bytes.
+/// Converts floats that were sent as bytes.
 fn floats(of: &Value) -> Vec<f32> {
     let bytes: Vec<u8> = list(of).iter().map(|byte| byte.as_u64().unwrap() as u8).collect();
     bytes.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
@@ -74,14 +74,14 @@ fn text_is_prepared_and_described() {
         assert_eq!(model["vocabulary"] == 300, is_bpe);
         assert!((number(&corpus["characters_per_token"]) > 1.3) == is_bpe);
         assert_eq!(number(&corpus["training_tokens"]) + number(&corpus["validation_tokens"]), number(&corpus["tokens"]));
-        // A window has less context than the whole text, so the floor is above the entropy.
+        // A window has less context than the whole text. So the floor is above the entropy, which assumes the whole text.
         let floor = number(&corpus["floor"]) / number(&corpus["characters_per_token"]);
         assert!(floor > number(&corpus["entropy"]) && floor < 2.0, "{floor}");
         let names: Vec<&str> = list(&model["tensors"]).iter().map(|tensor| tensor["name"].as_str().unwrap()).collect();
         for name in ["transformer.wte.weight", "transformer.h.1.attn.c_attn.weight", "transformer.ln_f.weight"] {
             assert!(names.contains(&name), "{name}");
         }
-        // Only learned positions have a table.
+        // Only learned positions have a tensor.
         assert_eq!(names.contains(&"transformer.wpe.weight"), variant.starts_with('d'));
         let parameters: f64 = list(&model["tensors"]).iter().map(|tensor| list(&tensor["shape"]).iter().map(number).product::<f64>()).sum();
         assert_eq!(parameters, number(&model["parameters"]));
@@ -93,7 +93,7 @@ fn text_is_prepared_and_described() {
         assert_eq!(said.len(), 2);
         assert_eq!(said[1]["text"], samples[1]["text"]);
         assert!(!variant.starts_with('d') || samples[0]["prompt"] == "Once upon a time, a ");
-        // Samples are saved with the run.
+        // The samples are saved with the run.
         let mut again = run::restore(&run.save().unwrap(), host()).unwrap();
         assert_eq!(value(&mut *again, json!({ "ask": "samples" })), samples);
         assert_eq!(value(&mut *again, json!({ "ask": "about" }))["model"], *model);
@@ -121,7 +121,7 @@ fn model_answers_questions_about_a_text() {
         for (i, next) in list(&read["next"]).iter().enumerate() {
             let odds: Vec<f64> = list(next).iter().map(|next| number(&next["probability"])).collect();
             assert!(odds.len() == 10 && odds.is_sorted_by(|a, b| a >= b) && odds.iter().sum::<f64>() <= 1.0001);
-            // Surprise is the negative log probability of the token that follows.
+            // The surprise at a token is the negative logarithm of the probability that was predicted for it.
             if let Some(token) = tokens.get(i + 1)
                 && let Some(found) = list(next).iter().find(|next| next["id"] == token["id"])
             {
@@ -186,13 +186,14 @@ fn generation_keeps_the_weights_of_its_start() {
                 text += token["text"].as_str().unwrap();
             }
             assert_eq!(view["iteration"], 2);
-            // Training continues without affecting the generation.
+            // Training continues and does not affect the text in progress.
             train(&mut *run, 3 + i / 4);
         }
         let last = value(&mut *run, json!({ "ask": "continue", "tokens": 3 }));
         assert_eq!((&last["text"], &last["tokens"]), (&at_once["text"], &json!(40)));
         assert!(list(&last["added"]).is_empty());
-        // Invalid UTF-8 is shown as names of bytes.
+        // The tokens of a character model are characters. Other tokens may be bytes that are not valid UTF-8, so their texts differ from
+        // the whole text.
         assert!(variant != "char" || last["text"] == text);
 
         if variant == "char" {
@@ -286,7 +287,7 @@ fn invalid_settings_and_checkpoints_are_rejected() {
         file.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
     });
     assert_rejected(&file, "tokenizer", |file| file.header["room"] = Value::Null);
-    // A vocabulary larger than the estimate allows, and one of another size than the model's.
+    // The first vocabulary is larger than the estimate of the memory allows. The second vocabulary has another size than the model's.
     assert_rejected(&file, "has 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
     let mut pairs = trained(&small("words", "d256", 1), 1);
     assert_rejected(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
@@ -294,7 +295,7 @@ fn invalid_settings_and_checkpoints_are_rejected() {
     });
 }
 
-/// A precision that the CPU lacks is rejected with an alternative.
+/// If the CPU lacks a precision, the error suggests another precision.
 #[test]
 fn precision_needs_a_processor_with_it() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
@@ -322,16 +323,16 @@ fn digest_names_its_precision() {
     }
 }
 
-/// Distance of the test's loss from the entropy floor, relative to the floor, after `steps` steps of the preset. The learning rate decays
-/// over these steps.
+/// Returns the relative distance of the test's loss from the entropy floor after `steps` steps of the preset. The learning rate decays over
+/// these steps.
 fn excess_after(steps: f64) -> f64 {
     let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
     work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
     tested(&mut *run, "above").unwrap()
 }
 
-/// Compares the test's entropy floor with the loss of the grammar's own predictor on the same windows, byte by byte. The first token of a
-/// window is given and does not count.
+/// Compares the test's entropy floor with the loss of the grammar's own predictor, which reads the same windows byte by byte. The first
+/// token of a window is given and does not count.
 #[test]
 fn floor_equals_the_loss_of_the_best_predictor() {
     let grammar = Grammar::new();
@@ -369,15 +370,15 @@ fn floor_equals_the_loss_of_the_best_predictor() {
     }
 }
 
-/// After a million tokens, seeds 1 to 3 reached 12%, 14% and 13% above the floor; halfway 37% to 42%. A loss below the floor would mean
-/// that the model sees the tokens it predicts.
+/// After a million tokens, the seeds 1 to 3 reached 12%, 14% and 13% above the floor; after half of the tokens, they had reached 37% to
+/// 42%. A loss below the floor would mean that the model sees the tokens that it predicts.
 #[test]
 fn seeded_run_learns_the_stories() {
     let above = excess_after(2000.0);
     assert!(0.0 < above && above < 0.2, "{above}");
 }
 
-/// The room's goal, within 8.2 million tokens.
+/// The goal of the room is reached within 8.2 million tokens.
 #[test]
 #[ignore = "takes ten minutes: cargo test --release -p run --test run -- --ignored five_percent"]
 fn seeded_run_comes_within_five_percent_of_the_floor() {
@@ -385,7 +386,7 @@ fn seeded_run_comes_within_five_percent_of_the_floor() {
     assert!(0.0 < above && above < 0.05, "{above}");
 }
 
-/// Config of a run on user data.
+/// Returns the config of a run on user data.
 fn on(name: &str, text: &[u8], tokenizer: &str) -> Config {
     let config = char_with(&format!("tokenizer={tokenizer}"));
     Config { data: Some(Dataset::new(name, text.to_vec())), ..config }
@@ -393,7 +394,7 @@ fn on(name: &str, text: &[u8], tokenizer: &str) -> Config {
 
 #[test]
 fn user_text_is_learned() {
-    // The text has no letters. With characters as tokens, the prompt comes from the text itself.
+    // The text has no letters. If characters are tokens, the tokenizer cannot represent the knob `prompt`, so the prompt is from the text.
     let numbers: String = (0..3000).map(|i| format!("{} ", i * i % 97)).collect();
     for tokenizer in ["chars", "bytes", "bpe"] {
         let mut run = trained(&on("squares.txt", numbers.as_bytes(), tokenizer), 3);
@@ -405,7 +406,7 @@ fn user_text_is_learned() {
         let test = run.test().unwrap().values;
         let column = |name: &str| test[run.schema().test(name).unwrap()];
         assert!(column("val_loss").unwrap() > 0.0 && column("val_bits_per_char").unwrap() > 0.0);
-        // Every character is one byte.
+        // Every character of the text is a single byte.
         assert_eq!(column("val_bits_per_char"), column("val_bits_per_byte"));
         if tokenizer != "bpe" {
             let bits = column("val_loss").unwrap() / std::f64::consts::LN_2;
@@ -418,14 +419,14 @@ fn user_text_is_learned() {
         assert!(if tokenizer == "chars" { numbers.contains(prompt) } else { story }, "{prompt}");
         assert_resumes_equal(run, 5);
     }
-    // A longer text is prepared in slices.
+    // A longer text is prepared in several slices.
     let long = numbers.repeat(40);
     let mut run = trained(&on("squares.txt", long.as_bytes(), "bpe"), 1);
     let parts: Vec<Value> = room_events(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
     assert!(parts.iter().any(|part| part["part"] == "tokens"), "{parts:?}");
 }
 
-/// With two bytes per character, a byte has half of the character's bits.
+/// If a character has two bytes, the bits per byte are half of the bits per character.
 #[test]
 fn bits_per_byte_account_for_multibyte_characters() {
     let text: String = (0..3000).map(|i| char::from_u32(0x3b1 + i * i % 24).unwrap()).collect();
@@ -459,7 +460,7 @@ fn text_can_use_the_vocabulary_of_another_run() {
         assert!(cubes.starts_with(corpus["excerpt"].as_str().unwrap()), "the vocabulary line is part of the text");
         assert_eq!(number(&corpus["characters"]), cubes.len() as f64);
         assert_resumes_equal(run, 4);
-        // A vocabulary of another kind is rejected, and so is a text with unknown characters.
+        // A vocabulary of another kind is rejected. A text with characters that are not in the vocabulary is rejected too.
         let other = if tokenizer == "bytes" { "chars" } else { "bytes" };
         let error = begin_error(&with_text(with(&cubes), "tokenizer", other));
         assert!(error.next_step().contains(&format!("Set tokenizer to {tokenizer}")), "{error}");
@@ -498,11 +499,11 @@ fn unusable_text_is_rejected_with_a_next_step() {
     }
     let binary: Vec<u8> = (0..5000u32).map(|i| (i * i / 7) as u8).collect();
     let mut run = trained(&on("program", &binary, "bytes"), 2);
-    // The first byte of "ü" is given; the remaining byte counts as one character.
+    // The letter "ü" has two bytes. Its first byte is given, and its second byte counts as one predicted character.
     let read = value(&mut *run, json!({ "ask": "read", "text": "über", "next": 1 }));
     let (loss, bits) = (number(&read["loss"]), number(&read["bits_per_char"]));
     assert!((bits - loss / std::f64::consts::LN_2).abs() < 1e-5, "{loss} nats a byte of 4, {bits}");
-    // A gigabyte of data on a host with 2 GiB.
+    // The data have a gigabyte, and the host has 2 GiB.
     let mut claimed = Dataset::new("all.txt", Vec::new());
     claimed.bytes = 1 << 30;
     claimed.content = None;
@@ -512,10 +513,10 @@ fn unusable_text_is_rejected_with_a_next_step() {
     assert!(clear(&error).contains("all.txt has 1024 MB"), "{error}");
 }
 
-/// Function that creates a device's trainer for a plan.
+/// Function that creates the trainer of a device for a plan.
 type MakeTrainer = fn(&Arc<Plan>, &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault>;
 
-/// A device that creates its trainers with this function.
+/// A device whose trainers are created by a given function.
 struct Device(MakeTrainer);
 
 impl Machine for Device {
@@ -532,7 +533,7 @@ impl Machine for Device {
     }
 }
 
-/// A started run to which this device was offered.
+/// Starts a run and offers a device to it.
 fn offered(config: &Config, wish: DeviceWish, device: Device) -> Box<dyn AnyRun> {
     let mut run = start(config);
     run.command(Command::Device { wish }).unwrap();
@@ -556,7 +557,7 @@ fn too_small_device_is_reported_and_the_run_continues() {
     assert!(events.iter().any(says), "{events:?}");
 }
 
-/// Trainer that rejects a change of betas during training, as the GPU does.
+/// Trainer that rejects a change of betas during training. The GPU's trainer does the same.
 struct SteadyTrainer(Box<dyn PlanTrainer>, Option<[f32; 2]>);
 
 impl PlanTrainer for SteadyTrainer {
@@ -593,7 +594,7 @@ impl PlanTrainer for SteadyTrainer {
     }
 }
 
-/// Trains until `iterations` iterations are complete; returns the events.
+/// Trains until `iterations` iterations are complete. Returns the events.
 fn train_for_events(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
     let (mut events, mut now_s) = (Vec::new(), 0.0);
     while run.progress().iteration < iterations || !run.at_boundary() {
@@ -604,10 +605,10 @@ fn train_for_events(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
     events
 }
 
-/// A change of betas keeps the training on the device. A sample names the iteration of its weights, even if the device has continued since.
+/// Training stays on the device when betas change. A sample states the iteration of its weights, even if the device has continued since.
 #[test]
 fn betas_change_on_a_device_and_samples_name_their_iteration() {
-    // A device computes a batch at once.
+    // A device computes the whole batch at once. With `micro=4`, the CPU does so too.
     let config = char_with("micro=4");
     let steady = Device(|plan, state| Ok(Box::new(SteadyTrainer(Local.trainer(plan, state)?, None))));
     let (mut home, mut away) = (start(&config), offered(&config, DeviceWish::Gpu, steady));
@@ -628,10 +629,10 @@ fn betas_change_on_a_device_and_samples_name_their_iteration() {
     assert_eq!(on_cpu, on_device);
 }
 
-/// The CPU always computes in f32. With f16 requested, a GPU without f16 is not used, not even in f32.
+/// The CPU always computes in f32. If f16 is requested, a GPU without f16 is not used, not even in f32.
 #[test]
 fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
-    // A device computes a batch at once.
+    // A device computes the whole batch at once. With `micro=4`, the CPU does so too.
     let config = |precision: &str| char_with(&format!("micro=4 precision={precision}"));
     let mut home = start(&config("f32"));
     settle(&mut *home, 12);

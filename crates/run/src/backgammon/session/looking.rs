@@ -19,7 +19,7 @@ impl GameSession {
     pub fn review(&mut self, engine: Engine, players: &mut PlayerPool) -> Result<Review, RunError> {
         let (before, roll, after, reviewed) = self.turn_done.ok_or_else(|| refused("you have not moved yet in this game", "Move first"))?;
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
-        // Forced moves are not counted.
+        // A reviewed move counts once. A forced move does not count.
         if !reviewed && review.of > 1 {
             self.kept.reviewed += 1;
             self.kept.lost += review.error;
@@ -35,7 +35,7 @@ impl GameSession {
         Ok(Some(analysis::review_cube(&game, &chances, did)))
     }
 
-    /// Actions of this game so far, without rolls.
+    /// Returns the entries for all actions of this game so far, except rolls.
     pub(super) fn played(&self) -> Vec<Played> {
         let mut entries = Vec::new();
         self.replay(|before, action, _| {
@@ -45,7 +45,7 @@ impl GameSession {
         entries
     }
 
-    /// Calls `visit` with each action of this game except rolls. Its arguments are the game before the action, the action, and the game
+    /// Calls `visit` with each action of this game except rolls. The arguments are the game before the action, the action, and the game
     /// before the roll of that turn.
     fn replay(&self, mut visit: impl FnMut(&Game, Action, &Game)) {
         let mut before_roll = Game::new(self.now.stakes);
@@ -55,7 +55,8 @@ impl GameSession {
         });
     }
 
-    /// Action with this index (rolls are not counted), between the game before the action and the game before the roll of that turn.
+    /// Returns the game before the action with index `at`, the action, and the game before the roll of that turn. Rolls are not counted in
+    /// the index.
     fn done_at(&self, at: u32) -> Result<(Game, Action, Game), RunError> {
         let mut all = Vec::new();
         self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));
@@ -90,7 +91,7 @@ impl GameSession {
             Action::Took => (game, CubeAct::Take),
             _ => (game, CubeAct::Pass),
         };
-        // Before the opening roll no player is on roll; afterwards it is the player with the larger die.
+        // The chances need a player on roll. Before the opening roll there is none, so the player with the larger die counts as on roll.
         let stood = match stood.state() {
             GameState::Opening => game.before_roll(),
             GameState::ToPlay(_) => before_roll,
@@ -127,7 +128,7 @@ impl GameSession {
     }
 }
 
-/// Chances before the roll, as expected by the engine; an error if the engine gives no evaluations.
+/// Returns the chances before the roll, as the engine expects them; an error if the engine gives no evaluations.
 fn expected(players: &mut PlayerPool, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
     let expected = players.player(engine)?.expects(game.board());
     expected.ok_or_else(|| refused("this player gives no evaluations", "Ask the agent"))

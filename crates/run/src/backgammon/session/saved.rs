@@ -1,4 +1,4 @@
-//! A session as saved data, and as text for other programs.
+//! Conversion of a session to saved data and to text for other programs.
 
 use super::{GameSession, LONGEST_MATCH, SavedSession};
 use crate::RunError;
@@ -7,7 +7,7 @@ use crate::backgammon::transcript;
 use worlds::backgammon::{Match, Stakes};
 
 impl GameSession {
-    /// All recorded games as text for other programs.
+    /// Returns all recorded games as text for other programs.
     pub fn transcript(&self) -> String {
         let now = Record { ending: self.ending(), ..self.now.clone() };
         let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
@@ -20,7 +20,7 @@ impl GameSession {
         SavedSession { games, ..self.kept.clone() }
     }
 
-    /// Restores a saved session. A session that this program cannot have saved is an error.
+    /// Restores a saved session. A session that this program could not have saved is an error.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();

@@ -1,4 +1,4 @@
-//! A machine simulated on this CPU, for the offloadable work of every room.
+//! A machine that this CPU simulates, for the offloadable work of every room.
 
 use learn::backgammon::published::LocalAccelerator;
 use learn::backgammon::published::accelerator::{
@@ -13,23 +13,23 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
 
-/// Seconds per slice on the CPU, by the test's clock.
+/// Duration in seconds of a slice on the CPU, by the test's clock.
 pub const CPU_SLICE_S: f64 = 0.01;
 
-/// Simulated machine with configurable speed and faults.
+/// Simulated machine, whose speed and faults a test chooses.
 #[derive(Clone)]
 pub struct Twin {
     /// Number of polls until an answer is ready.
     pub polls: u32,
-    /// Remaining calls (control: iterations) until the machine is lost. With a negative number, the machine is never lost.
+    /// Number of calls until the machine is lost; in control, number of iterations. If it is negative, the machine is never lost.
     pub calls_left: Arc<AtomicI64>,
     pub software: bool,
     pub refuses: Option<Fault>,
-    /// Seconds per slice: with learning offloaded, and with everything offloaded.
+    /// Durations in seconds of a slice: with learning offloaded, and with everything offloaded.
     pub slice_s: [f64; 2],
-    /// Number of active offloads: of learning only, and of everything.
+    /// Numbers of active offloads: those of learning only, and those of everything.
     pub active: [Arc<AtomicU32>; 2],
-    /// Number of offloads started so far: of learning only, and of everything.
+    /// Numbers of offloads begun so far: those of learning only, and those of everything.
     pub started: [Arc<AtomicU32>; 2],
     /// Number of evaluators created.
     pub evaluators: Arc<AtomicU32>,
@@ -118,7 +118,7 @@ impl Machine for Twin {
     }
 }
 
-/// Active offload on a [`Twin`].
+/// An active offload on a [`Twin`].
 struct ActiveOffload {
     machine: Twin,
     kind: usize,
@@ -145,7 +145,7 @@ impl ActiveOffload {
     }
 }
 
-/// Training and board evaluation of the published backgammon learner.
+/// Offloaded training and board evaluation of the published backgammon learner.
 struct OffloadedBoards {
     accelerator: LocalAccelerator,
     offload: ActiveOffload,
@@ -193,7 +193,7 @@ impl BoardAccelerator for OffloadedBoards {
     }
 }
 
-/// Complete iterations of control, computed by a second learner.
+/// Offloaded iterations of control, which a second learner computes completely.
 struct OffloadedPpo {
     twin: Ppo,
     offload: ActiveOffload,
