@@ -1,15 +1,15 @@
-//! Float buffers aligned to a cache line, so that no vector load straddles two lines. Large buffers use large pages.
+//! Float buffers whose start is aligned to a cache line, so that no vector load straddles two lines. Large buffers use large pages.
 
 use math::memory;
 use std::ops::{Deref, DerefMut};
 
-/// Floats in a cache line; tensors start at multiples of it.
+/// Number of floats in a cache line. Offsets of tensors are multiples of it.
 pub(crate) const LINE: usize = 16;
 
 /// Buffer of a fixed number of floats.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    /// Never grows, because its address determines `start`.
+    /// Never grows, because a new address would make `start` wrong.
     memory: Vec<f32>,
     start: usize,
     len: usize,
@@ -17,7 +17,7 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn zeros(len: usize) -> Buffer {
-        // Only for buffers so long that the alignment to a page costs little.
+        // A large page is used only for long buffers, for which the alignment to a page costs little.
         let page = memory::LARGE_PAGE.filter(|page| len >= 8 * page);
         let align = page.unwrap_or(LINE);
         let mut memory = vec![0.0; len + align];

@@ -1,6 +1,6 @@
 //! Executor: replays a plan's kernel calls over one arena. `plan.rs` has made all decisions; the executor allocates nothing while it runs.
-//! Calls run in sequence, and all threads share the pieces of a large call. So gradients exist once in memory, and their bits do not depend
-//! on the number of threads.
+//! Calls run in sequence, and all threads share the pieces of a large call. So there is one copy of the gradients, and their bits do not
+//! depend on the number of threads.
 
 use crate::buffer::Buffer;
 use crate::op::Sums;
@@ -13,8 +13,8 @@ use math::{Binary, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Weights of one plan in the order in which its products read them. Packed once after each change of the parameters, then read by any
-/// number of executors.
+/// Weights of one plan, in the order in which the plan's products read them. They are packed again after each change of the parameters; any
+/// number of executors may read them.
 #[derive(Clone, Debug)]
 pub struct Packed {
     plan: Arc<Plan>,
@@ -43,7 +43,7 @@ impl Packed {
     }
 }
 
-/// Packs each weight; `to` holds the packs one after the other.
+/// Packs each weight into `to`, without gaps between the packs.
 fn pack_each(plan: &Plan, packs: &[Pack], values: &[f32], to: &mut [f32]) {
     if packs.len() > 1 && to.len() > CHUNK {
         let (left, right) = packs.split_at(packs.len() / 2);
@@ -76,7 +76,7 @@ pub struct Executor {
     timed: Option<Timed>,
 }
 
-/// Clock, and the seconds that each call of the plan has taken in total.
+/// Measurements of [`Executor::time_calls`]: the clock, and for each call of the plan its seconds in all runs.
 #[derive(Clone, Debug)]
 struct Timed {
     clock: fn() -> f64,
@@ -90,7 +90,7 @@ pub struct Operation {
     pub name: &'static str,
     /// Sizes of the operation as text: [`Plan::shape_of`].
     pub shape: String,
-    /// Number of such calls in one run of the plan.
+    /// Number of calls with this name and shape in one run of the plan.
     pub calls: usize,
     /// Seconds of these calls, summed over all timed runs.
     pub seconds: f64,
@@ -105,7 +105,8 @@ impl Executor {
         Executor { plan: plan.clone(), arena, timed: None }
     }
 
-    /// Times each call from now on by `clock` (seconds since an arbitrary moment); `None` stops timing. Timing does not change the results.
+    /// Starts to time each call with `clock`, which returns seconds since an arbitrary moment. `None` stops timing. Timing does not change
+    /// the results.
     pub fn time_calls(&mut self, clock: Option<fn() -> f64>) {
         self.timed = clock.map(|clock| Timed { clock, seconds: vec![0.0; self.plan.steps.len()] });
     }
@@ -114,7 +115,7 @@ impl Executor {
         self.timed.is_some()
     }
 
-    /// Times measured since [`Executor::time_calls`], the longest first; empty if calls are not timed.
+    /// Statistics of the calls since [`Executor::time_calls`], in descending order of their seconds. Empty if calls are not timed.
     pub fn operations(&self) -> Vec<Operation> {
         let Some(Timed { seconds, .. }) = &self.timed else { return Vec::new() };
         let mut operations: Vec<Operation> = Vec::new();
@@ -162,14 +163,14 @@ impl Executor {
         self.replay_wide(params, packed, &mut [], false, 0..self.plan.steps.len());
     }
 
-    /// Computes outputs and gradients. `grads` has the layout of [`Params::values`]. With `accumulate`, gradients are added to its
-    /// contents; otherwise they replace them.
+    /// Computes outputs and gradients. `grads` has the layout of [`Params::values`]. With `accumulate`, gradients are added to the contents
+    /// of `grads`; otherwise they replace the contents.
     pub fn train(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
         self.train_part(params, packed, grads, accumulate, 0..self.plan.steps.len());
     }
 
-    /// Executes one of [`Plan::parts`]. Execute all parts in order, and change nothing between them: together they equal one call of
-    /// [`Executor::train`].
+    /// Executes `part`, one of [`Plan::parts`]. Execute all parts in order, and do not change parameters, inputs or `grads` after one part
+    /// and before the next. Together, the parts equal one call of [`Executor::train`].
     pub fn train_part(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         assert!(self.plan.trains, "this plan has no gradients: make it with Plan::training");
         assert_eq!(grads.len(), self.plan.table.len(), "gradients are as long as the parameters");
@@ -234,13 +235,13 @@ struct Reads<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Returns the slices that a step writes, and everything else for reading.
+    /// Returns the slices that a step writes, and all other data for reading.
     fn open(self, writes: &[Place; 4]) -> ([&'a mut [f32]; 4], Reads<'a>) {
         let mut open: [&mut [f32]; 4] = [&mut [], &mut [], &mut [], &mut []];
         let mut gaps: [(usize, &[f32]); 5] = [(0, &[]); 5];
         let (mut arena, mut grads) = (self.arena, self.grads);
         let (mut arena_at, mut grads_at) = (0, 0);
-        // In ascending order of addresses, because each write is split off from the rest of the arena.
+        // Writes are processed in ascending order of addresses, because each write is split off from the rest of the arena.
         for gap in 0..4 {
             let next = (0..4).filter_map(|i| match &writes[i] {
                 Place::Slot(slot) if open[i].is_empty() && !self.slots[*slot].is_empty() => Some((self.slots[*slot].start, i)),
@@ -348,7 +349,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             });
         }
         &Call::NormGrad { rows, cols, centred } => {
-            // The kernel adds to the sums over rows.
+            // The kernel adds to dgamma and dbeta, so old contents are cleared.
             if !adds(1) {
                 y1.fill(0.0);
             }
@@ -419,9 +420,9 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
     }
 }
 
-// The functions below divide a kernel for all threads by the amount of work; little work stays on one thread.
+// The functions below divide the work of a kernel among all threads. If there is little work, one thread does all of it.
 
-/// Applies a function to each number.
+/// Calls `f(part, numbers)` for each part of `y`. The range `part` contains the indices of these numbers in `y`.
 fn flat(y: &mut [f32], f: impl Fn(Range<usize>, &mut [f32]) + Sync) {
     const VECTORS: usize = 64;
     let size = VECTORS * par::share(y.len().div_ceil(VECTORS), VECTORS);
@@ -432,8 +433,8 @@ fn copy(x: &[f32], y: &mut [f32]) {
     flat(y, |part, y| y.copy_from_slice(&x[part]));
 }
 
-/// Applies a function to blocks of rows, in parallel if there is enough work. Each output has its number of columns beside it; `cols` is
-/// the number of columns that determines the work per row.
+/// Calls `f(rows, parts)` for blocks of rows, in parallel if there is enough work; `parts` are the blocks of the outputs. `ys` holds the
+/// outputs, each with its number of columns. The work per row is estimated as `cols` numbers.
 fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
@@ -441,12 +442,12 @@ fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usiz
     chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));
 }
 
-/// Operand of a binary operation: its data, its span within a block, and the distance from one block to the next in floats.
+/// Operand of a binary operation: its data, its span within a block, and the stride of the blocks in floats.
 type Side<'a> = (&'a [f32], Span, usize);
 
 /// Computes `y[rows][cols]` = a (op) b in each of `blocks` blocks; y = y (op) b if `a` is `None`.
 fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side>, b: Side, y: &mut [f32]) {
-    // Processes a part whose operands begin at the given offset.
+    // Computes a part of y. For each operand, `begin` returns the offset of the part.
     let plain = |rows, cols, y: &mut [f32], begin: &dyn Fn(&Side) -> usize| {
         let b = (&b.0[begin(&b)..], b.1);
         match a {
@@ -455,7 +456,7 @@ fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side
         }
     };
     if blocks == 1 && rows == 1 {
-        // No operand is broadcast, except a single number.
+        // Each operand is as long as y, or a single number.
         return flat(&mut y[..cols], |at, y| plain(1, y.len(), y, &|side| if side.1 == Span::Scalar { 0 } else { at.start }));
     }
     if blocks == 1 {

@@ -5,7 +5,7 @@ use crate::op::{Op, Wrt};
 use crate::shape::Shape;
 use math::{Binary, Unary};
 
-/// Gradient of a scalar with respect to every parameter that it depends on.
+/// Gradient of a scalar with respect to every parameter on which the scalar depends.
 #[derive(Clone, Debug, Default)]
 pub struct Gradients {
     /// For each parameter: its index in the parameter table, and the node that computes its gradient.
@@ -13,14 +13,15 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    /// Pairs of an index into the parameter table and the gradient's node.
+    /// Pairs of a parameter's index in the parameter table and the node of its gradient.
     pub fn iter(&self) -> impl Iterator<Item = (usize, NodeId)> {
         self.of.iter().copied()
     }
 }
 
 impl Graph {
-    /// Appends the backward nodes of the scalar `loss`; returns its gradient with respect to every parameter that it depends on.
+    /// Appends the backward nodes of the scalar `loss`. Returns the gradient of `loss` with respect to every parameter on which `loss`
+    /// depends.
     #[track_caller]
     pub fn gradients(&mut self, loss: NodeId) -> Gradients {
         let params: Vec<(usize, NodeId)> = (0..self.nodes.len())
@@ -35,7 +36,7 @@ impl Graph {
     }
 
     /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the gradient of the `[1, 1]` node `loss` with
-    /// respect to each node of `wrt`. The result is `None` for a node that `loss` does not depend on.
+    /// respect to each node of `wrt`. The result is `None` for a node on which `loss` does not depend.
     #[track_caller]
     pub fn grad(&mut self, loss: NodeId, wrt: &[NodeId]) -> Vec<Option<NodeId>> {
         assert_eq!(self.shape(loss), [1, 1], "only a scalar has a gradient");
@@ -45,7 +46,8 @@ impl Graph {
             let node = &self.nodes[id];
             depends[id] = wrt.contains(&NodeId(id)) || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
         }
-        // An adjoint may be a row, a column or a scalar that represents its node's full shape.
+        // Adjoint of each node: the gradient of the loss with respect to the node. A row, a column or a scalar may represent an adjoint in
+        // the node's full shape.
         let mut adjoint: Vec<Option<NodeId>> = vec![None; len];
         adjoint[loss.0] = Some(self.scalar(1.0));
         for id in (0..len).rev() {
@@ -73,8 +75,8 @@ impl Graph {
             .collect()
     }
 
-    /// Appends the backward nodes of node `y`, whose adjoint (the gradient of the loss with respect to it) is `dy`. Returns pairs of an
-    /// input's index and its adjoint. An adjoint may be a row, a column or a scalar that represents the input's full shape.
+    /// Appends the backward nodes of node `y`, whose adjoint (the gradient of the loss with respect to `y`) is `dy`. Returns pairs of an
+    /// input's index and the input's adjoint. An adjoint may be a row, a column or a scalar that represents the input's full shape.
     fn backward(&mut self, y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let node = self.nodes[y.0].clone();
         let shape = node.shape;
@@ -115,7 +117,7 @@ impl Graph {
         self.push(Op::UnaryGrad(of), &[at, dy], shape)
     }
 
-    /// Adjoints of the two operands, in the shape of the result.
+    /// Appends the adjoints of the two operands, in the shape of the result.
     fn binary_gradients(&mut self, of: Binary, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
         match of {
             Binary::Add => [dy, dy],
@@ -135,7 +137,7 @@ impl Graph {
         }
     }
 
-    /// Backward nodes of operations that need `dy` in full shape.
+    /// Appends the backward nodes of an operation that needs `dy` in its full shape.
     fn backward_full(&mut self, op: &Op, inputs: &[NodeId], y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let width = |g: &Graph, slot: usize| g.shape(inputs[slot])[1];
         // Appends a node that is the gradient of one input.

@@ -26,7 +26,7 @@ pub(crate) struct Node {
     pub shape: Shape,
 }
 
-/// List of nodes; each node reads only earlier ones.
+/// A model as a list of nodes. Each node reads only earlier nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
@@ -38,7 +38,7 @@ impl Graph {
         Graph::default()
     }
 
-    /// Creates an empty graph with the parameters of `other`, so that both run on the same [`crate::Params`].
+    /// Creates an empty graph with the parameter table of `other`, so that both graphs run on the same [`crate::Params`].
     pub fn like(other: &Graph) -> Graph {
         Graph { nodes: Vec::new(), table: other.table.clone() }
     }
@@ -47,7 +47,7 @@ impl Graph {
         self.nodes[x.0].shape
     }
 
-    /// Inputs by name, in the order of their creation.
+    /// Name and shape of each input, in the order of their creation.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, Shape)> {
         self.nodes.iter().filter_map(|node| match &node.op {
             Op::Input(name) => Some((&**name, node.shape)),
@@ -108,7 +108,7 @@ impl Graph {
         self.constant(&[value], [1, 1])
     }
 
-    /// The value if `x` is a `[1, 1]` constant.
+    /// Value of `x` if it is a `[1, 1]` constant, else `None`.
     fn scalar_of(&self, x: NodeId) -> Option<f32> {
         match &self.nodes[x.0].op {
             Op::Constant(v) if v.len() == 1 => Some(v[0]),
@@ -162,7 +162,7 @@ impl Graph {
         }
         match (self.scalar_of(x), &self.nodes[x.0].op) {
             (Some(v), _) => self.scalar(v * scale + shift),
-            // Two successive scalings become one.
+            // Two successive scalings are merged.
             (_, &Op::Affine { scale: s, shift: 0.0 }) => {
                 let inner = self.nodes[x.0].inputs[0];
                 self.map(inner, Op::Affine { scale: s * scale, shift })
@@ -215,11 +215,11 @@ zips! {
     add = Add;
     sub = Sub;
     div = Div;
-    /// The smaller; the gradient of a tie goes to `a`.
+    /// The smaller of `a` and `b`. In a tie, `a` receives the gradient.
     min = Min;
-    /// The larger; the gradient of a tie goes to `a`.
+    /// The larger of `a` and `b`. In a tie, `a` receives the gradient.
     max = Max;
-    /// 1 where `a > b`, else 0; passes no gradient.
+    /// 1 where `a > b`, else 0. No gradient passes through it.
     greater = Greater;
 }
 
@@ -267,7 +267,7 @@ impl Graph {
     pub fn sum_cols(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::Cols)
     }
-    /// `[r, c] -> [1, 1]`
+    /// Sum of all numbers: `[r, c] -> [1, 1]`.
     pub fn sum_all(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::All)
     }
@@ -315,9 +315,9 @@ impl Graph {
         self.map(x, Op::Softmax { log: true })
     }
 
-    /// Causal self-attention of rows `q | k | v`, `[rows, 3·d] -> [rows, d]`: `len` rows per sequence, the columns of each of `heads` heads
-    /// together, scores divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each head's q and k are first rotated by
-    /// position·10000^(-2i/size) (Su et al. 2021).
+    /// Causal self-attention of rows `q | k | v`: `[rows, 3·d] -> [rows, d]`, with `len` rows per sequence and `heads` heads. The columns
+    /// of a head are adjacent, and scores are divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each head's q and k
+    /// are first rotated by position·10000^(-2i/size), where size = d/heads (Su et al. 2021).
     #[track_caller]
     pub fn causal_attention(&mut self, qkv: NodeId, heads: usize, len: usize, rotary: bool) -> NodeId {
         let [rows, cols] = self.shape(qkv);
@@ -344,8 +344,8 @@ impl Graph {
         assert_eq!(self.shape(index), [rows, 1], "take from {rows} rows");
         self.push(Op::Take, &[x, index], [rows, 1])
     }
-    /// Sums of table rows: table `[n, c]`, index `[r, k]` -> `[r, c]`. Each output row is the sum of the `k` table rows of its indices. An
-    /// index below 0 is skipped, so lists may be shorter than `k`.
+    /// Sums of table rows: table `[n, c]`, index `[r, k]` -> `[r, c]`. Each output row is the sum of the table rows that its `k` indices
+    /// select. An index below 0 is skipped, so a row may have fewer than `k` terms.
     #[track_caller]
     pub fn embedding_bag(&mut self, table: NodeId, index: NodeId) -> NodeId {
         let (rows, cols) = (self.shape(index)[0], self.shape(table)[1]);
@@ -390,7 +390,7 @@ impl Graph {
         assert_eq!(sa[0], sb[0], "concat of {sa:?} and {sb:?}");
         self.push(Op::Concat, &[a, b], [sa[0], sa[1] + sb[1]])
     }
-    /// Columns `from..to`.
+    /// Columns `from..to` of x.
     #[track_caller]
     pub fn slice_cols(&mut self, x: NodeId, from: usize, to: usize) -> NodeId {
         let [rows, cols] = self.shape(x);
@@ -398,7 +398,7 @@ impl Graph {
         self.push(Op::SliceCols { from }, &[x], [rows, to - from])
     }
 
-    /// The same values without a gradient.
+    /// Values of x. The gradient treats them as constants.
     pub fn stop_gradient(&mut self, x: NodeId) -> NodeId {
         self.map(x, Op::StopGradient)
     }

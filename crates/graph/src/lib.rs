@@ -1,9 +1,10 @@
 //! A model is a graph, built once for fixed shapes, planned once and replayed.
 //!
-//! All tensors are two-dimensional, `[rows, cols]`. [`Graph`] appends nodes; [`Graph::gradients`] appends
-//! the backward nodes of a loss; [`Plan`] fuses, decides lifetimes and lays every tensor into one arena;
-//! [`Executor`] replays the plan and allocates nothing. Parameters, gradients and the optimiser's moments
-//! are one contiguous slice each. This crate contains no environments, learners, clocks or file access.
+//! All tensors are two-dimensional, `[rows, cols]`. A [`Graph`] is a list of nodes; [`Graph::gradients`] appends
+//! the backward nodes of a loss. A [`Plan`] fuses nodes to kernels and places every tensor in one arena, according
+//! to the tensor's lifetime. An [`Executor`] replays the plan and allocates nothing. Parameters, gradients and each
+//! of the optimiser's moments are one contiguous slice. This crate contains no environments, learners, clocks or
+//! file access.
 //!
 //! ```
 //! use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Params, Plan};
@@ -42,7 +43,7 @@
 //! }
 //! assert!(losses[199] < 0.05 * losses[0], "{} -> {}", losses[0], losses[199]);
 //!
-//! // The same parameters in another shape, for acting: a graph `like` the first finds them by name.
+//! // A second graph with the same parameters and another batch size, for acting. Its parameters have the names of the first graph.
 //! let mut g = Graph::like(&g);
 //! let x = g.input("x", [1024, 2]);
 //! let h = g.dense(x, "net.0", 32, Init::Zeros);

@@ -14,7 +14,7 @@ pub fn activate(g: &mut Graph, x: NodeId, act: Act) -> NodeId {
     }
 }
 
-/// Linear layers `name.0`, `name.1`, … with `widths` outputs, and `act` between them.
+/// Linear layers `name.0`, `name.1`, … with `widths[0]`, `widths[1]`, … outputs, and `act` between the layers.
 pub fn mlp(g: &mut Graph, x: NodeId, name: &str, widths: &[usize], act: Act) -> NodeId {
     let last = widths.len() - 1;
     widths.iter().enumerate().fold(x, |x, (i, &width)| {

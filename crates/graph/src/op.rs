@@ -1,7 +1,7 @@
-//! The operations, each with its name and its plain definition in f64. The comment of a variant lists the inputs. Gradients are in
-//! `gradients.rs`.
+//! The operations: the name of each, and its plain definition in f64. The comment of a variant lists the inputs of the node. Gradients are
+//! in `gradients.rs`.
 //!
-//! `plan.rs` chooses a fast form for each operation, which must agree with the definition here.
+//! `plan.rs` chooses a fast kernel for each operation; its results must agree with the definition here.
 
 use crate::shape::Shape;
 use math::{Binary, Rng, Unary, reference};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// No inputs; the name of an input of the graph.
+    /// No inputs; the name of this input.
     Input(Arc<str>),
-    /// No inputs; index into the parameter table.
+    /// No inputs; the index in the parameter table.
     Param(usize),
     /// No inputs; row-major values.
     Constant(Arc<[f32]>),
@@ -21,25 +21,26 @@ pub enum Op {
     Affine { scale: f32, shift: f32 },
     /// x
     Unary(Unary),
-    /// x or y (that which gives the simpler derivative), dy
+    /// x or y (the one with which the derivative is simpler to compute), dy
     UnaryGrad(Unary),
     /// a, b; either may be broadcast
     Binary(Binary),
     /// x
     Sum(Sums),
-    /// x, a row, a column or a single number
+    /// x, which is a row, a column or a single number
     Broadcast,
-    /// x, gamma, and beta if `centred` (layer norm); a root mean square norm is not centred
+    /// x, gamma, and beta if `centred`. A layer norm is centred; a root mean square norm is not.
     Norm { eps: f32, centred: bool },
     /// x, gamma, dy, and the norm's own node, whose kernel saves the statistics
     NormGrad { eps: f32, centred: bool, wrt: Wrt },
-    /// qkv, table of cosines and sines; rotates q and k by each row's position in its sequence, backwards if `back`
+    /// qkv, table of cosines and sines. Rotates q and k by angles that depend on the row's position in its sequence, in the opposite
+    /// direction if `back`.
     Rotary { back: bool },
-    /// qkv
+    /// qkv, whose rows are `q | k | v`
     CausalAttention { heads: usize, len: usize },
     /// qkv, the attention's own node, dy
     CausalAttentionGrad { heads: usize, len: usize },
-    /// x; softmax of each row, or its logarithm if `log`
+    /// x. The result is the softmax of each row, or its logarithm if `log`.
     Softmax { log: bool },
     /// y, dy
     SoftmaxGrad { log: bool },
@@ -53,17 +54,17 @@ pub enum Op {
     EmbeddingBagGrad,
     /// x, w, target
     HeadLoss,
-    /// x, w, target, dy, and the loss's own node; gradient with respect to x if `of_x`, else to w
+    /// x, w, target, dy, and the loss's own node. The result is the gradient with respect to x if `of_x`, else to w.
     HeadLossGrad { of_x: bool },
-    /// x, step; the gradient applies the same operation to dy
+    /// x, step. The gradient applies the same operation to dy.
     Dropout { p: f32, rng: Rng },
     /// corpus, starts
     Windows { len: usize, shift: usize },
-    /// a, b; concatenates columns
+    /// a, b. Concatenates columns.
     Concat,
-    /// x; selects columns
+    /// x. Selects the columns from `from` on.
     SliceCols { from: usize },
-    /// x; adds zero columns on both sides, `from` of them on the left
+    /// x. Adds zero columns on both sides, `from` of them on the left.
     PadCols { from: usize },
     /// x, treated as a constant
     StopGradient,
@@ -131,7 +132,7 @@ impl Op {
         !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Binary(Binary::Greater))
     }
 
-    /// Plain definition: the node's value from its inputs' values, row-major.
+    /// Plain definition: computes the node's value from the values of its inputs, row-major.
     pub(crate) fn reference(&self, shape: Shape, inputs: &[(&[f64], Shape)]) -> Vec<f64> {
         let [rows, cols] = shape;
         let mut y = vec![0.0; rows * cols];

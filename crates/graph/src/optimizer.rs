@@ -54,14 +54,14 @@ impl Optimizer {
         self.steps += 1;
         let step = AdamStep {
             weight_decay: adam.weight_decay,
-            // The small term keeps a norm of 0 harmless, as in PyTorch's clip.
+            // The small term avoids a division by 0, as in PyTorch's clip.
             grad_scale: (adam.max_grad_norm / (norm + 1e-6)).min(1.0),
             ..AdamStep::new(self.steps, adam.lr, adam.beta1, adam.beta2, adam.eps)
         };
         let (specs, values) = params.parts();
         let mut rest = specs;
         while let Some(first) = rest.first() {
-            // Adjacent parameters of one kind. The zeros between them stay zero.
+            // Adjacent parameters with the same weight decay are updated together. The zeros between them stay zero.
             let kind = |spec: &ParamSpec| adam.matrices_only && spec.vector;
             let count = rest.iter().take_while(|spec| kind(spec) == kind(first)).count();
             let range = first.offset..rest[count - 1].range().end;

@@ -1,4 +1,4 @@
-//! Trained parameters as one contiguous slice: names, shapes, offsets, initial values.
+//! Trained parameters as one contiguous slice, and a table of their names, shapes, offsets and initial values.
 //!
 //! Every tensor starts at a cache line; the floats between tensors stay zero. Gradients and optimiser moments are slices of the same length
 //! and layout.
@@ -21,7 +21,8 @@ pub enum Init {
     FanIn,
     /// Uniform in `±√(6/cols)`, for relu nets (He et al. 2015).
     Kaiming,
-    /// Orthogonal rows of this length; orthogonal columns if there are fewer columns than rows (Saxe et al. 2013).
+    /// Orthogonal rows with this Euclidean norm. If there are fewer columns than rows, the columns are orthogonal instead (Saxe et al.
+    /// 2013).
     Orthogonal(f32),
 }
 
@@ -37,7 +38,7 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
-    /// Number of values, at most `usize::MAX`. Plans with larger parameters can be counted but not created.
+    /// Number of values, at most `usize::MAX`. A plan with larger parameters can be measured, but it cannot be executed.
     pub fn len(&self) -> usize {
         self.shape[0].saturating_mul(self.shape[1])
     }
@@ -84,7 +85,7 @@ impl Table {
         self.specs.is_empty()
     }
 
-    /// Number of trained values, without the gaps between tensors.
+    /// Number of trained values, without the zeros between tensors.
     pub fn count(&self) -> usize {
         self.specs.iter().map(ParamSpec::len).fold(0, usize::saturating_add)
     }
@@ -142,13 +143,13 @@ impl Params {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [f32]> {
         Some(&mut self.values[self.table.specs[self.table.index(name)?].range()])
     }
-    /// Number of trained values.
+    /// Number of trained values, without the zeros between tensors.
     pub fn count(&self) -> usize {
         self.table.count()
     }
 }
 
-/// Random stream of a parameter: the FNV-1a hash of its name. So a new parameter does not change the initial values of the others.
+/// Random stream of a parameter: the FNV-1a hash of its name. So a new parameter does not change the initial values of other parameters.
 fn stream(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -168,8 +169,8 @@ fn fill(values: &mut [f32], spec: &ParamSpec, seed: u32) {
     }
 }
 
-/// Fills `values` with near-normal numbers: the sum of six uniforms minus 3 has mean 0 and variance 1/2. It needs no logarithm, so a seed
-/// gives the same weights on every machine, and it vectorises.
+/// Fills `values` with near-normal numbers of standard deviation `spread`. The sum of six uniforms minus 3 has mean 0 and variance 1/2. It
+/// needs no logarithm, so a seed gives the same weights on every machine, and the loop vectorises.
 fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     const AT_ONCE: usize = 512;
     let mut uniforms = [0.0; 6 * AT_ONCE];
@@ -191,7 +192,7 @@ fn orthogonal(values: &mut [f32], [rows, cols]: Shape, gain: f32, mut uniform: i
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(count);
     for _ in 0..count {
         let mut v: Vec<f64> = (0..len).map(|_| normal()).collect();
-        // Twice: the second pass removes the rounding error of the first.
+        // Performed twice, because the second pass removes the rounding error of the first.
         for _ in 0..2 {
             for u in &basis {
                 let dot: f64 = v.iter().zip(u).map(|(a, b)| a * b).sum();

@@ -1,6 +1,6 @@
 //! Translates a graph to a list of kernel calls. This file decides which nodes are needed and which are fused. `plan/lower.rs` chooses each
-//! node's kernel, `plan/join.rs` merges work into products, and `plan/arena.rs` places tensors. Planning happens once; `exec.rs` and GPUs
-//! replay the result.
+//! node's kernel, `plan/join.rs` merges operations into products, and `plan/arena.rs` places tensors. Planning happens once; `exec.rs` and
+//! the GPU crate replay the result.
 
 mod arena;
 mod join;
@@ -26,8 +26,8 @@ pub use join::NARROW;
 pub enum Layout {
     /// `[batch][features]`, for training.
     Rows,
-    /// `[batch/32][features][32]`, for inference. Tensors with as many rows as the largest input have this layout, including inputs and
-    /// outputs. The last panel is padded.
+    /// `[batch/32][features][32]`, for inference. The last panel is padded. Every tensor with as many rows as the largest input has this
+    /// layout, including inputs and outputs.
     Panels,
 }
 
@@ -46,11 +46,12 @@ pub enum PlanError {
 pub enum Place {
     /// Absent operand.
     Nowhere,
-    /// Tensor in the arena, by its index in [`Plan::slots`]. Exactly one call writes it; none if it is an input.
+    /// Tensor in the arena, by its index in [`Plan::slots`]. Exactly one call writes it; no call writes an input or a constant.
     Slot(usize),
     /// Range of the parameter values, in floats.
     Param(Range<usize>),
-    /// Range of the gradients, in floats. The `first` write replaces the contents; later writes add to them.
+    /// Range of the gradients, in floats. If `first`, the call replaces the contents (unless the executor accumulates gradients); otherwise
+    /// it adds to them.
     Grad { range: Range<usize>, first: bool },
 }
 
@@ -61,7 +62,8 @@ pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 4],
-    /// Whether, on the CPU, the first write reuses the memory of a read: of `plus` for [`Call::LinearDx`], else of the first read.
+    /// Whether, on the CPU, the first write reuses the memory of a tensor that the call reads: `plus` for [`Call::LinearDx`], else the
+    /// first read.
     pub in_place: bool,
 }
 
@@ -69,11 +71,11 @@ pub struct Step {
 pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus?, at? -> dx = plus + dy·W; with `slope`, times the derivative of this function at `at`
+    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of this function at `at`.
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
     /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
-    /// a, b -> c `[m][n]`; the strides of a and b are (per row, per column) after transposition
+    /// a, b -> c `[m][n]`. The strides of a and b are (to the next row, to the next column) after transposition.
     MatMul { m: usize, n: usize, k: usize, a: (usize, usize), b: (usize, usize) },
     /// x -> y
     Affine { scale: f32, shift: f32 },
@@ -81,8 +83,8 @@ pub enum Call {
     Unary(Unary),
     /// x or y, dy -> dx
     UnaryGrad(Unary),
-    /// a, b -> y: `blocks` blocks of `[rows][cols]`. A tensor in rows is one block; in panels, each panel is a block. `a` and `b` hold each
-    /// operand's span and its distance from block to block in floats.
+    /// a, b -> y: `blocks` blocks of `[rows][cols]`. A tensor in rows is one block; in panels, each panel is a block. The fields `a` and
+    /// `b` hold each operand's span and the stride of its blocks in floats.
     Binary { op: Binary, blocks: usize, rows: usize, cols: usize, a: (Span, usize), b: (Span, usize) },
     /// x -> y
     Sum { of: Sums, rows: usize, cols: usize },
@@ -90,9 +92,9 @@ pub enum Call {
     Norm { panels: bool, rows: usize, cols: usize, eps: f32, centred: bool },
     /// x, gamma, statistics, dy -> dx, dgamma, dbeta if centred
     NormGrad { rows: usize, cols: usize, centred: bool },
-    /// qkv, table of `[len][size]` -> qkv with q and k rotated, backwards if `back`
+    /// qkv, table of `[len][size]` -> qkv with q and k rotated, in the opposite direction if `back`
     Rotary { rows: usize, cols: usize, size: usize, back: bool },
-    /// qkv of rows of 3·cols -> y, logarithms of the softmax sums?
+    /// qkv, whose rows are `q | k | v` with 3·cols columns -> y, logarithms of the softmax sums?
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
     /// qkv, y, logarithms, dy -> dqkv
     CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
@@ -114,13 +116,14 @@ pub enum Call {
     EmbeddingBag { rows: usize, cols: usize, k: usize, relu: bool },
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
-    /// one x per part -> y: `rows` times `cols` floats, which are 0 outside the parts
+    /// one x per part -> y: `rows` times `cols` floats. The floats outside the parts are 0.
     Columns { rows: usize, cols: usize, parts: Vec<ColumnSpan> },
-    /// x -> y: copies x to y, or adds it to a gradient, if the kernel that computed x could not write there
+    /// x -> y: copies x to y, or adds x to the gradient y. Needed if the kernel that computes x cannot write to y.
     Collect,
 }
 
-/// In each row, copies `width` floats from a source with `of` floats per row: from offset `from` to offset `at`.
+/// A copy of columns. In each row, `width` floats are copied from offset `from` in the source to offset `at`. A row of the source has `of`
+/// floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnSpan {
     pub of: usize,
@@ -163,7 +166,7 @@ impl Call {
         }
     }
 
-    /// Sizes that determine the work: rows, inputs and outputs of a product; rows and columns of other calls.
+    /// Sizes that determine the work: rows, inputs and outputs of a product; rows and columns of most other calls.
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -185,7 +188,7 @@ impl Call {
         }
     }
 
-    /// Rows, inputs and outputs if the call consists of products.
+    /// Rows, inputs and outputs if the call consists of products, else `None`. For attention: rows, columns and sequence length.
     fn product(&self) -> Option<[usize; 3]> {
         match *self {
             Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => Some([rows, cols, len]),
@@ -198,12 +201,12 @@ impl Call {
         }
     }
 
-    /// Multiply-adds of the call's products, in f64 because they may exceed a browser's usize.
+    /// Multiply-adds of the call's products, in f64 because the number may exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
 
-    /// Whether the call multiplies or adds enough to be divided among threads.
+    /// Whether the call has enough multiplications or additions to be divided among threads.
     fn is_wide(&self) -> bool {
         match *self {
             Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
@@ -230,10 +233,11 @@ pub(crate) struct Pack {
     pub range: Range<usize>,
 }
 
-/// One input or kernel of a plan, for a drawing.
+/// One input or kernel of a plan, as a node of a drawing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PlanNode {
-    /// Name of the first parameter's layer, such as `policy.0`; without parameters, the name of the input, the output or the operation.
+    /// Name of the layer of the first parameter, such as `policy.0`. Without parameters: the name of the input, the output or the
+    /// operation.
     pub name: String,
     /// Operations of the kernel, such as `linear + bias + tanh`.
     pub op: String,
@@ -250,7 +254,7 @@ pub struct Port {
     pub slot: usize,
 }
 
-/// A graph that is ready to run. Executors share it through [`Arc`].
+/// A graph that is ready to run. Executors share a plan through [`Arc`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) isa: Isa,
@@ -275,12 +279,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans the nodes that `outputs` need.
+    /// Plans the nodes that are needed for `outputs`.
     pub fn new(graph: &Graph, outputs: &[(&str, NodeId)], layout: Layout, isa: Isa) -> Result<Plan, PlanError> {
         Planner::plan(graph, outputs, None, layout, isa, true)
     }
 
-    /// Plans the nodes that `outputs` and all gradients need, in [`Layout::Rows`].
+    /// Plans the nodes that are needed for `outputs` and all gradients, in [`Layout::Rows`].
     pub fn training(graph: &Graph, outputs: &[(&str, NodeId)], gradients: &Gradients, isa: Isa) -> Result<Plan, PlanError> {
         Planner::plan(graph, outputs, Some(gradients), Layout::Rows, isa, true)
     }
@@ -313,7 +317,7 @@ impl Plan {
     pub fn table(&self) -> &Table {
         &self.table
     }
-    /// Inputs and kernels in the order in which they run.
+    /// Inputs and kernels, in the order in which the kernels run.
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
@@ -321,7 +325,7 @@ impl Plan {
     pub fn arena_bytes(&self) -> u64 {
         bytes(self.arena_len)
     }
-    /// Bytes of all tensors if none shared memory with another.
+    /// Bytes that the tensors would need if no two of them shared memory.
     pub fn unshared_bytes(&self) -> u64 {
         bytes(self.unshared_len)
     }
@@ -332,8 +336,8 @@ impl Plan {
     pub(crate) fn arena_len(&self) -> usize {
         usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
-    /// Sizes of a step as text, such as `64x144x128`: rows, inputs and outputs of a product; rows and columns of a row-wise call; else the
-    /// number of values written.
+    /// Sizes of a step as text, such as `64x144x128`: rows, inputs and outputs of a product; rows and columns of a row-wise call. For other
+    /// calls, the number of values that the call writes.
     pub fn shape_of(&self, step: &Step) -> String {
         let sizes = step.call.sizes();
         if !sizes.is_empty() {
@@ -349,8 +353,8 @@ impl Plan {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most the given number of multiply-adds, or one
-    /// product if this is larger.
+    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most the given number of multiply-adds, unless
+    /// it has only one product.
     pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
         let mut sum = 0.0;
@@ -370,7 +374,7 @@ impl Plan {
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Multiply-adds of the largest call. No part of [`Plan::parts`] can be limited to fewer.
+    /// Multiply-adds of the largest call. A limit of [`Plan::parts`] below this number does not divide the call.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
@@ -390,7 +394,7 @@ impl Plan {
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
     }
-    /// Range in the parameters of the weight that has the range `packed` among the packed weights.
+    /// Range of a weight among the parameters. `packed` is the weight's range among the packed weights.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
         let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");
         self.table.specs()[pack.param].range()
@@ -408,7 +412,7 @@ struct Chain {
     norm: Option<usize>,
     residual: Option<usize>,
     act: Act,
-    /// Input of the activation, if the activation's gradient also reads this input.
+    /// Input of the activation, if the kernel saves it because the activation's gradient also reads it.
     saved: Option<usize>,
 }
 
@@ -420,7 +424,7 @@ struct Slot {
     first: usize,
     /// Index of the last step that uses the tensor.
     last: usize,
-    /// Whether the tensor is an input, which keeps its memory for the whole run.
+    /// Whether the tensor is an input or a constant, which keeps its memory for the whole run.
     given: bool,
     /// Whether the tensor is an output, which keeps its memory until the end of the run.
     kept: bool,
@@ -433,8 +437,8 @@ struct Planner<'g> {
     batch: usize,
     /// Nodes that read each node.
     readers: Vec<Vec<usize>>,
-    /// Number of uses of each node: reads, outputs and gradients. Reads of values that a forward kernel saves for a gradient (the input and
-    /// the statistics of a norm) do not count.
+    /// Number of uses of each node: reads, outputs and gradients. A gradient's reads of values that the forward kernel saves for it (the
+    /// input and the statistics of a norm) do not count.
     uses: Vec<usize>,
     live: Vec<bool>,
     /// Whether each node belongs to a product's chain.
@@ -443,12 +447,12 @@ struct Planner<'g> {
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
-    /// By node of a head's loss: the factor of this loss in the total loss. Contains only heads whose gradients are computed together with
-    /// the loss.
+    /// For the node of a head's loss: the factor of this loss in the total loss. Contains only heads whose gradients are computed together
+    /// with the loss.
     heads: BTreeMap<usize, f32>,
-    /// By node of a norm or an attention: the place of the statistics that it saves.
+    /// For the node of a norm or an attention: the place of the statistics that its kernel saves.
     stats: BTreeMap<usize, Place>,
-    /// By node: indices of the parameters whose gradient the node is, or is a term of.
+    /// For a node: indices of the parameters whose gradient is this node, or has this node as a term.
     gradient_of: BTreeMap<usize, Vec<usize>>,
     written: Vec<bool>,
     slots: Vec<Slot>,
@@ -463,7 +467,7 @@ struct Planner<'g> {
 #[derive(Default)]
 struct Drawing {
     nodes: Vec<PlanNode>,
-    /// By node of the graph: index of the drawn node that computes it.
+    /// For a node of the graph: index of the drawn node whose kernel computes it.
     of: BTreeMap<usize, usize>,
 }
 
@@ -603,16 +607,16 @@ impl<'g> Planner<'g> {
 
     // ---- what is fused ----
 
-    /// The only node that reads node `id`; `None` if the value has another use, or the reader belongs to a chain already.
+    /// The only node that reads node `id`. `None` if the value has another use, or if the reader belongs to a chain already.
     fn sole_reader(&self, id: usize) -> Option<usize> {
         let mut readers = self.readers[id].iter().filter(|&&r| !self.is_norm_grad(r));
         let reader = *readers.next()?;
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
-    /// The gelu of node `id`, if the other readers of the node (including the gelu's gradient) run after it.
+    /// The gelu of node `id`, if all other readers of the node (including the gelu's gradient) run after the gelu.
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
-        // The last reader comes first.
+        // Readers are listed in descending order, so the last one of the list runs first.
         let (&gelu, others) = self.readers[id].split_last()?;
         let fits = self.graph.nodes[gelu].op == Op::Unary(Unary::Gelu)
             && self.layout == Layout::Rows
@@ -626,7 +630,8 @@ impl<'g> Planner<'g> {
         matches!(self.graph.nodes[id].op, Op::NormGrad { .. })
     }
 
-    /// The operand of the addition `add` that is not `one`, if it has this shape.
+    /// The operand that the addition `add` adds to `one`. `None` if `add` is not an addition with `one`, or if this operand does not have
+    /// the given shape.
     fn addend(&self, add: usize, one: usize, shape: Shape) -> Option<usize> {
         let node = &self.graph.nodes[add];
         let other = match (&node.op, node.inputs.as_slice()) {
@@ -637,12 +642,12 @@ impl<'g> Planner<'g> {
         (self.graph.shape(other) == shape).then_some(other.0)
     }
 
-    /// Whether a layer norm's gradient reads this node as the norm's input.
+    /// Whether the gradient of a norm reads this node as the norm's input.
     fn is_saved(&self, id: usize) -> bool {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
     }
 
-    /// Nodes of the gradients of a head's loss with respect to x and to w; `None` if nothing needs the gradient.
+    /// Nodes of the gradients of a head's loss with respect to x and to w. `None` if no node needs the gradient.
     fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
         [true, false].map(|of_x| {
             let wanted = Op::HeadLossGrad { of_x };
@@ -672,8 +677,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Extends a product of a node and a parameter to a [`Chain`]: by bias, layer norm, residual and activation, or by the addition of
-    /// another gradient. Extends an embedding bag by bias and relu.
+    /// Extends a product of a node and a parameter to a [`Chain`] with bias, layer norm, residual and activation, or with the addition of
+    /// another gradient. Extends an embedding bag with bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;
@@ -687,7 +692,7 @@ impl<'g> Planner<'g> {
         }
         let mut chain = Chain { product, ..Chain::default() };
         let mut last = product;
-        // Takes the next node into the chain if `part` accepts it.
+        // Adds the next node to the chain if `part` accepts it.
         let mut follow = |p: &mut Self, part: &mut dyn FnMut(&Self, usize, usize) -> bool| {
             let Some(next) = p.sole_reader(last).filter(|_| fuse) else { return };
             if part(p, last, next) {

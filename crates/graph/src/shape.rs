@@ -1,9 +1,9 @@
-//! Size of a tensor: rows and columns, floats, bytes.
+//! Size of a tensor: rows and columns, number of floats, bytes.
 
 /// `[rows, cols]`
 pub type Shape = [usize; 2];
 
-/// Floats of a tensor; a u64, because the count may exceed a usize.
+/// Number of floats of a tensor, as a u64 because it may exceed a usize.
 pub(crate) const fn product(rows: usize, cols: usize) -> u64 {
     (rows as u64).saturating_mul(cols as u64)
 }

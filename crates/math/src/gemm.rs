@@ -1,10 +1,10 @@
 //! Matrix products for small nets: weights are packed once per optimiser step, and a batch has tens to thousands of rows.
 //!
-//! One register tile computes every product: `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. A is broadcast, one number at a time, and B is read in
-//! rows of whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of multiply-adds in the order of k.
-//! Blocks over k continue the chain from C, so tile shapes and block sizes do not change the bits. Products beyond the second-level cache
-//! are computed block by block. Large products are divided into pieces of the output for all threads. The module is no BLAS: it supports
-//! the shapes of layers only.
+//! Each instruction set has one register tile, which computes every product `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. Elements of A are
+//! broadcast one at a time; rows of B are read as whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one
+//! chain: a sequence of multiply-adds in the order of k. A block of k continues the chain from the contents of C, so tile shapes and block
+//! sizes do not change the bits. A product whose operands exceed the second-level cache is computed block by block. A large product is
+//! divided into pieces of C, which all threads share. The module supports the shapes of layers only; it is not a BLAS.
 //!
 //! In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
 
@@ -47,13 +47,13 @@ pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
     pub eps: f32,
-    /// Receives the input of the norm, in the layout of the output, for the backward pass; empty if it is not needed.
+    /// Destination for the norm's input, in the layout of the output, for the backward pass. If it is empty, the input is not saved.
     pub save_pre: &'a mut [f32],
-    /// Receives the mean and 1/std of each row, `[rows][2]`; empty if they are not needed.
+    /// Destination for the mean and 1/std of each row, `[rows][2]`. If it is empty, the statistics are not saved.
     pub save_stats: &'a mut [f32],
 }
 
-/// Operations on a product before it is stored: act(norm(product + bias) + residual).
+/// Operations that are applied to a product before the result is stored: act(norm(product + bias) + residual).
 #[derive(Default)]
 pub struct Epilogue<'a> {
     /// Bias of each output, `[out]`.
@@ -62,7 +62,8 @@ pub struct Epilogue<'a> {
     /// Addend in the layout of the output.
     pub residual: Option<&'a [f32]>,
     pub act: Act,
-    /// Receives the input of the activation if its gradient needs it, else empty. Only [`linear_rows`] supports it.
+    /// Destination for the activation's input, which some activations' gradients need. If it is empty, the input is not saved. Only
+    /// [`linear_rows`] can save it.
     pub save: &'a mut [f32],
 }
 
@@ -81,22 +82,23 @@ pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out.saturating_mul(inp)
 }
 
-/// Packs W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.
+/// Packs W for [`linear_rows`] as `[out/width][inp][width]`, padded with zeros. `width` is the width of the register tile.
 pub fn pack_rows(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= packed_rows_len(out, inp));
     pack_columns(isa, w, out, inp, (1, inp), dst);
 }
 
-/// Packs W for [`linear_rows_dx`]: `[inp/width][out][width]`.
+/// Packs W for [`linear_rows_dx`] as `[inp/width][out][width]`, padded with zeros. `width` is the width of the register tile.
 pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= packed_rows_t_len(out, inp));
     pack_columns(isa, w, inp, out, (inp, 1), dst);
 }
 
-/// Packs W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
+/// Packs W for [`linear_panels`] as `[out/height][inp][height]`. `height` is the height of the register tile; rows after the last whole
+/// tile form blocks of fewer rows.
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= out * inp);
-    // Number of rows, a multiple of every tile height.
+    // Number of rows per piece of the work, a multiple of every tile height.
     let rows = (par::CHUNK / inp.max(1)).max(1).next_multiple_of(M_LARGE);
     par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
         let (m, k, w) = (dst.len() / inp.max(1), inp, &w[i * rows * inp..]);
@@ -142,8 +144,8 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
-    // The epilogue needs whole rows and runs while they are in cache, so the product is computed in blocks of rows. If there are more than
-    // four large blocks, none is divided further.
+    // The epilogue needs whole rows and runs while they are in cache, so the product is computed in blocks of rows. If a large product has
+    // more than four blocks, each block runs on one thread.
     let large = multiply_adds([rows, out, inp]) >= 2 * PIECE as u64;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
@@ -194,8 +196,8 @@ pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32],
     matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
 
-/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, y `[batch/PANEL][out][PANEL]`. The saved input of the norm has
-/// the layout of y; the saved statistics are `[batch, rounded up to whole panels][2]`.
+/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, and y is `[batch/PANEL][out][PANEL]`. The norm's saved input
+/// has the layout of y; its saved statistics are `[batch rounded up to whole panels][2]`.
 pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
@@ -216,7 +218,7 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     };
     let size = out * PANEL;
     let sizes = [size, if pre.is_empty() { 0 } else { size }, if stats.is_empty() { 0 } else { 2 * PANEL }];
-    // Number of panels with enough work for a piece.
+    // Number of panels whose work justifies another thread.
     let group = (PIECE / (size * inp).max(1)).max(1);
     let slices = [y, pre, stats];
     if batch.div_ceil(PANEL) < 2 * group {
@@ -252,8 +254,8 @@ pub fn matmul(
         return;
     }
     assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
-    // Swaps the operands if their sides fill the lanes better: Cᵀ = Bᵀ·Aᵀ has the same chains. C is then stored transposed, so the swap
-    // must save a fifth of the work.
+    // Swaps the operands if the rows of A fill the lanes better than the columns of B do: Cᵀ = Bᵀ·Aᵀ has the same chains. C is then stored
+    // transposed, so the swap must save a fifth of the work.
     let swap = !isa.rounds_to_bf16() && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         let (a, b) = (Left::strided(b.as_ptr(), b_cs, b_ks), Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs });
@@ -283,7 +285,7 @@ pub(crate) unsafe fn panel_product(
     run_tiles(isa, product, None);
 }
 
-/// Size after padding to whole vectors; 16 lanes are an approximation for all instruction sets.
+/// Rounds n up to whole vectors of 16 lanes, which is an approximation for narrower vectors.
 fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }
@@ -292,13 +294,13 @@ fn padded(n: usize) -> usize {
 const ROW_BLOCK: usize = 64;
 /// Number of steps of k for which a block of B stays in the first-level cache.
 const K_BLOCK: usize = 384;
-/// [`K_BLOCK`] for a B that is packed on the stack during the product.
+/// Replaces [`K_BLOCK`] if B is packed on the stack during the product.
 const K_STACK: usize = 128;
 /// Number of columns of C for which a block of A stays in cache.
 const N_LARGE: usize = 2048;
-/// Floats from one row of a copied block to the next: one cache line more than the row, so that the rows use different cache sets.
+/// Stride of the rows of a copied block, in floats. It is one cache line longer than a row, so that the rows use different cache sets.
 const ROW_LARGE: usize = K_LARGE + 16;
-/// Number of multiply-adds that justifies another thread: about 60 µs natively, 250 µs in a browser.
+/// Number of multiply-adds that justifies another thread: they take about 60 µs natively and 250 µs in a browser.
 pub const PIECE: usize = 1 << 23;
 
 /// Number of multiply-adds of a product, as a `u64` because it can exceed a browser's `usize`.
@@ -306,14 +308,14 @@ fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
 
-/// Computes the product, in pieces for all threads if it is large enough.
+/// Computes the product; divides a large product into pieces, which all threads share.
 fn run(isa: Isa, product: Product) {
     let Product { m, n, k, .. } = product;
     if multiply_adds([m, n, k]) < 2 * PIECE as u64 || product.a.packed {
         return run_piece(isa, product);
     }
     let height = tile_height(isa);
-    // Cost of reading a number again, in the multiply-adds of this instruction set; faster multiply-adds make it higher.
+    // Factor of the costs below, which are counted in multiply-adds. Faster multiply-adds make the same cost a larger number of them.
     let cost = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
@@ -321,7 +323,8 @@ fn run(isa: Isa, product: Product) {
     };
     let (of_a, of_b) = if matches!(product.b, Right::Strided { .. }) { (48, 24) } else { (24, 8) };
     let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * cost, of_b * cost]);
-    // Whole tiles, divided evenly: with equal pieces and a small last one, one thread would have only the small one.
+    // The whole tiles are divided evenly among the pieces. With pieces of a fixed size, the last piece could be small, and its thread would
+    // have little work.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
         at(i)..at(i + 1)
@@ -331,9 +334,9 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Numbers of pieces down and across with the least lost time; each piece has at least [`PIECE`] multiply-adds. With more pieces, operands
-/// are read more often: reading a number of A costs as much as `of_a` multiply-adds, a number of B `of_b`. With fewer pieces, threads wait
-/// longer for the last piece.
+/// Numbers of pieces (down, across) with the least lost time; each piece has at least [`PIECE`] multiply-adds. More pieces read operands
+/// more often: reading a number of A costs as much as `of_a` multiply-adds, reading a number of B as much as `of_b`. Fewer pieces make
+/// threads wait longer for the last piece.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -357,7 +360,7 @@ fn tile_height(isa: Isa) -> usize {
 fn run_piece(isa: Isa, product: Product) {
     #[cfg(target_arch = "x86_64")]
     if isa.rounds_to_bf16() && isa.is_available() && !product.a.packed {
-        // SAFETY: found on this machine; the public functions have checked the operands.
+        // SAFETY: the instruction set is available on this machine; the public functions have checked the operands.
         return unsafe { if isa == Isa::Amx { amx::run(product) } else { bf16::run(product) } };
     }
     if product.large() {
@@ -367,23 +370,23 @@ fn run_piece(isa: Isa, product: Product) {
     }
 }
 
-/// Copies of the operands' blocks.
+/// Memory for one copied block of A and one copied block of B.
 #[repr(align(64))]
 struct Blocks {
     a: [MaybeUninit<f32>; M_LARGE * ROW_LARGE],
     b: [MaybeUninit<f32>; K_LARGE * PANEL],
 }
 
-/// Runs a product with copied blocks. A separate function, because only large products justify this much stack.
+/// Runs a product with copied blocks. This is a separate function, because only large products justify this much stack.
 #[inline(never)]
 fn run_large(isa: Isa, product: Product) {
     let mut blocks = MaybeUninit::<Blocks>::uninit();
     run_tiles(isa, product, Some(&mut blocks));
 }
 
-/// Computes a product tile by tile. Never inlined, so that a module contains the tiles once. Without copied blocks, the loop order is:
-/// columns of a tile, blocks of k, rows. With copied blocks: blocks of rows and columns, blocks of k (whose rows of A are copied together),
-/// tiles of the block.
+/// Computes a product tile by tile. Without copied blocks, the loops are, from the outermost: columns of a tile, blocks of k, rows. With
+/// copied blocks: blocks of rows, blocks of columns, blocks of k (whose rows of A are copied together), tiles of the block. Never inlined,
+/// so that a WebAssembly module contains the tiles once.
 #[inline(never)]
 fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
@@ -419,7 +422,7 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                         } else if large {
                             a = copy_rows(a, m_end - m_first, steps, a_block);
                         }
-                        // Prefetches the next block while this one is in use.
+                        // Prefetches the next block of A while this block is in use.
                         let k_next = k0 + steps;
                         let tiles = (m_end - m_first).div_ceil(S::TILE_ROWS);
                         let panels = (n_end - n_first).div_ceil(S::TILE_VECTORS * S::LANES);
@@ -439,8 +442,8 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                                 Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width, None),
                                 Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride, None),
                                 Right::Pairs(_) => unreachable!("has tiles of its own"),
-                                // The first tile copies B as it reads it, in parallel with its multiply-adds. Browsers do not, so that
-                                // their modules contain fewer tiles.
+                                // The first tile copies B while it reads B for its multiply-adds. Browsers pack B beforehand, so that their
+                                // modules contain fewer tiles.
                                 Right::Strided { p: b, ks, cs: 1 }
                                     if S::PREFETCHES && cols == S::TILE_VECTORS * S::LANES && m_end - m_first >= S::TILE_ROWS =>
                                 {
@@ -510,7 +513,7 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     });
 }
 
-/// Number of vectors across the tile that covers `cols` columns, at most the tile's width.
+/// Width in vectors of the next tile if `cols` columns are left: 1, 2 or the maximum.
 #[inline(always)]
 fn tile_vectors<S: Simd>(cols: usize) -> usize {
     if cols <= S::LANES {
@@ -522,7 +525,7 @@ fn tile_vectors<S: Simd>(cols: usize) -> usize {
     }
 }
 
-/// Number of rows of the tile at the start of a block of `rows` rows.
+/// Height of the next tile if `rows` rows are left: 1, 2, 4 or the maximum.
 #[inline(always)]
 fn tile_rows<S: Simd>(rows: usize) -> usize {
     match rows {
@@ -533,7 +536,7 @@ fn tile_rows<S: Simd>(rows: usize) -> usize {
     }
 }
 
-/// Cache lines to prefetch during other work, a few per call of [`Ahead::ask`].
+/// Cache lines to prefetch during other work. Each call of [`Ahead::ask`] prefetches a few.
 struct Ahead {
     p: *const f32,
     stride: usize,
@@ -551,7 +554,7 @@ impl Ahead {
         Ahead { p: std::ptr::null(), stride: 0, lines: 0, rows: 0, line: 0, quota: 0 }
     }
 
-    /// Prefetches `rows` rows of `len` floats in `times` calls of [`Ahead::ask`].
+    /// Prepares to prefetch `rows` rows of `len` floats in `times` calls of [`Ahead::ask`].
     #[inline(always)]
     fn new(p: *const f32, stride: usize, rows: usize, len: usize, times: usize) -> Ahead {
         let lines = len.div_ceil(16);
@@ -573,12 +576,13 @@ impl Ahead {
     }
 }
 
-/// Number of rows per part if threads share `rows`: equal parts of whole tiles, at most `most` rows each.
+/// Number of rows per block if threads share `rows` rows. All threads get the same number of blocks. A block has at most `most` rows,
+/// rounded up to whole tiles of `height` rows.
 fn even_for(rows: usize, most: usize, height: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
 
-/// Copies rows of A to adjacent memory, `[rows][ROW_LARGE]`. Returns the address and the strides of the copy.
+/// Copies rows of A to a block, `[rows][ROW_LARGE]`. Returns the copy's address and strides.
 #[inline(always)]
 unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps: usize, to: *mut f32) -> (*const f32, usize, usize) {
     // SAFETY: the caller guarantees rows <= M_LARGE and steps <= K_LARGE.
@@ -597,18 +601,19 @@ unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps:
     (to.cast_const(), ROW_LARGE, 1)
 }
 
-/// Floats from the rows of one tile to those of the next in a copy by [`copy_tiles`]: not a power of two, so that the tiles use different
-/// cache sets.
+/// Stride of the tiles in a copy by [`copy_tiles`], in floats. A tile is padded by one cache line, so that the tiles use different cache
+/// sets.
 #[inline(always)]
 fn tile_stride<S: Simd>(steps: usize) -> usize {
     S::TILE_ROWS * steps + 16
 }
 
 /// Copies the columns of a transposed A in the order in which the tiles read them, `[rows/height][steps][height]`. Rows after the last
-/// whole tile form lower blocks.
+/// whole tile form blocks of fewer rows.
 #[inline(always)]
 unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut f32) {
-    // SAFETY: guaranteed by the caller, as above. The padding of [`tile_stride`] is smaller than that of rows of ROW_LARGE.
+    // SAFETY: the caller guarantees rows <= M_LARGE and steps <= K_LARGE. The padding of tiles takes less room than the padding of rows in
+    // [`copy_rows`].
     unsafe {
         let stride = tile_stride::<S>(steps);
         for first in (0..steps).step_by(4) {
@@ -640,7 +645,7 @@ struct Tile {
     a_ks: usize,
     b: *const f32,
     b_ks: usize,
-    /// Destination of a copy of B, written row by row during the product.
+    /// Destination for a copy of B, which the tile writes row by row. If it is `None`, the tile makes no copy.
     copy: Option<*mut f32>,
     steps: usize,
     c: Target,
@@ -650,8 +655,8 @@ struct Tile {
     ahead: TileAhead,
 }
 
-/// Cache lines to prefetch within a tile's loop, a few at a time, because many at once delay the loads that the loop needs. Every `every`
-/// steps: one row of the next tile of C, and two columns of B for the next tile.
+/// Cache lines that a tile's loop prefetches, a few at a time, because many at once delay the loads that the loop needs. Every `every`
+/// steps, the loop prefetches one row of the next tile of C, and two rows of B for the next tile.
 #[derive(Clone, Copy)]
 struct TileAhead {
     every: usize,
@@ -684,7 +689,7 @@ impl TileAhead {
     }
 }
 
-/// Calls the tile of a given shape. Shapes that the instruction set never needs are not compiled.
+/// Calls the tile of `rows` rows and `vectors` vectors. Shapes that the instruction set never needs are not compiled.
 #[inline(always)]
 unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
     // SAFETY: guaranteed by the caller.
@@ -719,7 +724,7 @@ unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
     }
 }
 
-/// `C[MR][NV vectors]` = start + Σ_k A·B, held in registers.
+/// Computes one tile in registers: `C[MR][NV vectors]` = start + Σ_k A·B.
 #[inline(always)]
 unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     // SAFETY: guaranteed by the caller.
@@ -805,7 +810,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     }
 }
 
-/// `acc[m]` += Σ_k `A[m][k]`·`B[k]`. With `COPY`, also copies the rows of B to `copy`, one after the other.
+/// `acc[m]` += Σ_k `A[m][k]`·`B[k]`. With `COPY`, also copies the rows of B to `copy`, without gaps.
 #[inline(always)]
 unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     s: S,
@@ -822,8 +827,8 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
         for m in 1..MR {
             rows[m] = t.a.add(m * a_rs);
             if cfg!(target_arch = "wasm32") && a_rs != 1 {
-                // If the compiler knows that rows are evenly spaced, it computes each address from one pointer, which costs a tenth of the
-                // speed.
+                // If the compiler knows that rows are evenly spaced, it computes each address from one pointer. That would cost a tenth of
+                // the speed.
                 rows[m] = std::hint::black_box(rows[m]);
             }
         }
@@ -880,7 +885,7 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
             }
             return;
         }
-        // If k is the contiguous side, four rows by four are transposed at a time.
+        // If B is contiguous along k, blocks of 4 by 4 are transposed.
         let (steps4, cols4) = if ks == 1 { (steps / 4 * 4, cols / 4 * 4) } else { (0, 0) };
         for k in (0..steps4).step_by(4) {
             for c in (0..cols4).step_by(4) {
@@ -895,7 +900,7 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
     }
 }
 
-/// Packs a B of any strides to `[n/width][k][width]`.
+/// Packs a B with any strides as `[n/width][k][width]`, padded with zeros. `width` is the width of the register tile.
 fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]) {
     kernel!(isa, |s: S, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]| {
         let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else { return };
@@ -918,7 +923,7 @@ fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: us
 #[derive(Clone, Copy)]
 struct Finish<'a> {
     needed: bool,
-    /// gamma, beta, eps
+    /// (gamma, beta, eps)
     norm: Option<(&'a [f32], &'a [f32], f32)>,
     residual: Option<&'a [f32]>,
     /// Lower bound of the result: 0 for a relu whose input is not saved, else -infinity.
@@ -936,7 +941,7 @@ impl<'a> Finish<'a> {
     }
 }
 
-/// Applies tanh or gelu in a separate pass over data that is still in cache, because these functions are expensive.
+/// Applies tanh or gelu in a separate pass over data that is still in cache. A relu is part of an earlier pass.
 fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     if matches!(act, Act::Tanh | Act::Gelu)
         && let Some(op) = act.unary()
@@ -945,7 +950,8 @@ fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     }
 }
 
-/// `y[rows][cols]` = max(norm(y) + residual, floor)
+/// `y[rows][cols]` = max(norm(y) + residual, floor). Also saves the norm's input to `pre` and its statistics to `stats`; an empty `pre` or
+/// `stats` is not written.
 fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, cols: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {
@@ -960,7 +966,7 @@ fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [
             let (gamma, beta) = (gamma[..cols].as_ptr(), beta[..cols].as_ptr());
             for (i, y) in y.chunks_exact_mut(4 * cols).enumerate() {
                 let residual = residual.map(|x| x[4 * i * cols..][..4 * cols].as_ptr());
-                // SAFETY: every slice was cut to four rows, or to one.
+                // SAFETY: y and the residual were cut to four rows, gamma and beta to one row.
                 let rows = unsafe { ops::finish_four_rows(s, cols, y.as_mut_ptr(), gamma, beta, eps, residual, floor) };
                 if !stats.is_empty() {
                     for (stats, row) in stats[8 * i..].chunks_exact_mut(2).zip(rows) {
@@ -987,7 +993,7 @@ fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [
     })
 }
 
-/// `y[features][PANEL]` = max(norm(y) + residual, floor), the norm down the columns.
+/// [`finish_rows`] for one panel, `y[features][PANEL]`: the norm is over the features of each lane.
 fn finish_panel(isa: Isa, features: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, features: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {
@@ -1007,7 +1013,7 @@ fn finish_panel(isa: Isa, features: usize, y: &mut [f32], finish: Finish, pre: &
                 }
             };
             let y = y.as_mut_ptr();
-            // SAFETY: every slice was cut to the panel's shape.
+            // SAFETY: y and the residual are whole panels; gamma and beta were cut to the number of features.
             unsafe { ops::finish_pair(s, features, lane, y, y, norm, residual, floor) };
         }
     })

@@ -2,14 +2,14 @@
 //! sum of the selected rows. Rows are integers, so sums are exact, and an incrementally corrected sum has the same bits as a new one
 //! (Nasu's efficiently updatable neural networks, 2018, here on a layer that trains).
 //!
-//! The rows are derived from trained steps. An input may be graded: the row of a value is the row of the value below plus a step, so a rare
-//! value starts from its neighbour.
+//! The rows are derived from trained steps. In a graded input, the row of a value is the row of the next lower value plus a step. So the
+//! row of a rare value starts from its neighbour's row. A slope is the derivative of the loss with respect to a value.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 
 /// Integer that represents 1.0 in a row.
 const ONE: f32 = 1_048_576.0;
-/// Largest magnitude of a step, so that sums of a thousand steps fit into 32 bits.
+/// Limit for the magnitude of a step, so that sums of a thousand steps fit into 32 bits.
 const MOST: f32 = 1.9;
 
 /// Rule for one row of the table.
@@ -19,7 +19,7 @@ pub struct Grade {
     pub step: u32,
     /// Factor of the step.
     pub scale: f32,
-    /// Whether the previous row of the table is added to the step.
+    /// Whether the row is the sum of the step and the previous row of the table. Otherwise the row is the step alone.
     pub onward: bool,
 }
 
@@ -43,8 +43,8 @@ pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut
     });
 }
 
-/// Computes the slope of each step from the slopes of the rows; a step contributes to every row that continues from it. Overwrites
-/// `slopes`.
+/// Computes the slopes of the steps from the slopes of the table's rows. A step contributes to its own row and to the rows that build on
+/// this row. Overwrites `slopes`.
 pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slopes: &mut [f32]) {
     assert!(width.is_multiple_of(16) && rows.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= slopes.len()));
@@ -63,8 +63,8 @@ pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slo
     });
 }
 
-/// Starts from the sum `from` (zeros if empty), adds the rows listed in `added` and subtracts those listed in `taken`. Writes the integer
-/// sum to `sum` and its rectified floats to `y`, unless these are empty.
+/// Starts from the sum `from` (zeros if empty), adds the rows listed in `added`, and subtracts those listed in `taken`. Writes the integer
+/// sum to `sum`, and relu(sum) as floats to `y`. An empty `sum` or `y` is not written.
 pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], taken: &[u16], sum: &mut [u32], y: &mut [f32]) {
     assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
@@ -91,8 +91,8 @@ impl Sums<'_> {
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
         let Sums { width, table, from, added, taken, .. } = *self;
-        // SAFETY: `sums` has checked that every listed row is in the table and the strip within the width. `from`, `sum` and `y` are empty
-        // or as long as the width.
+        // SAFETY: `sums` has checked that every listed row is in the table, and the strip is within the width. `from`, `sum` and `y` are
+        // empty or as long as the width.
         unsafe {
             let mut x = [s.splat_u(0); N];
             if !from.is_empty() {
@@ -127,7 +127,7 @@ impl Sums<'_> {
     }
 }
 
-/// `table[row]` += d for each listed row.
+/// Adds `d` to each listed row of the table.
 pub fn scatter(isa: Isa, width: usize, d: &[f32], rows: &[u16], table: &mut [f32]) {
     assert!(width.is_multiple_of(16) && d.len() == width);
     let known = table.len() / width;
@@ -149,7 +149,7 @@ struct Scatter<'a> {
 impl Scatter<'_> {
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
-        // SAFETY: `scatter` has checked that every listed row is in the table and the strip within the width.
+        // SAFETY: `scatter` has checked that every listed row is in the table, and the strip is within the width.
         unsafe {
             let mut d = [s.splat(0.0); N];
             for i in 0..N {
@@ -169,8 +169,8 @@ impl Scatter<'_> {
 /// Maximum number of columns of [`softmax_open`].
 pub const MOST_OPEN: usize = 8;
 
-/// `y[r]` = softmax(`x[r]`) over the columns whose bit is set in `open[r]`; the other columns are 0. The rows of x are `stride` floats
-/// apart; y is `[rows][cols]`. A row without any open column is all 0.
+/// `y[r]` = softmax(`x[r]`) over the columns whose bits are set in `open[r]`; the other columns are 0. Rows of x are `stride` floats apart;
+/// y is `[rows][cols]`. If no bit is set, the row is all 0.
 pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]) {
     let rows = open.len();
     assert!((1..=MOST_OPEN).contains(&cols) && cols <= stride);
@@ -212,7 +212,7 @@ pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8]
     });
 }
 
-/// y += share · (x - y)
+/// Moves y towards x: y += share · (x - y).
 pub fn approach(isa: Isa, share: f32, x: &[f32], y: &mut [f32]) {
     assert_eq!(x.len(), y.len());
     kernel!(isa, |s: S, share: f32, x: &[f32], y: &mut [f32]| {

@@ -1,15 +1,15 @@
-//! Instruction sets, and the one trait through which every kernel of the project is written.
+//! Instruction sets, and the trait through which every kernel of the project is written.
 //!
-//! A kernel is the body of [`kernel!`](crate::kernel), or a struct that implements [`Kernel`]. [`dispatch`] runs it with the vectors of the
-//! requested instruction set, compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline, everything below
-//! it `#[inline(always)]`). No other crate names an instruction set or needs `unsafe`.
+//! A kernel is the body of [`kernel!`](crate::kernel), or a struct that implements [`Kernel`]. [`dispatch`] runs the kernel with the
+//! vectors of the requested instruction set, compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline,
+//! everything below it `#[inline(always)]`). No other crate contains code for an instruction set, or a kernel with `unsafe`.
 //!
 //! **Classes with equal bits.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of one class:
 //! *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which has 16 virtual
-//! lanes and one tree everywhere. There are no approximate reciprocals.
+//! lanes and the same tree on every set. There are no approximate reciprocals.
 
 /// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
-/// (see [`Kernel`]). The other parameters name variables in the scope of the macro, because a kernel captures nothing.
+/// (see [`Kernel`]). Each other parameter has the name of a variable in the caller's scope, because a kernel captures nothing.
 #[macro_export]
 macro_rules! kernel {
     ($isa:expr, |$s:ident: $S:ident $(, $arg:ident: $t:ty)*| -> $r:ty $body:block) => {{
@@ -31,7 +31,8 @@ macro_rules! kernel {
     };
 }
 
-/// Defines methods of an instruction set that work on values. The token proves that the machine has the instructions of their bodies.
+/// Defines an instruction set's methods that work on values, not on memory. `self` is the token: it proves that the machine has the
+/// instructions of the bodies.
 macro_rules! values {
     ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
         #[inline(always)]
@@ -43,7 +44,7 @@ macro_rules! values {
     )*};
 }
 
-/// Defines methods like those of `values!` that read or write memory at the caller's pointer.
+/// Defines an instruction set's methods that read or write memory at a pointer from the caller.
 macro_rules! pointers {
     ($(fn $name:ident($($arg:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => {$(
         #[inline(always)]
@@ -54,7 +55,8 @@ macro_rules! pointers {
     )*};
 }
 
-/// Applies a method `strip`, which processes several vectors of columns at once, to all columns from `c` on, with as many vectors as fit.
+/// Calls the method `strip::<S, N>`, which processes N vectors of columns from column `$c` on. Each N in the list is used as long as N
+/// vectors fit before `$end`. Afterwards, `$c` is the first column that was not processed.
 macro_rules! strips {
     ($of:expr, $s:ident: $S:ident, $c:ident < $end:expr, [$($vectors:literal),+]) => {$(
         while $c + $vectors * $S::LANES <= $end {
@@ -87,10 +89,10 @@ pub enum Isa {
     Portable,
     Avx2,
     Avx512,
-    /// AVX-512 with products of operands rounded to bf16 and sums in f32. The results differ from those of other sets, so it is used only
-    /// on request.
+    /// AVX-512 with products of operands rounded to bf16 and sums in f32. The results differ from those of other sets, so this set is used
+    /// only on request.
     Bf16,
-    /// [`Isa::Bf16`] with AMX tiles, which add the products in a different order.
+    /// Like [`Isa::Bf16`], but with AMX tiles, which add the products in a different order.
     Amx,
     Neon,
     /// WebAssembly SIMD.
@@ -102,12 +104,13 @@ pub enum Isa {
 impl Isa {
     const ALL: [Isa; 6] = [Isa::Avx512, Isa::Avx2, Isa::Neon, Isa::Relaxed, Isa::Simd128, Isa::Portable];
 
-    /// Returns the fastest set of this machine and build.
+    /// Returns the fastest set of this machine and build. Never returns [`Isa::Bf16`] or [`Isa::Amx`].
     pub fn best() -> Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_available()).unwrap_or(Isa::Portable)
     }
 
-    /// Returns every set of this machine and build, the fastest first. A wasm module contains exactly one.
+    /// Returns every set of this machine and build, the fastest first, except [`Isa::Bf16`] and [`Isa::Amx`]. A WebAssembly module contains
+    /// exactly one set.
     pub fn available() -> Vec<Isa> {
         Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
     }
@@ -154,11 +157,11 @@ impl Isa {
         matches!(self, Isa::Bf16 | Isa::Amx)
     }
 
-    /// Whether multiply-add rounds once. Two sets that agree on this give the same bits. Tested at run time, because the browser's engine
-    /// chooses the rounding of a relaxed multiply-add.
+    /// Whether a multiply-add rounds once. Two sets with the same answer give the same bits, except [`Isa::Bf16`] and [`Isa::Amx`]. The
+    /// answer is tested at run time, because the browser's engine chooses the rounding of a relaxed multiply-add.
     pub fn fused(self) -> bool {
         kernel!(self, |s: S| -> bool {
-            // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless the product is not rounded.
+            // (1 + ε)(1 - ε) = 1 - ε². If the product is rounded before the subtraction, it becomes 1.
             let x = std::hint::black_box(f32::EPSILON);
             let sum = s.mul_add(s.splat(1.0 + x), s.splat(1.0 - x), s.splat(-1.0));
             s.first(sum) != 0.0
@@ -166,7 +169,7 @@ impl Isa {
     }
 }
 
-/// Runs a kernel on `isa`, or on [`Isa::Portable`] if `isa` is missing (in wasm: on the module's set).
+/// Runs a kernel on `isa`, or on [`Isa::Portable`] if this machine or build lacks `isa`. A WebAssembly module always uses its only set.
 #[inline]
 pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]

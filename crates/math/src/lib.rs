@@ -1,11 +1,11 @@
 //! CPU kernels: packed GEMM with fused epilogues, elementwise functions and reductions, a counter-based random generator, and the thread
-//! pool. It is the only crate with instruction sets and `unsafe` code: loads, stores, intrinsics, and a request for large pages. It
-//! contains no models, clocks or files.
+//! pool. All code for instruction sets is in this crate, and all `unsafe` code except the allocators of tests: loads, stores, intrinsics,
+//! and a request for large pages. The crate contains no models, clocks or files.
 //!
 //! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). A slice that is too short for the given
-//! shape is a caller's bug and panics. Shapes: R rows, C columns, row-major `[R][C]`; weights are `[out][inp]`, as in PyTorch's `Linear`. A
-//! batch of features is either `[rows][features]` (training) or panels, `[rows/PANEL][features][PANEL]` (inference and rollouts), whose
-//! last panel is padded. In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
+//! shape is a caller's bug and panics. Shapes are row-major: `[R][C]` has R rows and C columns. Weights are `[out][inp]`, as in PyTorch's
+//! `Linear`. A batch of features is either `[rows][features]` (training) or panels, `[rows/PANEL][features][PANEL]` (inference and
+//! rollouts). The last panel is padded. In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
 #![allow(unsafe_code)]
 #![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml

@@ -1,9 +1,9 @@
-//! Layers of soft logic gates. A gate is f(a, b) = c0 + c1 a + c2 b + c3 ab, the only form that a mixture of the 16 operations of two bits
-//! can have. Its four coefficients are computed once per step from its parameters. A slope is the derivative of the loss with respect to a
+//! Layers of soft logic gates. A gate is f(a, b) = c0 + c1 a + c2 b + c3 ab; every mixture of the 16 operations of two bits has this form.
+//! The four coefficients of a gate are computed once per step from its parameters. A slope is the derivative of the loss with respect to a
 //! value.
 //!
 //! Activations are `[feature][width]`. The width is the number of cells that share the gates: the [`CELLS`] cells of a block, in one
-//! channel or in two. It is 32 or 64.
+//! channel or in two. So the width is 32 or 64.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
@@ -11,39 +11,40 @@ use std::ops::Range;
 
 /// Number of cells in a block.
 pub const CELLS: usize = 32;
-/// Number of partial sums per gate for the slopes of its coefficients: four per coefficient, which [`slopes`] adds up.
+/// Number of partial sums per gate for the slopes of the gate's coefficients: four per coefficient. [`slopes`] adds them up.
 pub const SUMS: usize = 16;
-/// Number of floats beyond the last cell that [`gather`] may read and write.
+/// Number of floats after the last cell that [`gather`] may read and write.
 pub const SLACK: usize = 16;
 
-/// Gates of a layer, ordered in walks: sequences of gates in which an input that the next gate also reads, and the sum of its slopes, stay
-/// in registers.
+/// Gates of a layer, ordered in walks. A walk is a sequence of gates that are evaluated together: an input that the next gate also reads
+/// stays in a register, and so does the sum of its slopes.
 #[derive(Clone, Debug)]
 pub struct Layer {
     width: usize,
     inputs: usize,
     walks: Vec<Walk>,
     gates: Vec<Gate>,
-    /// Gates with offsets in a shared memory, where outputs overwrite inputs: see [`Layer::move_in`]. Empty before that call.
+    /// Gates with offsets in a shared memory, where outputs overwrite inputs. Empty until [`Layer::move_in`] is called.
     moved: Vec<Gate>,
     /// Length in floats of the shared memory.
     moved_len: usize,
-    /// Offsets of the inputs that no gate reads.
+    /// Offsets in floats of the inputs that no gate reads.
     unread: Vec<u32>,
-    /// Index of each gate in the lists that [`Layer::new`] received.
+    /// For each gate, in the order of `gates`: its index in the lists that [`Layer::new`] received.
     order: Vec<u32>,
 }
 
-/// Consecutive gates of a layer that are evaluated together.
+/// A walk: consecutive gates of a layer that are evaluated together.
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// Whether earlier walks have written the slope of the first a, and the slopes of all b. If so, this walk adds to them.
+    /// Whether earlier walks have already written the slope of the first gate's a, and the slopes of every gate's b. If so, this walk adds
+    /// to them; otherwise it overwrites them.
     stale: [bool; 2],
     gates: Range<usize>,
 }
 
-/// Kind of a walk in which b of a gate is a of the next gate.
+/// Kind of a walk in which b of each gate is a of the next gate.
 const PATH: u8 = 0;
 /// Kind of a walk in which all gates have the same two inputs.
 const FAN: u8 = 1;
@@ -58,8 +59,8 @@ struct Gate {
     y: u32,
 }
 
-/// Allocates rows of a memory in which a layer's outputs overwrite inputs after their last read, so that all layers of a network fit into
-/// the first-level cache.
+/// Allocates the rows of a memory that all layers of a network share. A layer's outputs overwrite inputs after their last read, so that the
+/// memory fits into the first-level cache.
 #[derive(Debug)]
 pub struct Rows {
     keeps: u32,
@@ -68,7 +69,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The first `inputs` rows hold the inputs; the first `keeps` of these are never overwritten.
+    /// Creates an allocation in which the first `inputs` rows hold the network's inputs. The first `keeps` of these rows are never
+    /// overwritten.
     pub fn new(inputs: usize, keeps: usize) -> Rows {
         Rows { keeps: keeps as u32, free: Vec::new(), count: inputs as u32 }
     }
@@ -102,7 +104,7 @@ impl Layer {
         let at = |i: u32| i * width as u32;
         let (mut walks, mut gates, mut order) = (Vec::new(), Vec::with_capacity(a.len()), Vec::new());
         let mut seen = vec![false; inputs];
-        // For each input, the gates that read it as a, sorted so that those with the least b are last.
+        // For each input: the gates that read the input as a, in descending order of their b.
         let mut left: Vec<Vec<u32>> = vec![Vec::new(); inputs];
         let mut sorted: Vec<u32> = (0..a.len() as u32).collect();
         sorted.sort_by_key(|&g| (a[g as usize], b[g as usize], g));
@@ -155,7 +157,7 @@ impl Layer {
         Layer { width, inputs, walks, gates, moved: Vec::new(), moved_len: 0, unread, order }
     }
 
-    /// Index of each gate in the lists that [`Layer::new`] received, in the order of the coefficients and their slopes.
+    /// For each gate, in the order of the coefficients and their slopes: its index in the lists that [`Layer::new`] received.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -168,9 +170,11 @@ impl Layer {
         self.gates.len() * self.width
     }
 
-    /// Assigns rows of a memory to the outputs for [`forward_moved`], given the rows of the inputs; returns the rows of the outputs.
+    /// Chooses the memory rows of the outputs for [`forward_moved`], where outputs may overwrite inputs that are no longer needed. `inputs`
+    /// are the rows of the inputs; returns the rows of the outputs.
     pub fn move_in(&mut self, rows: &mut Rows, inputs: &[u32]) -> Vec<u32> {
-        // Inputs that a walk loads before each of its gates writes.
+        // The inputs a and b of gate g if the walk loads them just before this gate writes; `None` for an input that is in registers
+        // already.
         let reads = |walk: &Walk, g: usize| {
             let Gate { a, b, .. } = self.gates[walk.gates.start + g];
             let [a, b] = [a, b].map(|at| at as usize / self.width);
@@ -214,8 +218,8 @@ pub fn between_len(layers: &[Layer]) -> usize {
     layers.iter().rev().skip(1).map(Layer::outputs_len).sum()
 }
 
-/// Computes y from x through the layers. `coefficients` holds those of all layers in sequence; `between` receives the outputs of all layers
-/// but the last.
+/// Computes y from x through the layers. `coefficients` holds the coefficients of all layers in sequence. `between` receives the outputs of
+/// all layers but the last.
 pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]| {
@@ -252,20 +256,20 @@ pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memo
     });
 }
 
-/// Slopes of the backward pass through layers.
+/// Inputs, outputs and scratch memory of [`backward`].
 pub struct Slopes<'a> {
-    /// Slopes of the last layer's outputs, an input of the pass.
+    /// Input: slopes of the last layer's outputs.
     pub dy: &'a [f32],
     /// Scratch memory for the slopes of the outputs of two adjacent layers.
     pub between: [&'a mut [f32]; 2],
-    /// Receives the slopes of the first layer's inputs: added to the contents if `adds`, else replacing them.
+    /// Output: slopes of the first layer's inputs. They are added to the contents if `adds`, else they replace them.
     pub dx: &'a mut [f32],
     pub adds: bool,
-    /// Receives the slopes of the coefficients, [`SUMS`] partial sums per gate, which are always added to the contents.
+    /// Output: slopes of the coefficients as [`SUMS`] partial sums per gate. They are always added to the contents.
     pub sums: &'a mut [f32],
 }
 
-/// Backward pass of [`forward`], from the `between` that it has written.
+/// Backward pass of [`forward`]. `between` holds the outputs that [`forward`] has written to it.
 pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes) {
     assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes<'_>| {
@@ -302,7 +306,7 @@ struct Forward<'a> {
     y: *mut f32,
 }
 
-/// Number of vectors that a forward walk processes together. With 16 lanes, these hold the whole width.
+/// Maximum number of vectors that a forward walk processes together. With 16 lanes, they hold 64 cells, the larger width.
 const ABREAST: usize = 4;
 
 impl Forward<'_> {
@@ -331,8 +335,8 @@ impl Forward<'_> {
 
     #[inline(always)]
     fn walk<S: Simd, const VECTORS: usize, const KIND: u8>(&mut self, s: S, walk: &Walk, first: usize) {
-        // SAFETY: walks index the layer's gates, and there is one coefficient per gate. `Layer::new` ensures that wires end within the
-        // inputs. The constructor of `self` ensures that x and y have the lengths of the inputs and gates.
+        // SAFETY: walks index the layer's gates, and every gate has its coefficients. `Layer::new` ensures that a and b are inputs of the
+        // layer. The constructor of `self` ensures that x and y have the lengths of the inputs and gates.
         unsafe {
             let (x, y) = (self.x.add(first), self.y.add(first));
             let gates = self.gates.get_unchecked(walk.gates.clone());
@@ -364,7 +368,7 @@ impl Forward<'_> {
     }
 }
 
-/// Sums of the slopes of a gate's coefficients, 16 virtual lanes each.
+/// For each of a gate's four coefficients: the sum of its slope over the cells, in 16 virtual lanes.
 type Sums<F> = [[F; 4]; 4];
 
 struct Backward<'a> {
@@ -404,8 +408,8 @@ impl Backward<'_> {
         }
     }
 
-    /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes.
-    /// Instruction sets with narrower vectors repeat the walk for each part of these lanes, so that the sums stay in registers.
+    /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes; `STALE` is `stale[1]` of the walk, or `adds`. Sets with
+    /// fewer than 16 lanes repeat the walk for each part of the 16 virtual lanes of the sums, so that the sums stay in registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,
@@ -414,7 +418,7 @@ impl Backward<'_> {
         sums: &mut [Sums<S::F>; LONGEST],
     ) {
         // SAFETY: walks index the layer's gates, at most [`LONGEST`] each, and every gate has its coefficients and sums. `Layer::new`
-        // ensures that wires end within the inputs. [`backward`] ensures that x, dx and dy have the lengths of the inputs and gates.
+        // ensures that a and b are inputs of the layer. [`backward`] ensures that x, dx and dy have the lengths of the inputs and gates.
         unsafe {
             let gates = self.layer.gates.get_unchecked(walk.gates.clone());
             let coefficients = self.coefficients.get_unchecked(walk.gates.clone());
@@ -471,7 +475,7 @@ impl Backward<'_> {
                             db[i] = s.mul_add(dy, by_b, db[i]);
                             continue;
                         }
-                        // Store before the next load: both inputs of a gate may be the same row.
+                        // Stored before the next load, because both inputs of a gate may be the same row.
                         s.store_ptr(da[i], dx.add(from + 16 * i));
                         let to = dx.add(gate.b as usize + 16 * i);
                         let db = match STALE {
@@ -513,25 +517,25 @@ impl Backward<'_> {
     }
 }
 
-/// Cells that are adjacent both in a grid and in a block.
+/// A sequence of cells that are adjacent both in a grid and in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Lane of the first cell in the block.
+    /// Lane of the first cell, in the block.
     pub lane: u32,
-    /// Index of the first cell in the grid.
+    /// Index of the first cell, in the grid.
     pub at: u32,
     pub len: u32,
 }
 
-/// Gathers the neighbourhoods of a block's cells: `[9][group][CELLS]` for `group` channels that are `plane` apart, the first at the start
-/// of x. Rows of the grid are `stride` apart. Lanes without a cell get arbitrary finite values.
+/// Gathers the 9 neighbours of each of a block's cells: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats apart, and
+/// rows of the grid are `stride` floats apart. Lanes that belong to no run get arbitrary finite values.
 pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f32], y: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(x.len() >= last + (group - 1) * plane + stride + 1 + SLACK);
     assert!(y.len() >= 9 * group * CELLS + SLACK);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, x: &[f32], y: &mut [f32]| {
-        // Whole vectors are copied; the next run overwrites the excess of the one before.
+        // Whole vectors are copied. The next run overwrites the lanes that the previous run wrote in excess.
         for k in 0..9 {
             for c in 0..group {
                 let to = (k * group + c) * CELLS;
@@ -548,14 +552,14 @@ pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f
     });
 }
 
-/// Inverse of [`gather`]: adds the slopes of the nine cells, `[9][group][CELLS]`, to those of the grid.
+/// Backward pass of [`gather`]: adds the slopes of the 9 neighbours, `[9][group][CELLS]`, to the slopes of the grid's cells.
 pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &[f32], dx: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, dy: &[f32], dx: &mut [f32]| {
-        // Column by column of the nine, so that a vector that was just stored is not loaded again with an offset of one.
+        // The neighbours are processed column by column. So a vector is not loaded, at an offset of one float, just after it was stored.
         for k in [0, 3, 6, 1, 4, 7, 2, 5, 8] {
             for c in 0..group {
                 for run in runs {
@@ -575,14 +579,14 @@ pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &
     });
 }
 
-/// Parametrisation of the gates.
+/// Form of a gate's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form<'a> {
-    /// 16 logits; the gate is a mixture of the operations with the softmax of the logits as weights.
+    /// 16 logits. The gate is a mixture of the 16 operations, weighted by the softmax of the logits.
     Softmax,
-    /// 16 logits; the gate is the operation with the largest logit plus noise. Its slopes are those of the softmax at this temperature.
+    /// 16 logits. The gate is the operation whose logit plus noise is largest. The slopes are those of a softmax at this temperature.
     StraightThrough { noise: &'a [f32], temperature: f32 },
-    /// 4 logits, those of output 1 for the inputs (0, 0), (0, 1), (1, 0) and (1, 1).
+    /// 4 logits, one for each input pair (0, 0), (0, 1), (1, 0) and (1, 1): the logit of the probability that the output is 1.
     Four,
 }
 
@@ -593,7 +597,7 @@ impl Form<'_> {
     }
 }
 
-/// Number of gates per tile.
+/// Number of gates that are processed together.
 const TILE: usize = 16;
 
 /// Length in floats of the argument `soft` of [`coefficients`].
@@ -601,7 +605,7 @@ pub fn soft_len(form: Form, gates: usize) -> usize {
     gates.div_ceil(TILE) * TILE * form.width()
 }
 
-/// Transposes rows of up to 16 gates to `[column][gate]`. Missing gates are zeros.
+/// Transposes the rows of up to 16 gates from `[gate][column]` to `[column][gate]`. Missing gates are zeros.
 #[inline(always)]
 fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 16]) {
     let mut padded = [0.0; TILE * 16];
@@ -621,7 +625,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
     }
 }
 
-/// Inverse of [`turn`], for as many gates as `rows` holds.
+/// Inverse of [`turn`] for the gates that `rows` has room for.
 #[inline(always)]
 fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mut [f32]) {
     let mut all = [0.0; TILE * 16];
@@ -638,7 +642,7 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
 }
 
 /// Computes the coefficients of the gates from their parameters. The coefficients of gate g are written to `places[g]`, its position in the
-/// layer's order. `soft` receives intermediate values for [`slopes`].
+/// layer's order. `soft` receives intermediate values, which [`slopes`] reads.
 pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
     assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
@@ -646,7 +650,7 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
         let width = form.width();
         let mut turned = [0.0; TILE * 16];
         let mut noisy = [0.0; TILE * 16];
-        // Coefficients in the order of the parameters; reordered at the end.
+        // Coefficients are computed in the order of the parameters, and written to their places at the end.
         let mut tiles = soft.chunks_exact_mut(TILE * width);
         let mut made = [[0.0; 4]; TILE];
         for first in (0..places.len()).step_by(TILE) {
@@ -700,8 +704,8 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// Subtracts the largest of the 16 logits in `x`; for [`Form::StraightThrough`], first adds the noise and multiplies by `scale`. Returns
-/// the outputs of the operation with the largest logit for (0, 0), (0, 1), (1, 0) and (1, 1).
+/// Subtracts the largest of the 16 logits in `x`. For [`Form::StraightThrough`], first adds the noise and multiplies by `scale`. Returns
+/// the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest logit.
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];
@@ -724,7 +728,7 @@ fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; 
     ahead
 }
 
-/// Outputs, for (0, 0), (0, 1), (1, 0) and (1, 1), of the mixture of operations with the weights p.
+/// Outputs of a mixture of the 16 operations with the weights `p`, for the inputs (0, 0), (0, 1), (1, 0) and (1, 1).
 #[inline(always)]
 fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     let mut w = [s.splat(0.0); 4];
@@ -738,7 +742,7 @@ fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     w
 }
 
-/// Computes the slopes of the parameters from the sums of [`backward`].
+/// Computes the slopes of the parameters from the partial sums of [`backward`]. `soft` and `places` are those of [`coefficients`].
 pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], grads: &mut [f32]) {
     assert!(grads.len() == places.len() * form.width() && sums.len() == SUMS * places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
@@ -763,7 +767,7 @@ pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], 
                     }
                     dc[j] = s.add(s.add(x[0], x[2]), s.add(x[1], x[3]));
                 }
-                // of the four corners
+                // Slopes of the outputs for the four input pairs: `none` for (0, 0), `b` for (0, 1), `a` for (1, 0), `ab` for (1, 1).
                 let ab = dc[3];
                 let (a, b) = (s.sub(dc[1], ab), s.sub(dc[2], ab));
                 let none = s.sub(s.sub(dc[0], dc[1]), b);
@@ -801,7 +805,7 @@ pub fn clip(isa: Isa, most: f32, x: &mut [f32]) {
         let (low, high) = (s.splat(-most), s.splat(most));
         let mut chunks = x.chunks_exact_mut(S::LANES);
         for x in &mut chunks {
-            // NaN stays NaN.
+            // With this order of min and max, NaN stays NaN.
             s.store(s.min(high, s.max(low, s.load(x))), x);
         }
         for x in chunks.into_remainder() {

@@ -1,11 +1,11 @@
-//! Large pages. Large products walk across the rows of a matrix, so that each step touches a different small page; the address translation
-//! costs more than a tenth of the time, as `hothouse bench core` measures.
+//! Large pages. A large product reads down the columns of a matrix, so that each step touches a different small page. The address
+//! translation then costs more than a tenth of the time, as `hothouse bench core` measures.
 
 /// Number of floats in a large page; `None` if the platform does not support the request.
 pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<f32>()) } else { None };
 
-/// Requests large pages for `memory`, which begins at a multiple of [`LARGE_PAGE`] and should not have been accessed before. The system may
-/// decline.
+/// Requests large pages for `memory`, which should begin at a multiple of [`LARGE_PAGE`] and should not have been accessed before. The
+/// system may decline.
 pub fn ask_for_large_pages(memory: &mut [f32]) {
     #[cfg(target_os = "linux")]
     {

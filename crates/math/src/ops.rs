@@ -1,5 +1,5 @@
 //! Everything except matrix products: elementwise functions and their slopes, broadcasting, reductions, softmax, layer norm, attention,
-//! gathers, layouts and the optimiser's pass. Each works on flat slices of known shape and allocates nothing.
+//! gathers, layouts and the optimiser's pass. Each operation works on flat slices of known shape and allocates nothing.
 
 mod adam;
 mod attention;

@@ -1,12 +1,13 @@
-//! Logic gates over grids of bits, one bit per cell: one instruction computes a gate's output for as many cells as a vector has bits.
+//! Logic gates over grids of bits, one bit per cell. One instruction computes a gate's output for as many cells as a vector has bits.
 //!
-//! A row of cells is one leading word and then words of 32 cells, the first cell in the lowest bit. The highest bit of the leading word is
-//! the cell before the first. The bit after the last cell is the cell after it; if the last word is full, this bit is in the leading word
-//! of the next row. So rows are adjacent in memory, and a neighbour is a load at an offset and a shift. The gates process blocks of words,
-//! which may span several rows. Values are kept in reused slots, so that those of a block stay in the first-level cache.
+//! A row is one leading word and then words of 32 cells, the first cell in the lowest bit. Each row also stores the cells beyond its ends.
+//! The highest bit of the leading word is the cell before the first cell; the bit after the last cell is the cell after it. If the last
+//! word is full, the bit after the last cell is in the leading word of the next row. So rows are adjacent in memory, and a neighbour is a
+//! load at an offset and a shift. The gates process blocks of words, which may span several rows. Values are kept in reused slots, so that
+//! the slots of a block stay in the first-level cache.
 //!
-//! The rows are divided into bands, whose number depends on the problem size. Each band also stores copies of its adjacent rows, and
-//! threads process bands.
+//! The rows are divided into bands; the number of bands depends on the problem size. Each band also stores copies of the rows before and
+//! after it. Threads share the bands.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par;
@@ -16,15 +17,15 @@ pub const NEIGHBOURS: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Loads a neighbour's value in a channel to slot `to`.
+    /// Loads the state of a cell's neighbour in a channel to slot `to`. `neighbour` is an index below [`NEIGHBOURS`].
     Load { channel: u32, neighbour: u8, to: u32 },
-    /// Applies an operation to the slots `a` and `b`; the result is stored in slot `to`.
+    /// Applies an operation to the slots `a` and `b`, and stores the result in slot `to`.
     Gate { op: u8, a: u32, b: u32, to: u32 },
-    /// Stores slot `from` as the next state of a channel.
+    /// Stores the value of slot `from` as the next state of a channel.
     Store { channel: u32, from: u32 },
 }
 
-/// Gates in evaluation order, and the slots of their values.
+/// Gates in evaluation order, with a slot of memory for each value.
 #[derive(Clone, Debug)]
 pub struct Program {
     steps: Vec<Step>,
@@ -33,14 +34,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// `inputs` are (neighbour, channel), `gates` are (operation, a, b). a and b index the inputs and then the earlier gates. Bit 3 - 2a -
-    /// b of an operation is its output. There is one output per channel. Gates that no output depends on are omitted.
+    /// Creates a program. `inputs` are (neighbour, channel), `gates` are (operation, a, b), and `outputs` has one entry per channel. a, b
+    /// and outputs are indices into the list of all inputs and then all gates. Bit 3 - 2p - q of an operation is its result for the operand
+    /// values p and q. Gates that no output depends on are omitted.
     pub fn new(inputs: &[(u8, u32)], gates: &[(u8, u32, u32)], outputs: &[u32]) -> Program {
         let (first, channels) = (inputs.len(), outputs.len());
         for &(neighbour, channel) in inputs {
             assert!(usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels, "an input is of the grid");
         }
-        let mut last = vec![usize::MAX; first + gates.len()]; // the last gate that reads each wire
+        let mut last = vec![usize::MAX; first + gates.len()]; // for each input and gate: the last gate that reads it
         let mut stores = vec![Vec::new(); first + gates.len()];
         for (channel, &wire) in outputs.iter().enumerate() {
             stores[wire as usize].push(channel as u32);
@@ -106,24 +108,24 @@ impl Program {
         })
     }
 
-    /// Number of gates that are evaluated, without the omitted ones.
+    /// Number of gates that are evaluated. Omitted gates do not count.
     pub fn gates(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Gate { .. })).count()
     }
 
-    /// Maximum number of values that are needed at the same time.
+    /// Number of slots: the maximum number of values that are needed at the same time.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Number of words in a block of a grid of `words` words. In a long block, the choice of an operation takes little time. A short block
-    /// is used if the slots of a long block exceed the first-level cache or the grid is shorter than a long block.
+    /// Number of words in a block, for a grid of `words` words. A long block needs fewer branches per word. A short block is used if the
+    /// slots of a long block exceed the first-level cache, or if the grid is shorter than a long block.
     fn block(&self, words: usize) -> usize {
         if self.slots * BLOCK <= FIRST_CACHE && words >= BLOCK { BLOCK } else { SHORT_BLOCK }
     }
 }
 
-/// Operands that a gate depends on.
+/// Operands a and b of a gate; `None` for an operand that the gate's output does not depend on.
 fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
     let bit = |k: u8| op >> k & 1;
     let (by_a, by_b) = ((bit(3), bit(2)) != (bit(1), bit(0)), (bit(3), bit(1)) != (bit(2), bit(0)));
@@ -134,16 +136,16 @@ const BLOCK: usize = 128;
 const SHORT_BLOCK: usize = 32;
 /// Number of words of the first-level cache that slots may use.
 const FIRST_CACHE: usize = 6 << 10;
-/// Number of words before the first row, so that loads to its left are valid.
+/// Number of words before the first row, so that loads to the left of this row are valid.
 const FRONT: usize = 16;
-/// Product of words and instructions that justifies a thread: about 50 µs.
+/// Work that justifies a thread, about 50 µs: a number of words times a number of instructions.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
-/// Function `fires(row, words)` that sets, in the words of a row, the bits of the cells that change. The words are zero before the call.
+/// Function `fires(row, words)` that marks the cells of a row that change: it sets their bits in `words`. All bits are 0 before the call.
 pub type Fires<'a> = &'a (dyn Fn(usize, &mut [u32]) + Sync);
 
-/// A grid of cells with some channels.
+/// A grid of cells; each cell has one bit per channel.
 pub struct Packed {
     channels: usize,
     width: usize,
@@ -166,7 +168,7 @@ struct Band {
     /// Next state, in the layout of `now`.
     next: Vec<u32>,
     slots: Vec<u32>,
-    /// Bits of the cells that change in a step, in rows as those of one channel; empty until a step uses [`Fires`].
+    /// Marks of the cells that change in a step, as rows of one channel. Empty until a step uses [`Fires`].
     fires: Vec<u32>,
 }
 
@@ -194,7 +196,7 @@ impl Packed {
         Packed { channels: program.channels, width, height, periodic, stride, block, bands, edges }
     }
 
-    /// Bytes of a grid of this size; `fires` is true if steps will use [`Fires`].
+    /// Bytes of a grid of this size. `fires` tells whether steps will use [`Fires`].
     pub fn bytes(program: &Program, width: usize, height: usize, fires: bool) -> u64 {
         let shape = Shape::of(program, width, height);
         let (channels, bands) = (program.channels as u64, shape.bands as u64);
@@ -224,7 +226,7 @@ impl Packed {
         &band.now[at..at + self.stride - 1]
     }
 
-    /// Calls `write(channel, row, words)` for every row of every channel.
+    /// Calls `write(channel, row, words)` for every row of every channel; the function may change the words.
     pub fn edit(&mut self, mut write: impl FnMut(usize, usize, &mut [u32])) {
         for i in 0..self.bands.len() {
             for channel in 0..self.channels {
@@ -238,12 +240,12 @@ impl Packed {
         self.join();
     }
 
-    /// Offset of the cells of a band's row.
+    /// Offset in `band.now` of the first cell of a row; `row` is counted from the band's first row.
     fn place(&self, band: &Band, channel: usize, row: usize) -> usize {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
 
-    /// Performs one step. With `fires`, only the cells that it marks change; otherwise all cells do.
+    /// Performs one step. If `fires` is given, only the cells that it marks change; otherwise all cells may change.
     pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<Fires>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
         assert_eq!(self.block, Shape::of(program, self.width, self.height).block, "the grid is one for this program");
@@ -275,7 +277,7 @@ impl Packed {
         self.join();
     }
 
-    /// Copies adjacent rows into the bands, and adjacent cells to the ends of rows.
+    /// Copies the adjacent rows of other bands into each band, and the adjacent cells to the ends of each row.
     fn join(&mut self) {
         let (channels, stride, height) = (self.channels, self.stride, self.height);
         for (i, band) in self.bands.iter().enumerate() {
@@ -328,7 +330,7 @@ fn ends_of_rows(cells: &mut [u32], width: usize, stride: usize, rows: usize, per
     }
 }
 
-/// Memory layout of a grid.
+/// Division of a grid into rows, blocks and bands.
 struct Shape {
     stride: usize,
     block: usize,
@@ -343,13 +345,13 @@ impl Shape {
         Shape { stride, block: program.block(words), bands: bands.clamp(1, MOST_BANDS).min(height) }
     }
 
-    /// Number of words of one channel of a band with `rows` rows.
+    /// Number of words of one channel in a band with `rows` rows.
     fn plane(&self, rows: usize) -> usize {
         FRONT + (rows + 2) * self.stride + self.block + 1
     }
 }
 
-/// Number of words of a cache line.
+/// Number of words in a cache line.
 const ALIGNED: usize = 16;
 
 struct Run<'a> {
@@ -362,7 +364,7 @@ struct Run<'a> {
     fires: Option<&'a [u32]>,
 }
 
-/// [`Run`] in blocks of a constant number of words.
+/// A [`Run`] whose blocks have a constant number of words.
 struct Blocks<'a, const WORDS: usize>(Run<'a>);
 
 impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
@@ -372,7 +374,7 @@ impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
         let Run { program, stride, rows, now, next, slots, fires } = self.0;
         let (words, plane) = (rows * stride, now.len() / program.channels);
         let most = words.div_ceil(WORDS) * WORDS;
-        // Bounds of all accesses below, because a program's channels and slots are below their counts.
+        // All accesses below are within these bounds, because a program's channels and slots are below their counts.
         assert!(now.len() == program.channels * plane && next.len() == now.len());
         assert!(plane > FRONT + 2 * stride + most);
         assert!(slots.len() >= program.slots * WORDS);

@@ -1,11 +1,11 @@
-//! Parallel execution: the only module that uses threads. The caller divides the work. The number of threads may change the division and
-//! the order of the pieces, never the result. Without the `threads` feature, or with a pool of one thread, everything runs in order on the
-//! calling thread.
+//! Parallel execution: the only module that uses threads. The caller divides the work. The division and the order of the pieces may depend
+//! on the number of threads; the result never does. Without the `threads` feature, or with a pool of one thread, everything runs in order
+//! on the calling thread.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// Whether parallel calls from this thread must run on it alone.
+    /// Whether parallel calls from this thread must use this thread alone.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,7 +21,7 @@ pub fn threads() -> usize {
     }
 }
 
-/// A fixed number of threads, for tests and benches that compare thread counts.
+/// A pool with a fixed number of threads, for tests and benches that compare thread counts.
 pub struct Threads(PoolKind);
 
 enum PoolKind {
@@ -33,8 +33,8 @@ enum PoolKind {
 }
 
 impl Threads {
-    /// Returns a pool of `count` threads, or `None` if the platform cannot create it. One thread is always possible; a browser also offers
-    /// the size of its pool.
+    /// Returns a pool of `count` threads, or `None` if the platform cannot create it. One thread is always possible. A browser supports one
+    /// thread, or all threads of its pool.
     pub fn of(count: usize) -> Option<Threads> {
         if count == 1 {
             return Some(Threads(PoolKind::One));
@@ -63,7 +63,7 @@ impl Threads {
     }
 }
 
-/// Whether this thread is one of several in the pool.
+/// Whether this thread belongs to a pool of several threads.
 fn is_inside() -> bool {
     #[cfg(feature = "threads")]
     return threads() > 1 && rayon::current_thread_index().is_some();
@@ -71,7 +71,7 @@ fn is_inside() -> bool {
     false
 }
 
-/// Runs `f` on a thread of the pool. Useful around many successive parallel calls, which then do not enter the pool one by one.
+/// Runs `f` on a thread of the pool. If `f` makes many parallel calls, they then do not enter the pool one by one.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
     if threads() > 1 && rayon::current_thread_index().is_none() {
@@ -89,7 +89,7 @@ pub fn each(count: usize, f: impl Fn(usize) + Sync) {
     (0..count).for_each(f);
 }
 
-/// [`split`] for ranges of numbers.
+/// Halves the range until one index is left; calls `f` for each index.
 #[cfg(feature = "threads")]
 fn halve(range: std::ops::Range<usize>, f: &(impl Fn(usize) + Sync)) {
     if range.len() < 2 {
@@ -110,7 +110,7 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// [`each_mut`] for large items: if there are at least as many items as threads, one thread processes each item alone.
+/// [`each_mut`] for large items. If there are at least as many items as threads, each item is processed by one thread alone.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -134,24 +134,25 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
 /// Number of floats that a pass over memory must have to justify another thread: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Number of multiply-adds after which a long computation yields: a few hundredths of a second on two threads.
+/// Number of multiply-adds after which a long computation returns to its caller: a few hundredths of a second on two threads.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
-/// Number of items per piece, for `count` items of `size` numbers each. Each piece justifies a thread, and all threads get equally many.
+/// Number of items per piece, for `count` items of `size` numbers each. Each piece justifies a thread, and all threads get the same number
+/// of pieces.
 pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)
 }
 
-/// Rounds a number of pieces down to a multiple of the number of threads, if it is larger than this number. So all threads get equally
-/// many.
+/// Rounds a number of pieces down to a multiple of the number of threads, so that all threads get the same number of pieces. Fewer pieces
+/// than threads are not rounded. The result is at least 1.
 pub fn evenly(pieces: usize) -> usize {
     let threads = threads();
     if pieces > threads { pieces / threads * threads } else { pieces.max(1) }
 }
 
-/// Divides several slices into corresponding pieces: piece i of a slice is its `sizes` floats from i·size on. Calls `f(i, pieces)` in any
-/// order and on any thread. Outside the pool it runs on the calling thread, because the transfer may cost more than it saves. The first
-/// slice determines the number of pieces. An absent slice is empty and has size 0.
+/// Divides several slices into corresponding pieces: piece i of slice j is `sizes[j]` floats from i·`sizes[j]` on. Calls `f(i, pieces)` in
+/// any order and on any thread. Outside the pool, all calls run on the calling thread, because a transfer to the pool may cost more than it
+/// saves. The first slice determines the number of pieces. An absent slice is empty and has size 0.
 pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);
@@ -197,7 +198,7 @@ fn halve_slices<const N: usize>(
     join(|| halve_slices(first, half, left, sizes, f), || halve_slices(first + half, count - half, right, sizes, f));
 }
 
-/// Halves the items until one is left. `rayon::join` keeps its tasks on the stack, so nothing is allocated.
+/// Halves the items until one is left; calls `f` for each item. `rayon::join` keeps its tasks on the stack, so nothing is allocated.
 #[cfg(feature = "threads")]
 fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + Sync)) {
     match items {
@@ -211,7 +212,8 @@ fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + S
     }
 }
 
-/// A value that other threads may own and access if the platform allows it. A browser's GPU handles stay on the thread that created them.
+/// Bound on values that threads exchange: `Send + Sync` natively, no bound in a browser, where GPU handles stay on the thread that created
+/// them.
 #[cfg(not(target_family = "wasm"))]
 pub trait Movable: Send + Sync {}
 #[cfg(not(target_family = "wasm"))]
@@ -221,8 +223,8 @@ pub trait Movable {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> Movable for T {}
 
-/// A value that is used only on the thread that created it, while its owner may move to other threads and back. Holds values that are not
-/// [`Movable`] on every platform.
+/// A value that is used only on the thread that created it, while the struct that owns it may move to other threads and back. In a browser,
+/// the value need not be `Send`.
 #[cfg(not(target_family = "wasm"))]
 pub struct Pinned<T>(T);
 
@@ -241,7 +243,8 @@ impl<T: 'static> Pinned<T> {
     }
 }
 
-/// A value that is used only on the thread that created it. It remains in thread-local storage; this is its index, which may move.
+/// A value that is used only on the thread that created it. The value remains in thread-local storage; this struct is its index and may
+/// move to other threads.
 #[cfg(target_family = "wasm")]
 pub struct Pinned<T> {
     number: u32,
@@ -263,7 +266,7 @@ mod pinned {
         static KEPT: RefCell<HashMap<u32, Box<dyn Any>>> = RefCell::default();
     }
 
-    /// Removes a value from the storage while it is used, so that its use may access other values.
+    /// A value that is removed from the storage while it is used, so that its user may access other values. Drop stores it again.
     struct Taken(u32, Option<Box<dyn Any>>);
 
     impl Drop for Taken {

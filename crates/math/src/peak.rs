@@ -1,26 +1,26 @@
-//! The f32 multiply-add peak of one or several cores, the reference of all shares of peak. It uses almost no memory. The caller passes the
-//! clock, because this crate has none.
+//! The f32 multiply-add peak of one or several cores. Every share of peak is relative to this peak. The measurement uses almost no memory.
+//! The caller passes the clock, because this crate has none.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, Threads};
 use crate::rounds::{ROUND_S, sustained_s};
 use std::hint::black_box;
 
-/// The faster of two loops of multiply-adds, ready to be measured in rounds beside other work.
+/// The faster of two loops of multiply-adds. Its speed can be measured in rounds that alternate with rounds of other work.
 pub struct Peak<'a> {
     isa: Isa,
-    /// Threads that run the loop together, and their number; `None` for the calling thread alone.
+    /// Pool whose threads run the loop together, and its number of threads. `None`: the calling thread runs the loop alone.
     crew: Option<(&'a Threads, usize)>,
     chains: Chains,
 }
 
 impl<'a> Peak<'a> {
-    /// Peak of one core, or of a crew: a pool and its number of threads. Both loops run in turn for a quarter of a second: a browser has
-    /// compiled them well by then, and the faster one is known.
+    /// Chooses the loop for one core, or for a crew: a pool and its number of threads. Both loops run in turn for a quarter of a second. By
+    /// then a browser has compiled both loops well, and the faster one is known.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
         let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };
-        // Long enough for a clock of 5 µs, and for thread communication to be negligible.
+        // Minimum duration of a timed stretch. A clock step of 5 µs and the communication of threads are negligible in it.
         let least_s = if crew.is_some() { 5e-3 } else { 1e-3 };
         let (began_s, mut sums) = (now(), [(0.0, 0.0); 2]);
         loop {
@@ -57,8 +57,8 @@ impl<'a> Peak<'a> {
     }
 }
 
-/// Runs one of the loops; returns the number of operations. Never inlined: a browser replaces a function by better code when it is next
-/// called.
+/// Runs one of the loops; returns the number of operations. Never inlined, because a browser replaces a function's code by better code at
+/// the function's next call.
 #[inline(never)]
 fn stretch(isa: Isa, chains: Chains) -> f64 {
     kernel!(isa, |s: S, chains: Chains| -> f64 { if chains.wide { wide(s, chains.rounds) } else { narrow(s, chains.rounds) } })
@@ -67,8 +67,8 @@ fn stretch(isa: Isa, chains: Chains) -> f64 {
 #[derive(Clone, Copy)]
 struct Chains {
     rounds: usize,
-    /// Whether to run [`wide`], with 12 chains for units of long latency, or [`narrow`], with 6 chains, which fit 16 registers even if each
-    /// product needs its own.
+    /// Whether to run [`wide`] instead of [`narrow`]. [`wide`] has 12 chains, for units of long latency. [`narrow`] has 6 chains, which fit
+    /// into 16 registers even if each product needs a register.
     wide: bool,
 }
 
@@ -88,7 +88,7 @@ fn wide<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 8 * rounds)
 }
 
-/// c = c + x·y in 6 chains with a new x at each step, so that an unfused product has no dependency.
+/// c = c + x·y in 6 chains. x is new at each step, so an unfused product does not wait for an earlier result.
 #[inline(always)]
 fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     let mut factors = [0.0; 16];

@@ -1,9 +1,9 @@
-//! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations. They give the same bits in every lane, on every set of a class and
-//! for single values ([`exp_1`] and so on); no libm guarantees this.
+//! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations. A function gives the same bits in every lane, on every set of a
+//! class, and for single values ([`exp_1`] and so on). No libm guarantees this.
 
 use crate::isa::{Isa, Simd, kernel};
 
-/// eˣ. 0 below -87.34, infinity above 88.72.
+/// eˣ; 0 for x below -87.34, infinity for x above 88.72.
 #[inline(always)]
 pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     let (p, n) = exp_parts(s, x);
@@ -17,7 +17,7 @@ pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     s.select(s.eq(x, x), y, x)
 }
 
-/// eˣ for x from -87 to 88; values beyond are clamped. It takes two thirds of the work of [`exp`].
+/// eˣ for x from -87 to 88. A smaller or larger x is clamped to this range. The function takes two thirds of the work of [`exp`].
 #[inline(always)]
 pub fn exp_within<S: Simd>(s: S, x: S::F) -> S::F {
     // This order of min and max keeps NaN.
@@ -26,10 +26,10 @@ pub fn exp_within<S: Simd>(s: S, x: S::F) -> S::F {
     s.mul(p, s.f32_from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23)))
 }
 
-/// (eʳ, n) with x = n·ln 2 + r, |r| <= ln 2 / 2.
+/// (eʳ, n), where x = n·ln 2 + r and |r| <= ln 2 / 2.
 #[inline(always)]
 fn exp_parts<S: Simd>(s: S, x: S::F) -> (S::F, S::U) {
-    // n is rounded by adding 1.5·2²³, whose low bits then hold n.
+    // Adding 1.5·2²³ rounds to n; the low bits of the sum then hold n.
     const MAGIC: f32 = 12_582_912.0;
     let shifted = s.add(s.mul(x, s.splat(std::f32::consts::LOG2_E)), s.splat(MAGIC));
     let n = s.sub(shifted, s.splat(MAGIC));
@@ -44,10 +44,10 @@ fn exp_parts<S: Simd>(s: S, x: S::F) -> (S::F, S::U) {
     (p, s.sub_u(s.to_bits(shifted), s.splat_u(MAGIC.to_bits())))
 }
 
-/// 2ˣ for x below 1, with a shorter dependency chain than [`exp`]. 0 below -125.
+/// 2ˣ for x below 1, with a shorter dependency chain than [`exp`]; 0 for x below -125.
 #[inline(always)]
 pub fn exp2_below<S: Simd>(s: S, x: S::F) -> S::F {
-    // x = n + r, |r| <= 1/2, as above.
+    // x = n + r with |r| <= 1/2; n is rounded as in [`exp_parts`].
     const MAGIC: f32 = 12_582_912.0;
     let shifted = s.add(x, s.splat(MAGIC));
     let r = s.sub(x, s.sub(shifted, s.splat(MAGIC)));
@@ -60,15 +60,15 @@ pub fn exp2_below<S: Simd>(s: S, x: S::F) -> S::F {
     s.select(s.lt(x, s.splat(-125.0)), s.splat(0.0), y)
 }
 
-/// 2ʳ on |r| <= 1/2, lowest power first.
+/// Coefficients of 2ʳ for |r| <= 1/2, lowest power first.
 const EXP2: [f32; 7] = [1.0, std::f32::consts::LN_2, 0.240_226_5, 5.550_357e-2, 9.618_083e-3, 1.339_086_3e-3, 1.545_316_3e-4];
 
 const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
-/// (eʳ - 1 - r)/r² on |r| <= ln 2 / 2, highest power first.
+/// Coefficients of (eʳ - 1 - r)/r² for |r| <= ln 2 / 2, highest power first.
 const EXP: [f32; 6] = [1.987_569_2e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5];
 
-/// Natural logarithm. -infinity at 0, NaN below.
+/// Natural logarithm; -infinity at 0, NaN below 0.
 #[inline(always)]
 pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
     // Scales subnormals to normal numbers first.
@@ -99,7 +99,7 @@ pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 const ROOT_HALF_BITS: u32 = 0x3F35_04F3;
-/// (ln(1+r) - r + r²/2)/r³ on [√½-1, √2-1], highest power first.
+/// Coefficients of (ln(1+r) - r + r²/2)/r³ for r in [√½-1, √2-1], highest power first.
 const LN: [f32; 9] = [
     7.037_683_6e-2,
     -1.151_461e-1,
@@ -116,7 +116,7 @@ const LN: [f32; 9] = [
 #[inline(always)]
 pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
     let magnitude = s.abs(x);
-    // Small: x + x³·p(x²), odd by construction. Large: 1 - 2/(e²ˣ + 1).
+    // For small |x|: x + x³·p(x²), which is odd by construction. For large |x|: 1 - 2/(e²ˣ + 1).
     let x2 = s.mul(x, x);
     let mut p = s.splat(TANH[0]);
     for &c in &TANH[1..] {
@@ -138,7 +138,7 @@ pub fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
     s.div(s.splat(1.0), s.add(s.splat(1.0), e))
 }
 
-/// (sin x, cos x) for |x| up to a few thousand: beyond, the reduction by π/2 loses digits.
+/// (sin x, cos x) for |x| up to a few thousand. For larger |x|, the reduction by π/2 loses digits.
 #[inline(always)]
 pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     const MAGIC: f32 = 12_582_912.0;
@@ -155,7 +155,8 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     let q = s.mul_add(s.splat(2.443_315_7e-5), r2, s.splat(-1.388_731_6e-3));
     let q = s.mul_add(q, r2, s.splat(4.166_664_6e-2));
     let cos = s.mul_add(s.mul(q, r2), r2, s.neg_mul_add(s.splat(0.5), r2, s.splat(1.0)));
-    // Odd quadrants swap the two; the second bit of the quadrant (of the next one, for cos) is the sign.
+    // Odd quadrants swap sine and cosine. The sign of the sine is the second bit of the quadrant's number; the sign of the cosine is the
+    // second bit of the next number.
     let odd = s.eq_u(s.and_u(quadrant, s.splat_u(1)), s.splat_u(1));
     let (sin, cos) = (s.select(odd, cos, sin), s.select(odd, sin, cos));
     let sign = |bits| s.shl_u(s.and_u(bits, s.splat_u(2)), 30);

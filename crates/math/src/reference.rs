@@ -1,5 +1,5 @@
-//! Plain `f64` reference of every kernel: simple loops over indices. Tests compare the fast kernels with these; no hot path calls them.
-//! Shapes are row-major `[rows][cols]`; weights are `[out][inp]`.
+//! Plain `f64` reference of every kernel: simple loops over indices. Tests compare the fast kernels with these loops; no hot path calls
+//! them. Shapes are row-major `[rows][cols]`; weights are `[out][inp]`.
 
 use crate::gemm::Act;
 use crate::ops::{Binary, Span, Unary};
@@ -57,7 +57,7 @@ pub fn linear(
     }
 }
 
-/// One elementwise function.
+/// Value of an elementwise function at x.
 pub fn unary(op: Unary, x: f64) -> f64 {
     match op {
         Unary::Relu if 0.0 > x => 0.0,
@@ -102,7 +102,7 @@ pub fn unary_slope(op: Unary, x: f64) -> f64 {
     }
 }
 
-/// Derivative in terms of `at`, the value that the kernel receives: y, or x if y does not determine the derivative.
+/// Derivative of [`unary`], computed from `at`, the value that the kernel also receives: y, or x if y does not determine the derivative.
 pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
     match op {
         Unary::Relu => f64::from(u8::from(at > 0.0)),
@@ -112,7 +112,7 @@ pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
     }
 }
 
-/// One two-argument function.
+/// Value of a two-argument function at (a, b).
 pub fn binary(op: Binary, a: f64, b: f64) -> f64 {
     match op {
         Binary::Add => a + b,
@@ -145,7 +145,7 @@ pub fn binary_all(op: Binary, rows: usize, cols: usize, a: (&[f64], Span), b: (&
     }
 }
 
-/// y = softmax of each row; with `log`, its logarithm.
+/// y = softmax of each row, or the logarithm of the softmax if `log`.
 pub fn softmax(rows: usize, cols: usize, x: &[f64], y: &mut [f64], log: bool) {
     for r in 0..rows {
         let x = &x[r * cols..][..cols];
@@ -158,7 +158,7 @@ pub fn softmax(rows: usize, cols: usize, x: &[f64], y: &mut [f64], log: bool) {
     }
 }
 
-/// dx of softmax (y its output) or, with `log`, of log-softmax.
+/// Computes dx of [`softmax`] from its output y.
 pub fn softmax_backward(rows: usize, cols: usize, y: &[f64], dy: &[f64], dx: &mut [f64], log: bool) {
     for r in 0..rows {
         let (y, dy) = (&y[r * cols..][..cols], &dy[r * cols..][..cols]);
@@ -180,7 +180,8 @@ fn attention(len: usize, size: usize, q: impl Fn(usize, usize) -> f64, k: impl F
     p
 }
 
-/// Attention of rows `q | k | v` of `3·cols`, with `len` rows per sequence and the columns of a head together.
+/// Computes attention. A row of qkv is `q | k | v` with 3·cols columns, in which the columns of a head are adjacent. There are `len` rows
+/// per sequence.
 pub fn causal_attention(heads: usize, len: usize, cols: usize, qkv: &[f64], y: &mut [f64]) {
     let (size, stride) = (cols / heads, 3 * cols);
     for (qkv, y) in qkv.chunks(len * stride).zip(y.chunks_mut(len * cols)) {
@@ -196,7 +197,7 @@ pub fn causal_attention(heads: usize, len: usize, cols: usize, qkv: &[f64], y: &
     }
 }
 
-/// dqkv of [`causal_attention`].
+/// Computes dqkv of [`causal_attention`].
 pub fn causal_attention_backward(heads: usize, len: usize, cols: usize, qkv: &[f64], dy: &[f64], dqkv: &mut [f64]) {
     let (size, stride) = (cols / heads, 3 * cols);
     let scale = 1.0 / (size as f64).sqrt();
@@ -224,8 +225,8 @@ pub fn causal_attention_backward(heads: usize, len: usize, cols: usize, qkv: &[f
     }
 }
 
-/// `y[r]` = bias + the sum of the table rows that r's `k` indices select. Indices below 0 are skipped; indices beyond the table select its
-/// last row.
+/// `y[r]` = bias + the sum of the table rows that the `k` indices of row r select. Indices below 0 are skipped; indices beyond the table
+/// select its last row.
 pub fn embedding_bag<T: Copy + Default + Add<Output = T>>(
     cols: usize,
     table: &[T],
@@ -244,7 +245,7 @@ pub fn embedding_bag<T: Copy + Default + Add<Output = T>>(
     }
 }
 
-/// Adds dy of each row to the rows of `dtable` that its indices select.
+/// Adds row r of dy to the rows of `dtable` that the `k` indices of row r select.
 pub fn embedding_bag_backward<T: Copy + Default + Add<Output = T>>(cols: usize, k: usize, index: &[f32], dy: &[T], dtable: &mut [T]) {
     let rows = dtable.len() / cols;
     for (index, dy) in index.chunks(k).zip(dy.chunks(cols)) {
@@ -260,7 +261,7 @@ fn named(index: &[f32], rows: usize) -> impl Iterator<Item = usize> {
     index.iter().filter(|i| **i >= 0.0).map(move |i| (*i as usize).min(rows - 1))
 }
 
-/// (mean, 1/std) of one row, with the biased variance of layer norm; if not centred, (0, 1/root of the mean square).
+/// (mean, 1/std) of one row, where the variance is a mean over the whole row. If not `centred`, (0, 1/root of the mean square).
 pub fn stats(x: &[f64], eps: f64, centred: bool) -> (f64, f64) {
     let n = x.len() as f64;
     let mean = if centred { x.iter().sum::<f64>() / n } else { 0.0 };
@@ -268,7 +269,7 @@ pub fn stats(x: &[f64], eps: f64, centred: bool) -> (f64, f64) {
     (mean, 1.0 / (var + eps).sqrt())
 }
 
-/// Layer norm of each row (Ba et al. 2016), or without a beta its root mean square norm (Zhang and Sennrich 2019).
+/// Layer norm of each row (Ba et al. 2016). Without a beta: root mean square norm of each row (Zhang and Sennrich 2019).
 pub fn norm(rows: usize, cols: usize, x: &[f64], gamma: &[f64], beta: Option<&[f64]>, eps: f64, y: &mut [f64]) {
     for r in 0..rows {
         let (mean, rstd) = stats(&x[r * cols..][..cols], eps, beta.is_some());
@@ -278,7 +279,7 @@ pub fn norm(rows: usize, cols: usize, x: &[f64], gamma: &[f64], beta: Option<&[f
     }
 }
 
-/// dx of [`norm`], and the sums over rows dgamma and dbeta, which are added to the contents.
+/// Computes dx of [`norm`], and adds to dgamma and dbeta, which are sums over the rows.
 pub fn norm_backward(
     rows: usize,
     cols: usize,
@@ -311,7 +312,7 @@ pub fn norm_backward(
     }
 }
 
-/// Computes the loss of each row of `logits` = x·wᵀ. With the upstream gradient of each loss, also computes dx and adds to dw.
+/// Computes the loss of each row of logits = x·wᵀ. From `upstream`, the gradient of each loss, computes dx and adds to dw.
 pub fn head_loss(
     [rows, vocab, inp]: [usize; 3],
     x: &[f64],

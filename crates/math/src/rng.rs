@@ -1,14 +1,14 @@
 //! Threefry4x32 with 13 rounds, a counter-based generator (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
-//! 2011). A number is a function of (key, counter) alone, so it does not depend on the number of lanes or threads or on their order. It is
-//! not for cryptography. The only state is the caller's counter.
+//! 2011). A number is a function of (key, counter) alone, so the numbers do not depend on lanes, threads or the order of the calls. The
+//! only state is the caller's counter. The generator is not for cryptography.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 
 const PARITY: u32 = 0x1BD1_1BDA;
 
-/// Computes 4 random words per lane from a key and a counter per lane: 13 rounds, with a key injection before every fourth. The rotations
-/// are Skein's for four 32-bit words and repeat after 8 rounds.
+/// Computes 4 random words per lane from a key and a counter per lane, in 13 rounds. The key is injected before rounds 1, 5, 9 and 13. The
+/// rotations are Skein's for four 32-bit words and repeat after 8 rounds.
 #[inline(always)]
 pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     let schedule = [key[0], key[1], key[2], key[3], PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]];
@@ -22,7 +22,7 @@ pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     even_round(s, x, 6, 20)
 }
 
-/// Adds the words of the key schedule, rotated by `i`; also adds `i` to the last word.
+/// Adds the words of the key schedule from word `i` on, cyclically; also adds `i` to the last word.
 #[inline(always)]
 fn inject<S: Simd>(s: S, x: [S::U; 4], schedule: [u32; 5], i: usize) -> [S::U; 4] {
     let mut y = x;
@@ -55,8 +55,8 @@ fn odd_round<S: Simd>(s: S, [a, b, c, d]: [S::U; 4], left: u32, right: u32) -> [
     [a, b, c, d]
 }
 
-/// Maps 4 words to 4 random words, one to one, at a third of the cost of [`threefry`]: PCG4D of Jarzynski and Olano ("Hash functions for
-/// GPU rendering", 2020).
+/// Maps 4 words to 4 random words, one to one: PCG4D of Jarzynski and Olano ("Hash functions for GPU rendering", 2020). It takes a third of
+/// the time of [`threefry`].
 #[inline(always)]
 pub fn pcg<S: Simd>(s: S, words: [S::U; 4]) -> [S::U; 4] {
     let (factor, term) = (s.splat_u(1_664_525), s.splat_u(1_013_904_223));
@@ -80,8 +80,8 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
     [a, b, c, s.add_u(d, s.mul_u(b, c))]
 }
 
-/// [`pcg`] of two words under a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word is
-/// first folded into the lower. The key's words are even here, so the first step of [`pcg`] makes them odd. Products with odd numbers lose
+/// [`pcg`] of two words and a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word is first
+/// folded into the lower half. The key's words are even here, so the first step of [`pcg`] makes them odd. Products with odd numbers lose
 /// no bits.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
@@ -89,26 +89,26 @@ pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     pcg(s, [a, b, s.splat_u(key[0] << 1), s.splat_u(key[1] << 1)])
 }
 
-/// [`hash`] of two single words.
+/// [`hash`] of two words for a single value instead of lanes.
 pub fn hash_1(key: [u32; 2], words: [u32; 2]) -> [u32; 4] {
     let s = crate::isa::PORTABLE;
     hash(s, key, words.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
 }
 
-/// A uniform f32 in [0, 1), a multiple of 2⁻²⁴, from the high bits of a random word.
+/// A uniform f32 in [0, 1) from the high bits of a random word: a multiple of 2⁻²⁴.
 #[inline(always)]
 pub fn uniform<S: Simd>(s: S, word: S::U) -> S::F {
     s.mul(s.f32_from_i32(s.shr_u(word, 8)), s.splat(UNIT))
 }
 
-/// [`uniform`] for one word.
+/// [`uniform`] for a single word instead of lanes.
 pub fn uniform_from_word(word: u32) -> f32 {
     (word >> 8) as f32 * UNIT
 }
 
 const UNIT: f32 = 1.0 / 16_777_216.0;
 
-/// A key: one stream of numbers of one seed.
+/// A key of the generator. It selects one stream of random numbers of one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rng {
     pub key: [u32; 4],
@@ -126,7 +126,7 @@ impl Rng {
         threefry(s, self.key, counter.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
     }
 
-    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so use a different `fill` for each call.
+    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so pass a different `fill` in each call.
     pub fn fill_uniform(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, false);
     }
@@ -136,13 +136,13 @@ impl Rng {
         fill_with(isa, self.key, fill, y, true);
     }
 
-    /// A sequence of numbers that begins at `position`.
+    /// Returns a sequence of numbers that begins at `position`.
     pub fn sequence(&self, position: u64) -> Sequence {
         Sequence { rng: *self, position, block: [0; 4] }
     }
 }
 
-/// Sequence of random numbers. `position` is its whole state.
+/// A sequence of random numbers. The key and `position` are its whole state; `block` is a cache.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     rng: Rng,
@@ -164,17 +164,17 @@ impl Sequence {
         self.block[word]
     }
 
-    /// Uniform in [0, 1).
+    /// Next uniform f32 in [0, 1).
     pub fn uniform(&mut self) -> f32 {
         uniform_from_word(self.word())
     }
 
-    /// Integer in 0..n, with a bias below n/2³² (Lemire's multiplication without the rejection).
+    /// Next integer in 0..n. A result's probability has an error below n/2³² (Lemire's multiplication without the rejection).
     pub fn below(&mut self, n: u32) -> u32 {
         ((u64::from(self.word()) * u64::from(n)) >> 32) as u32
     }
 
-    /// Fisher-Yates shuffle.
+    /// Shuffles the items (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u32 + 1) as usize);
@@ -182,12 +182,12 @@ impl Sequence {
     }
 }
 
-/// Last counter word of a [`Sequence`], so that its numbers differ from those of fillings with the same key.
+/// Last counter word of a [`Sequence`]. It differs from [`FILL`], so that a key's sequences have other numbers than its filled slices.
 const SEQUENCE: u32 = 1;
-/// Last counter word of fillings.
+/// Last counter word of [`Rng::fill_uniform`] and [`Rng::fill_normal`].
 const FILL: u32 = 2;
 
-/// Numbers of a filling in the blocks from `first` on, one block per lane.
+/// Uniforms of [`Rng::fill_uniform`], before they are ordered: four per block, one block per lane, from block `first` on.
 #[inline(always)]
 pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [S::F; 4] {
     let words = threefry(s, key, [s.count_u(first), s.splat_u(fill), s.splat_u(0), s.splat_u(FILL)]);
@@ -198,8 +198,8 @@ pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [
     numbers
 }
 
-/// 64 numbers at a time: word w of block 16g + l is number 64g + 16w + l, so that stores are contiguous and the order
-/// does not depend on the lanes.
+/// Fills `y` in groups of 64 numbers: word w of block 16g + l becomes number 64g + 16w + l. So stores are contiguous, and the order does
+/// not depend on the number of lanes.
 fn fill_with(isa: Isa, key: [u32; 4], fill: u32, y: &mut [f32], normal: bool) {
     kernel!(isa, |s: S, key: [u32; 4], fill: u32, y: &mut [f32], normal: bool| {
         for (group, y) in y.chunks_mut(64).enumerate() {

@@ -1,6 +1,6 @@
 //! The rule for all measured speeds: **the median of sustained rounds, with its quartiles**. A round lasts for a given time and counts
-//! every call in it, slow ones too. Both sides of a ratio have rounds of the same length, in turn. The caller passes the clock, because
-//! this crate has none.
+//! every call in it, slow ones too. The two sides of a ratio are measured in alternating rounds of the same length. The caller passes the
+//! clock, because this crate has none.
 
 /// Number of rounds for calls that take milliseconds.
 pub const ROUNDS: usize = 15;
@@ -18,7 +18,7 @@ pub struct Quartiles {
 }
 
 impl Quartiles {
-    /// Quartiles by linear interpolation between the sorted values, as in NumPy. A sample that never finished is infinite.
+    /// Quartiles by linear interpolation between the sorted samples, as in NumPy. A measurement that never finished is an infinite sample.
     ///
     /// # Panics
     /// If there are no samples.
@@ -30,15 +30,15 @@ impl Quartiles {
         let at = |share: f64| {
             let place = share * (sorted.len() - 1) as f64;
             let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-            // Equal ends first: the difference of two infinities is NaN.
+            // Equal samples need no interpolation, and the difference of two infinities would be NaN.
             if low == high { low } else { low + (high - low) * place.fract() }
         };
         Quartiles { lower: at(0.25), median: at(0.5), upper: at(0.75) }
     }
 }
 
-/// Seconds per call: the mean over a round of at least `round_s` seconds, with every call counted. The clock is read about twenty times per
-/// round, so a slow clock costs almost nothing.
+/// Seconds per call: the mean over all calls in a round of at least `round_s` seconds. The clock is read about twenty times per round, so a
+/// slow clock costs almost nothing.
 pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
     let (began_s, mut done, mut next) = (now(), 0u64, 1u64);
     loop {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// Samples with their quartiles by NumPy. Scripts and Python test their rule against the same file.
+    /// Samples, each with its quartiles by NumPy. The tests of the scripts and of the Python package also use this file.
     const CASES: &str = include_str!("../../../tests/golden/quartiles.txt");
 
     #[test]

@@ -1,15 +1,15 @@
-//! Order of an epoch's samples, computed element by element.
+//! Random order of an epoch's samples, computed element by element.
 
 use crate::Rng;
 
-/// A permutation of `0..count` with random access: rounds of invertible arithmetic on as many bits as the count needs, repeated while the
-/// result is out of range.
+/// A permutation of `0..count` with random access. An element is computed by rounds of invertible arithmetic on as many bits as the count
+/// needs; the rounds are repeated while the result is not below `count`.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
     pub count: u32,
     pub mask: u32,
     pub shift: u32,
-    /// Odd factors and summands of the rounds.
+    /// For each round: an odd factor, and a summand.
     pub rounds: [[u32; 2]; ROUNDS],
 }
 
@@ -26,7 +26,7 @@ impl Shuffle {
         Self { count: count as u32, mask: (1u32 << bits) - 1, shift: bits.div_ceil(2), rounds }
     }
 
-    /// Element at a position.
+    /// Returns the element at position `place` of the permutation.
     #[inline]
     pub fn at(&self, place: u32) -> u32 {
         let mut x = place;
@@ -59,7 +59,7 @@ mod tests {
             assert!(sorted.into_iter().eq(0..count as u32), "{count}");
             if count >= 4096 {
                 assert_ne!(a, b);
-                // Neighbours are far apart: the mean distance of two random numbers below n is n/3.
+                // Adjacent elements are far apart on average: the mean distance of two random numbers below n is n/3.
                 let far = a.windows(2).map(|w| f64::from(w[0].abs_diff(w[1]))).sum::<f64>() / count as f64;
                 assert!((far / count as f64 - 1.0 / 3.0).abs() < 0.02, "{far} of {count}");
                 // A minibatch covers the whole range: its mean is near the middle.

@@ -26,8 +26,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Lets a kernel write its result to the memory of an operand that no later step reads. Returns for each slot the slot whose memory it
-    /// uses.
+    /// Makes kernels write their result to the memory of an operand, if no later step reads the operand. Returns for each slot the index of
+    /// the slot whose memory it uses.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {
@@ -83,7 +83,7 @@ pub struct Life {
     pub last: usize,
 }
 
-/// Returns the offset of each tensor, and the length of the arena. Places large tensors first, each at the lowest offset that is free
+/// Returns the offset of each tensor, and the length of the arena. Large tensors are placed first, each at the lowest offset that is free
 /// during its lifetime.
 pub fn arrange(lives: &[Life], align: u64) -> (Vec<u64>, u64) {
     let mut starts = vec![0; lives.len()];

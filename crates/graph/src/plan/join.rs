@@ -1,15 +1,15 @@
-//! Merges operations that would otherwise need their own pass over memory into products.
+//! Merges operations into products, so that these operations need no pass over memory of their own.
 
 use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// Maximum number of columns of a matrix for which a GPU thread computes whole rows. Such threads also sum the columns, so these sums are
-/// not merged into a product.
+/// Maximum number of columns of a matrix for which a GPU thread computes whole rows. Such a thread also sums the columns, so column sums of
+/// such a matrix are not merged into a product.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
-    /// Merges the gradient of an activation into the product that computes its upstream gradient.
+    /// Merges the gradient of an activation into the product that computes the gradient's input dy.
     pub(super) fn join_slopes(&mut self) {
         let mut readers = vec![Vec::new(); self.slots.len()];
         for (i, step) in self.steps.iter().enumerate() {
@@ -25,7 +25,7 @@ impl Planner<'_> {
             let [next] = readers[dy][..] else { continue };
             let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else { continue };
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
-            // The argument of the slope must already exist.
+            // The tensor at which the slope is computed must exist before the product.
             let there = !self.steps[i..].iter().any(|step| step.writes.contains(at));
             if known && there && !self.slots[dy].kept {
                 let (of, at, to) = (*of, at.clone(), to.clone());
@@ -52,7 +52,7 @@ impl Planner<'_> {
             let Step { call: Call::Sum { of: Sums::Cols, rows, cols }, reads: [x, ..], writes: [to, ..], .. } = &self.steps[i] else {
                 continue;
             };
-            // With other writers, the order matters.
+            // If other calls also write this gradient, the order of the calls matters.
             let writes = self.steps.iter().flat_map(|step| &step.writes).filter(|write| same(write, to));
             let fits = |step: &Step| match step.call {
                 Call::LinearDw { rows: r, out, .. } => [r, out] == [*rows, *cols] && step.reads[0] == *x && step.writes[1] == NOWHERE,
@@ -73,7 +73,7 @@ impl Planner<'_> {
         self.steps[step].writes = [NOWHERE; 4];
     }
 
-    /// Removes the calls that [`Self::leave_out`] has marked; only these write nothing.
+    /// Removes the calls that [`Self::leave_out`] has marked. No other call is without writes.
     fn drop_left_out(&mut self) {
         self.steps.retain(|step| step.writes != [NOWHERE; 4]);
     }

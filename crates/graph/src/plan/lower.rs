@@ -1,4 +1,4 @@
-//! Translates one node, or a chain of nodes, to kernel calls with their reads and writes.
+//! Translates one node, or one chain of nodes, to kernel calls with their reads and writes.
 
 use super::{Call, Chain, ColumnSpan, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step};
 use crate::buffer::LINE;
@@ -36,8 +36,8 @@ impl Planner<'_> {
         place
     }
 
-    /// Place for the value of node `id`, whose kernel can add to its output: a gradient if the node is used for nothing else, else a new
-    /// slot.
+    /// Chooses the place of node `id`, whose kernel can add to its output. If the node's only use is to be a parameter's gradient (or a
+    /// term of it), its place is this gradient; otherwise it is a new slot.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -53,7 +53,8 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Copies or adds the value of a node to the gradients that it is part of, unless its kernel has written it to them.
+    /// Copies or adds the value of node `id` to the parameters' gradients of which the node is a term. Does nothing if the node's kernel
+    /// has written to the gradient itself.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));
@@ -68,7 +69,7 @@ impl Planner<'_> {
         self.steps.push(step);
     }
 
-    /// Range of a parameter among the packed weights, in the given packing; adds the packing if it is missing.
+    /// Range of a parameter among the packed weights, in the given packing. Adds the parameter to the packed weights if it is missing.
     fn packed(&mut self, param: usize, packing: Packing) -> Range<usize> {
         if let Some(pack) = self.packs.iter().find(|p| p.param == param && p.packing == packing) {
             return pack.range.clone();
@@ -141,7 +142,7 @@ impl Planner<'_> {
             &Op::Unary(of) => self.lower_as(id, Call::Unary(of), &read),
             &Op::UnaryGrad(of) => self.lower_as(id, Call::UnaryGrad(of), &read),
             &Op::Binary(of) => self.lower_binary(id, of, [ids[0], ids[1]]),
-            // The minimum of a value and itself is the value, broadcast by its span.
+            // The minimum of a value and itself is the value. The binary operation broadcasts it.
             Op::Broadcast => self.lower_binary(id, Binary::Min, [ids[0], ids[0]]),
             &Op::Sum(of) => {
                 let [rows, cols] = shape_of(0);
@@ -314,7 +315,7 @@ impl Planner<'_> {
         self.lower_as(id, call, &reads);
     }
 
-    /// Place for the statistics of a layer norm; [`Place::Nowhere`] if no gradient reads them.
+    /// Place for the statistics of a norm. It is [`Place::Nowhere`] if no gradient reads them.
     fn stats_for(&mut self, norm: usize) -> Place {
         if !self.readers[norm].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm) {
             return Place::Nowhere;
@@ -358,7 +359,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Lowers the loss of a head, with or without its gradients, or the gradients alone, to one kernel call.
+    /// Lowers a head to one kernel call, which computes the loss with its gradients, the loss alone, or the gradients alone.
     fn lower_head(&mut self, id: usize, ids: &[usize]) {
         let ([rows, inp], w) = (self.graph.nodes[ids[0]].shape, &self.graph.nodes[ids[1]]);
         let Op::Param(param) = w.op else { unreachable!("a head's weights are a parameter") };
@@ -389,8 +390,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Lowers a node that copies columns of other tensors. Each part is, in columns: the width of the source, the first column to copy, the
-    /// number of columns, and their position in the result.
+    /// Lowers a node that copies columns of other tensors. The four numbers of a part count columns: the width of the source, the first
+    /// column to copy, the number of columns, and the first column in the result.
     fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
         let [rows, cols] = self.graph.nodes[id].shape;
         let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };

@@ -1,4 +1,4 @@
-//! Allocation counts: packing, forward pass, backward pass and update allocate nothing after the first time.
+//! Packing, forward pass, backward pass and update allocate nothing after their first call.
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning, ppo_loss};
 use graph::{Adam, Executor, Graph, Init, Isa, Layout, Packed, Plan};
@@ -55,7 +55,7 @@ fn tensors_share_memory() {
     assert!(10 * plan.arena_bytes() < 6 * plan.unshared_bytes(), "{} of {}", plan.arena_bytes(), plan.unshared_bytes());
 }
 
-/// Also covers platforms with 32-bit lengths, which a tensor of 2^32 floats exceeds.
+/// The sizes are counted in full even on platforms with 32-bit lengths, which a tensor of 2^32 floats exceeds.
 #[test]
 fn unaddressable_sizes_are_counted_in_full() {
     const WIDTH: usize = 1 << 16;
@@ -68,7 +68,7 @@ fn unaddressable_sizes_are_counted_in_full() {
     assert_eq!(g.table().bytes(), 4 * 2 * (square + WIDTH as u64));
     let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);
-    // The input keeps its memory; the intermediate tensor needs another.
+    // The input keeps its memory, so the intermediate tensor needs memory of its own.
     assert_eq!(plan.arena_bytes(), 4 * 3 * square);
     let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);

@@ -3,7 +3,7 @@
 use graph::{Act, Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, models, reference};
 use std::sync::Arc;
 
-/// Inputs and parameters of a graph, in the range -1..1; an input called `index5` contains 0..5.
+/// Random inputs and parameters of a graph, in the range -1..1. An input whose name is `index5` contains integers in 0..5.
 pub struct Case {
     pub inputs: Vec<(String, [usize; 2], Vec<f64>)>,
     pub params: Vec<f64>,
@@ -110,7 +110,7 @@ impl Learning {
     }
 }
 
-/// Cross-entropy of a net's outputs against the input `index{classes}`.
+/// Mean cross-entropy of a net's logits; the classes are the input `index{classes}`.
 pub fn cross_entropy(g: &mut Graph, logits: NodeId) -> NodeId {
     let [rows, classes] = g.shape(logits);
     let index = g.input(&format!("index{classes}"), [rows, 1]);
@@ -150,14 +150,14 @@ pub fn residual_classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-/// A batch of one, for which a bias, a residual and a row look alike.
+/// A net for a batch of one row. A bias, a residual and a row then have the same shape.
 fn one_row(g: &mut Graph) -> NodeId {
     let x = g.input("x", [1, 6]);
     let logits = models::residual_net(g, x, 6, 1, 4);
     cross_entropy(g, logits)
 }
 
-/// A layer used twice, two products added, and a norm whose input is used again.
+/// A layer that is used twice, a sum of two products, and a norm whose input has a second reader.
 fn shared_layers(g: &mut Graph) -> NodeId {
     let (x, u) = (g.input("x", [11, 6]), g.input("u", [11, 6]));
     let a = g.dense(x, "shared", 6, Init::FanIn);
@@ -171,7 +171,7 @@ fn shared_layers(g: &mut Graph) -> NodeId {
     cross_entropy(g, y)
 }
 
-/// A layer of a transformer, over sequences of 8.
+/// A transformer layer over sequences of 8 rows.
 fn attending(g: &mut Graph) -> NodeId {
     let x = g.input("x", [24, 12]);
     let n = g.norm(x, "norm");
@@ -210,7 +210,7 @@ fn language_model(g: &mut Graph) -> NodeId {
 
 /// Name of a net, and a function that builds it and returns its loss.
 pub type Loss = (&'static str, fn(&mut Graph) -> NodeId);
-/// Name of a net, and a function that builds it for a batch size.
+/// Name of a net, and a function that builds it for a batch size and returns its output.
 pub type Forward = (&'static str, fn(&mut Graph, usize) -> NodeId);
 
 pub const LOSSES: [Loss; 9] = [
@@ -263,7 +263,7 @@ pub const FORWARD: [Forward; 6] = [
     }),
 ];
 
-/// PPO's whole loss, with settings as inputs: returns the loss and the monitored values.
+/// PPO's whole loss, with settings as inputs. Returns the loss, and the monitored values with their names.
 pub fn ppo_loss(g: &mut Graph, rows: usize) -> (NodeId, [(&'static str, NodeId); 5]) {
     let obs = g.input("obs", [rows, 4]);
     let column = |g: &mut Graph, name: &str| g.input(name, [rows, 1]);

@@ -9,7 +9,8 @@ use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, model
 use std::sync::Arc;
 use testkit::test;
 
-/// Checks a scalar loss: compares gradients in f64 with central differences, and the results of kernels in f32 with f64.
+/// Checks a scalar loss: compares the interpreter's gradients with central differences, and the kernels' results in f32 with the
+/// interpreter's results in f64.
 fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
     let loss = build(&mut g);
@@ -18,7 +19,7 @@ fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let values = case.reference(&g);
     let exact = Case::gradient(&g, &gradients, &values);
 
-    // Central differences, through the interpreter.
+    // Central differences of the loss, computed by the interpreter.
     for at in (0..case.params.len()).step_by(1 + case.params.len() / 60) {
         let step = 1e-5;
         let loss_at = |shift: f64| {
@@ -38,7 +39,7 @@ fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
             let mut learning = Learning::new(plan, case.params(&g));
             case.fill(&mut learning.executor);
             learning.grads.fill(0.25);
-            // A second run on the same arena, added to the first, doubles everything.
+            // A second run on the same arena adds its gradients to those of the first run, so they double.
             for (times, adds) in [(1.0, false), (2.0, true)] {
                 learning.train(adds);
                 let what = format!("{name}, {kind}, {}, {times} times", isa.name());
@@ -114,12 +115,12 @@ fn reductions_and_rows() {
 
 #[test]
 fn attention() {
-    // One row, one head, sequences shorter and longer than a block of queries, and several sequences.
+    // Covers a single row, a single head, sequences shorter and longer than a block of queries, and several sequences.
     for shape in [[1, 1, 2, 1], [10, 3, 4, 5], [36, 2, 6, 12], [39, 2, 4, 39], [70, 1, 34, 35]] {
         let [rows, heads, size, len] = shape;
         for rotary in [false, true] {
             check(&format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary));
-            // The rotated rows have another reader, and the input is computed.
+            // Here, the rotated rows have a second reader, and the input is a computed value.
             check(&format!("two attentions, {rotary}"), |g| {
                 let d = heads * size;
                 let (x, w) = (g.input("x", [rows, d]), g.param("w", [3 * d, d], INIT));
@@ -136,8 +137,8 @@ fn attention() {
 #[test]
 fn indices_and_columns() {
     check("take", |g| take(g, 5));
-    // Single rows, and lists with negative indices and indices beyond the table; alone, with fused neighbours, and in sums that must not be
-    // fused.
+    // Covers single rows, negative indices, and indices beyond the table. The bag is alone, has fused neighbours, or is part of a sum that
+    // must not be fused.
     for k in [1, 7] {
         let bag = |g: &mut Graph| {
             let (table, index) = (g.param("table", [5, 19], INIT), g.input("index8", [12, k]));
@@ -176,7 +177,7 @@ fn indices_and_columns() {
         let a = g.param("a", [4, 3], INIT);
         let square = g.square(a);
         let stopped = g.stop_gradient(square);
-        // The central differences include the stopped node. A factor of 0 keeps them equal to the gradient.
+        // The loss depends on the stopped node with factor 0. So the central differences, which include this node, equal the gradient.
         let nothing = g.affine(stopped, 0.0, 0.0);
         let y = g.add(a, nothing);
         weigh(g, y)
@@ -211,7 +212,7 @@ fn nets() {
     }
 }
 
-/// Twenty training steps end with the same bits on all instruction sets of a class.
+/// After twenty training steps, the bits are equal on all instruction sets of a class.
 #[test]
 fn instruction_sets_train_the_same_bits() {
     for (name, build) in LOSSES {
@@ -274,7 +275,7 @@ fn unsupported_panels_are_reported() {
     assert!(error.to_string().contains("plan this graph with Layout::Rows"), "{error}");
 }
 
-#[cfg(not(target_arch = "wasm32"))] // a panic there ends the module
+#[cfg(not(target_arch = "wasm32"))] // on wasm32, a panic ends the module
 #[test]
 #[should_panic(expected = "no input x")]
 fn the_interpreter_wants_every_input() {

@@ -1,4 +1,4 @@
-//! Initial values and the optimiser.
+//! Initial values of parameters, and the optimiser.
 
 use graph::{Act, Adam, Graph, Init, Isa, Optimizer, Params, models};
 use testkit::test;

@@ -1,4 +1,4 @@
-//! Single operations, each with a weighted sum of its results as loss; the GPU tests use them too.
+//! Single operations; the loss is a weighted sum of the operation's results. The GPU tests use this file too.
 
 use graph::{Graph, Init, NodeId};
 
@@ -81,8 +81,8 @@ pub const ROWS: [OfOne; 11] = [
 
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
-/// Heads for a shape of rows, vocabulary and inputs: one with a mean loss, whose gradients are computed in the same pass; one with weighted
-/// rows, whose gradients are computed later; and one that needs no gradient of its input.
+/// Heads for a shape of rows, vocabulary and inputs. The gradients of the mean loss are computed in the same pass as the loss; those of the
+/// weighted rows are computed later. The third head needs no gradient of its input.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
         let x = g.param("x", [shape[0], shape[2]], INIT);
@@ -101,7 +101,7 @@ pub const HEADS: [Head; 3] = [
     }),
 ];
 
-/// Losses of a head with the given number of classes.
+/// Losses of a head with `vocab` classes.
 pub fn head(g: &mut Graph, x: NodeId, vocab: usize) -> NodeId {
     let [rows, inp] = g.shape(x);
     let w = g.param("w", [vocab, inp], INIT);
@@ -118,14 +118,15 @@ pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     g.sum_all(weighed)
 }
 
-/// Loss of a function of one parameter, which has this shape.
+/// Weighted sum of f(x), where the parameter x has this shape.
 pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> NodeId) -> NodeId {
     let x = g.param("x", shape, INIT);
     let y = f(g, x);
     weigh(g, y)
 }
 
-/// Product of plain or transposed factors. Each factor is a parameter, or a computed value if `computed`.
+/// Product of two factors; `ta` and `tb` tell which of them is transposed. Each factor is a parameter, or a function of a parameter if
+/// `computed`.
 pub fn product(g: &mut Graph, [ta, tb]: [bool; 2], computed: bool) -> NodeId {
     let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
     let mut a = g.param("a", turn(ta, [9, 4]), INIT);

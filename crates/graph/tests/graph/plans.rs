@@ -1,4 +1,4 @@
-//! Structure of plans: fused kernels and descriptions.
+//! Structure of plans: their fused kernels and descriptions.
 
 use crate::nets;
 use graph::{Act, Graph, Init, Isa, Layout, Plan, PlanNode, models};
@@ -63,7 +63,7 @@ fn a_residual_block_is_two_kernels() {
     assert_eq!(kernels(&plan), expected);
     assert_eq!(plan.describe()[3].reads, [1, 2]);
 
-    // Training keeps the forward kernels whole and adds the backward ones.
+    // A training plan keeps the fused forward kernels and adds backward kernels.
     let loss = nets::cross_entropy(&mut g, y);
     let gradients = g.gradients(loss);
     let training = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();

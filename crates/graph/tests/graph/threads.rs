@@ -1,4 +1,4 @@
-//! A plan whose calls are divided among several threads gives the bits of one thread.
+//! A plan whose calls are divided among several threads gives the same bits as on one thread.
 
 use crate::nets::{Case, Learning, cross_entropy};
 use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, models};
@@ -6,7 +6,7 @@ use math::par::Threads;
 use std::sync::Arc;
 use testkit::test;
 
-/// Sizes for which calls are divided among threads.
+/// Number of rows with which calls are divided among threads.
 const ROWS: usize = 331;
 const WIDTH: usize = 320;
 
@@ -28,7 +28,7 @@ fn classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, h)
 }
 
-/// Attention of few sequences; threads share the heads.
+/// Attention over few sequences, so that threads share the heads.
 fn attending(g: &mut Graph) -> NodeId {
     let x = g.input("x", [2 * 264, 40]);
     let qkv = g.dense(x, "qkv", 3 * 160, graph::Init::FanIn);

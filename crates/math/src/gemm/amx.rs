@@ -1,11 +1,12 @@
-//! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx): 16 x 16 sums and 16 pairs of k per instruction.
+//! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). One instruction adds the products of 16 pairs of k to 16 x 16
+//! sums.
 //!
-//! Operands are rounded and packed as for `vdpbf16ps`. But `tdpbf16ps` sums the even and the odd products of its 16 pairs separately and
-//! adds both sums to C at the end, so its bits differ. A chain is divided every 16 pairs from its start, independently of blocks and
-//! threads. Incomplete tiles are padded with zeros.
+//! Operands are rounded and packed as for `vdpbf16ps`, the instruction of [`Isa::Bf16`](crate::Isa::Bf16). But `tdpbf16ps` sums the even
+//! and the odd products of its 16 pairs separately and adds both sums to C at the end, so the bits differ. A chain is divided every 16
+//! pairs from its start, independently of blocks and threads. Incomplete tiles are padded with zeros.
 //!
-//! The code is assembly, because the compiler's intrinsics for tiles are not stable. No block relies on tile contents of another; only the
-//! tile shape, which [`run`] sets and releases, persists.
+//! The tile instructions are in assembly, because the compiler's intrinsics for tiles are not stable. Tile contents do not persist between
+//! assembly blocks. Only the tile shape persists; [`run`] sets and releases it.
 
 use super::bf16::{self, Blocks, PAIRS, PANEL_STRIDE, ROW, TOGETHER};
 use super::product::{M_LARGE, Product, Right, Start, even};
@@ -14,9 +15,9 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Number of rows of a tile, and number of pairs of k in each row.
+/// Number of rows of a tile. It is also the number of pairs of k in each row.
 const SIDE: usize = 16;
-/// Rows of C in two tiles.
+/// Number of rows of C in a [`TileBlock`]: two tiles.
 const ROWS: usize = 2 * SIDE;
 const _: () = assert!(PANEL == 2 * SIDE && PAIRS.is_multiple_of(SIDE));
 const _: () = assert!(M_LARGE.next_multiple_of(ROWS) <= M_LARGE + 16);
@@ -117,7 +118,7 @@ pub(super) unsafe fn run(p: Product) {
     unsafe { asm!("tilerelease", options(nostack, nomem)) };
 }
 
-/// Operands of a block of up to four tiles of C.
+/// Operands of a block of C with at most [`ROWS`] rows and [`PANEL`] columns: two by two tiles.
 struct TileBlock {
     a: *const u32,
     b: *const u32,
@@ -178,7 +179,7 @@ impl TileBlock {
     }
 }
 
-/// Multiplies over the given number of tiles along k, at least one: `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds`.
+/// Computes `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds`. `tiles` is the number of tiles along k, at least 1.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
     // SAFETY: the caller guarantees 32 rows of ROW words in A, 16 rows of PANEL words per tile in B, and 32 rows in C.

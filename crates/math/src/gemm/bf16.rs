@@ -1,8 +1,9 @@
 //! Products of bf16 operands with f32 sums (AVX512-BF16), for [`Isa::Bf16`](crate::Isa::Bf16).
 //!
 //! Operands are f32 in memory and are rounded to nearest-even when they are copied into blocks. A weight is rounded once, when it is
-//! packed. Two neighbours in k form a 32-bit word. `vdpbf16ps` adds both their products to a sum: first the odd one, then the even one,
-//! each rounded once, with denormals as zero. So each element of C is one chain here too, and blocks do not change the bits.
+//! packed. Two numbers that are adjacent in k form a 32-bit word, a pair. `vdpbf16ps` adds the two products of a pair to a sum: first the
+//! odd product, then the even one. Each addition is rounded once, and denormals count as zero. So each element of C is one chain here too,
+//! and blocks do not change the bits.
 
 use super::product::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
@@ -12,18 +13,18 @@ use std::ops::Range;
 
 /// Number of pairs of k for which a block of B stays in the first-level cache and a block of A in the second.
 pub(super) const PAIRS: usize = 256;
-/// Words from one row of a block of A to the next: one cache line more than the row, so that the rows use different cache sets.
+/// Stride of the rows in a copied block of A, in words. It is one cache line longer than a row, so that the rows use different cache sets.
 pub(super) const ROW: usize = PAIRS + 16;
 /// Number of rows of a tile.
 const HEIGHT: usize = 8;
-/// Words from one tile's rows to the next if columns of A are contiguous.
+/// Stride of the tiles in a block that [`copy_columns`] writes, in words.
 const TILE: usize = HEIGHT * PAIRS + 16;
 
-/// Number of rows to prefetch ahead of the copy.
+/// Number of rows between the row that is copied and the row that is prefetched.
 const AHEAD: usize = 8;
 /// Number of columns of an unpacked B that are packed together. They stay in the second-level cache while all rows of A are multiplied.
 pub(super) const TOGETHER: usize = 16 * PANEL;
-/// Words from one packed panel to the next.
+/// Stride of the panels in [`Blocks::b`], in words.
 pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
 
 #[repr(align(64))]
@@ -33,7 +34,7 @@ pub(super) struct Blocks {
 }
 const _: () = assert!(M_LARGE.div_ceil(HEIGHT) * TILE <= (M_LARGE + 16) * ROW);
 
-/// `B[k][n]` at any strides → `[n/PANEL][pairs of k][PANEL]`, padded with zeros.
+/// Packs `B[k][n]` with any strides as `[n/PANEL][pairs of k][PANEL]`, padded with zeros.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, `b` holds k by n numbers at these strides, and `dst` has room for n rounded up to panels.
@@ -45,8 +46,8 @@ pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, 
     }
 }
 
-/// Computes the product on this thread: C = start + A·B. If B is not packed, packs it once for all rows. If it is packed, multiplies some
-/// rows over all of k while their part of C is in cache.
+/// Computes the product on this thread: C = start + A·B. If B is not packed, each block of B is packed once for all rows. If B is packed, a
+/// block of rows is finished over all of k while its part of C is in cache.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, and the operands are valid for the product's sizes and strides.
@@ -87,8 +88,8 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
     all.step_by(size.max(1)).map(move |first| first..end.min(first + size))
 }
 
-/// Multiplies a copied block of A by all panels of `n`. Panels that were packed during the product begin at `b_block`. `k` begins at a
-/// whole pair.
+/// Copies the rows `m` and steps `k` of A to `a_block`, and multiplies them by the columns `n` of B. If B was packed during the product,
+/// these columns are in `b_block`. `k.start` is even.
 #[inline(always)]
 unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize>, (a_block, b_block): (*mut u32, *const u32)) {
     // SAFETY: guaranteed by the caller.
@@ -154,7 +155,8 @@ struct Tile {
     next: *const f32,
 }
 
-/// `C[MR][PANEL]` = start + Σ A·B, held in registers.
+/// Computes one tile in registers: `C[MR][PANEL]` = start + Σ A·B. With `COLUMNS`, the block of A is from [`copy_columns`], otherwise from
+/// [`copy_rows`].
 #[inline(always)]
 unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     // SAFETY: guaranteed by the caller. Columns beyond the last are masked.
@@ -214,7 +216,7 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     }
 }
 
-/// Loads the masked lanes; the others are 0. An unmasked load is faster, so a full mask uses it.
+/// Loads the lanes whose bits in the mask are set; the others are 0. A full mask uses an unmasked load, which is faster.
 #[inline(always)]
 unsafe fn load_part(p: *const f32, mask: u16) -> __m512 {
     // SAFETY: the caller guarantees a number for each bit of the mask.
@@ -223,7 +225,7 @@ unsafe fn load_part(p: *const f32, mask: u16) -> __m512 {
 
 #[inline(always)]
 unsafe fn store(p: *mut f32, mask: u16, x: __m512) {
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees room for each bit of the mask.
     unsafe { if mask == u16::MAX { _mm512_storeu_ps(p, x) } else { _mm512_mask_storeu_ps(p, mask, x) } }
 }
 
@@ -233,7 +235,7 @@ unsafe fn load(p: *const u32) -> __m512bh {
     unsafe { std::mem::transmute(_mm512_loadu_si512(p.cast())) }
 }
 
-/// Copies rows of A, pair by pair: `[rows][ROW]`.
+/// Copies rows of A as pairs of bf16: `[rows][ROW]`.
 #[inline(always)]
 pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.
@@ -257,7 +259,8 @@ pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize,
     }
 }
 
-/// Copies columns of a transposed A in the order in which the tiles read them: `[rows/HEIGHT][pairs][HEIGHT]`; rows beyond the last are 0.
+/// Copies columns of a transposed A as pairs of bf16, in the order in which the tiles read them: `[rows/HEIGHT][pairs][HEIGHT]`. Rows
+/// beyond the last are 0.
 #[inline(always)]
 unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.
@@ -280,10 +283,10 @@ unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
     }
 }
 
-/// Packs panels of B, each `[pairs][PANEL]`; columns beyond the last are 0.
+/// Packs columns of B as panels of `[pairs][PANEL]`, which are [`PANEL_STRIDE`] apart. Columns beyond the last are 0.
 #[inline(always)]
 pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
-    // SAFETY: guaranteed by the caller. There is more than one panel only in a block.
+    // SAFETY: guaranteed by the caller. Several panels are written only to [`Blocks::b`], which has room for their stride.
     unsafe {
         if cs != 1 {
             for n0 in (0..cols).step_by(PANEL) {
@@ -311,8 +314,7 @@ pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usi
     }
 }
 
-/// Packs a panel of a B whose contiguous side is k. A column's pairs are adjacent; sixteen columns by sixteen pairs are transposed at a
-/// time.
+/// Packs one panel of a B with any strides. If B is contiguous along k, blocks of sixteen columns by sixteen pairs are transposed.
 #[inline(always)]
 unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.
@@ -346,7 +348,7 @@ unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: us
     }
 }
 
-/// Writes two rows as pairs of bf16, `count` pairs; a missing second row is zeros.
+/// Writes `count` pairs of bf16. `even` and `odd` are two rows of numbers; a missing `odd` counts as zeros.
 #[inline(always)]
 unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller. Columns beyond the last are masked.
@@ -364,7 +366,7 @@ fn first(count: usize) -> u16 {
     if count >= 16 { u16::MAX } else { (1 << count) - 1 }
 }
 
-/// Loads the first 16 numbers of two rows as pairs of bf16. Numbers from `count` on, and a missing second row, are zeros.
+/// Loads 16 pairs of bf16. `even` and `odd` are two rows of numbers; a missing `odd`, and numbers from `count` on, count as zeros.
 #[inline(always)]
 pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: usize) -> __m512i {
     // SAFETY: guaranteed by the caller. Numbers beyond the last are masked.
@@ -409,7 +411,7 @@ pub(super) unsafe fn transpose(rows: &mut [__m512i; 16]) {
             u[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
             u[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
         }
-        // u[4g + j] holds column 4l + j of rows 4g..4g+4 in its lane l of 128 bits.
+        // The 128-bit lane l of u[4g + j] holds column 4l + j of rows 4g..4g+4.
         for j in 0..4 {
             let low = _mm512_shuffle_i32x4::<0b01_00_01_00>(u[j], u[4 + j]);
             let high = _mm512_shuffle_i32x4::<0b11_10_11_10>(u[j], u[4 + j]);

@@ -1,4 +1,4 @@
-//! Description of a product: its operands as the kernels read them, and its pieces.
+//! Description of a product: its operands, its initial values, and its division into pieces.
 
 use crate::PANEL;
 use crate::isa::Isa;
@@ -15,7 +15,8 @@ pub struct Left {
     pub p: *const f32,
     pub rs: usize,
     pub ks: usize,
-    /// Whether [`pack_panels`](super::pack_panels) packed the operand; its strides are then those of the tile.
+    /// Whether [`pack_panels`](super::pack_panels) packed the operand. If so, the packed layout determines the strides, and `rs` and `ks`
+    /// are not used.
     pub packed: bool,
 }
 
@@ -32,9 +33,9 @@ pub enum Right {
     Packed(*const f32),
     /// Blocks of columns, packed as pairs of bf16.
     Pairs(*const u32),
-    /// Rows that tiles read in place: the address, and the stride from row to row ([`PANEL`]).
+    /// Rows that tiles read in place: the address of the first row, and the stride of the rows in floats ([`PANEL`]).
     Direct(*const f32, usize),
-    /// Any layout; packed on the stack, block by block, during the product.
+    /// Any layout. Blocks are packed on the stack during the product.
     Strided { p: *const f32, ks: usize, cs: usize },
 }
 
@@ -61,11 +62,11 @@ impl Target {
 #[derive(Clone, Copy)]
 pub enum Start {
     Zero,
-    /// Contents of C.
+    /// The contents of C.
     Target,
-    /// Bias for each column.
+    /// One bias per column of C.
     Columns(*const f32),
-    /// Bias for each row.
+    /// One bias per row of C.
     Rows(*const f32),
 }
 
@@ -74,7 +75,8 @@ impl Start {
         if accumulate { Start::Target } else { Start::Zero }
     }
 
-    /// Initial value of the tile whose first row is `m` and first column `n`. Blocks of k after the first continue from C.
+    /// Initial value of the tile that begins at row `m` and column `n`, in the block of k that begins at `k`. Blocks of k after the first
+    /// continue from C.
     ///
     /// # Safety
     /// A bias must be valid at this row or column.
@@ -92,7 +94,8 @@ impl Start {
     }
 }
 
-/// Matrix product with its operands. One kernel computes all products of an instruction set, so a module contains each tile once.
+/// Matrix product C = start + A·B, then a relu if `relu`. One kernel computes all products of an instruction set, so a WebAssembly module
+/// contains each tile once.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub m: usize,
@@ -109,20 +112,19 @@ pub struct Product {
 unsafe impl Sync for Product {}
 
 impl Product {
-    /// C = start + A·B.
     pub fn new([m, n, k]: [usize; 3], a: Left, b: Right, c: Target, start: Start) -> Product {
         Product { m, n, k, a, b, c, start, relu: false }
     }
 
     /// Whether A exceeds the second-level cache and is read often enough to justify a copy.
     pub fn large(&self) -> bool {
-        // Distant rows of a tile share sets of the first-level cache.
+        // In a transposed A, successive steps of k are far apart and share sets of the first-level cache.
         let apart = self.a.rs == 1 && self.a.ks != 1;
         let least = if apart { 2 * PANEL } else { 8 * PANEL };
         self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
     }
 
-    /// The same product for the rows `m` and columns `n` of the output. The columns begin at a whole tile.
+    /// The part of the product for the rows `m` and columns `n` of C. `n` begins at a whole tile.
     pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
         // SAFETY: these offsets are within the operands; a packed B has `k` whole rows in each block.
         unsafe {
@@ -144,7 +146,7 @@ impl Product {
     }
 }
 
-/// Length of the first part if `n` items are divided into the fewest equal parts of at most `most` items.
+/// Length of each part (the last may be shorter) if `n` items are divided into the fewest equal parts of at most `most` items.
 #[inline(always)]
 pub fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))

@@ -3,7 +3,7 @@
 use super::simd::{Kernel, Simd};
 use std::arch::aarch64::*;
 
-/// Runs a kernel. Call it only if NEON was detected.
+/// Runs a kernel. The caller must have detected NEON.
 #[inline]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     #[target_feature(enable = "neon")]

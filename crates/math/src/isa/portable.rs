@@ -1,4 +1,5 @@
-//! Vectors of four numbers in plain Rust, for machines without a supported instruction set and, natively, for the unfused class.
+//! Vectors of four numbers in plain Rust. They serve machines without a supported instruction set, and tests of the unfused class on native
+//! machines.
 
 use super::simd::Simd;
 
@@ -44,7 +45,7 @@ impl Simd for Portable {
         fn min(a: V, b: V) -> V { zip(a, b, |a, b| if a < b { a } else { b }) }
         fn max(a: V, b: V) -> V { zip(a, b, |a, b| if a > b { a } else { b }) }
         fn round(a: V) -> V {
-            // Adding 2²³ removes the fraction; the sign is restored for -0.
+            // Adding 2²³ to the magnitude removes the fraction. The sign is restored at the end, so -0 stays -0.
             const BIG: f32 = 8_388_608.0;
             map(a, |a| {
                 let magnitude = a.abs();

@@ -1,15 +1,15 @@
-//! Traits of all kernels: code for any instruction set, and the vectors of one.
+//! The trait [`Kernel`] for code that runs on any instruction set, and the trait [`Simd`] for the vectors of one set.
 
-/// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`, `#[inline(always)]`: only
-/// code that is inlined into the trampoline may use its instructions. Write loops instead of closures for std (`[F; N]::map` costs a call
-/// per vector).
+/// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`, as `#[inline(always)]`:
+/// only code that is inlined into the trampoline may use the set's instructions. Write loops; a closure that is passed to std (as in `[F;
+/// N]::map`) costs a call per vector.
 pub trait Kernel {
     type Output;
     fn run<S: Simd>(self, s: S) -> Self::Output;
 }
 
-/// Vector operations of one instruction set. A value of the type proves that the machine has the set; only [`dispatch`](super::dispatch)
-/// creates one.
+/// Vector operations of one instruction set. A value of the type is a token: it proves that the machine has the set. Only
+/// [`dispatch`](super::dispatch) creates tokens.
 ///
 /// `F` holds [`Simd::LANES`] f32, `U` as many u32, `M` as many booleans. Comparisons with NaN are false.
 pub trait Simd: Copy + Send + Sync + 'static {
@@ -25,7 +25,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const TILE_ROWS: usize;
     /// Number of vectors across the GEMM register tile: 4 or 2.
     const TILE_VECTORS: usize;
-    /// Whether [`Simd::prefetch`] does anything.
+    /// Whether [`Simd::prefetch`] has an effect.
     const PREFETCHES: bool = false;
 
     fn splat(self, x: f32) -> Self::F;
@@ -35,7 +35,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// `p` must be valid for writing [`Simd::LANES`] f32; any alignment.
     unsafe fn store_ptr(self, x: Self::F, p: *mut f32);
-    /// Prefetches a cache line into the first or second level if the set supports it. Any address is valid.
+    /// Prefetches a cache line into the first-level cache if `FIRST`, else into the second-level cache. Has no effect if the set lacks the
+    /// instruction. Any address is valid.
     #[inline(always)]
     fn prefetch<const FIRST: bool>(self, p: *const f32) {
         let _ = p;
@@ -52,9 +53,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     fn neg(self, a: Self::F) -> Self::F;
     fn abs(self, a: Self::F) -> Self::F;
-    /// a if a < b, else b (so b if either is NaN).
+    /// a if a < b, else b. So the result is b if either is NaN.
     fn min(self, a: Self::F, b: Self::F) -> Self::F;
-    /// a if a > b, else b (so b if either is NaN).
+    /// a if a > b, else b. So the result is b if either is NaN.
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
     /// Rounds to the nearest whole number, ties to even.
     fn round(self, a: Self::F) -> Self::F;
@@ -70,12 +71,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn ge(self, a: Self::F, b: Self::F) -> Self::M {
         self.le(b, a)
     }
-    /// yes where the mask is true, else no.
+    /// In each lane: `yes` if the mask is true, else `no`.
     fn select(self, mask: Self::M, yes: Self::F, no: Self::F) -> Self::F;
     fn and_mask(self, a: Self::M, b: Self::M) -> Self::M;
     fn or_mask(self, a: Self::M, b: Self::M) -> Self::M;
     fn not_mask(self, a: Self::M) -> Self::M;
-    /// Mask as bits, one per lane; lane 0 is the lowest bit.
+    /// The mask's lanes as bits; lane 0 is the lowest bit.
     fn mask_bits(self, a: Self::M) -> u32;
 
     fn splat_u(self, x: u32) -> Self::U;
@@ -87,14 +88,14 @@ pub trait Simd: Copy + Send + Sync + 'static {
     unsafe fn store_u_ptr(self, x: Self::U, p: *mut u32);
     fn add_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn sub_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// Low 32 bits of the product.
+    /// Low 32 bits of each lane's product.
     fn mul_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn xor_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn and_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn or_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// Shift left by a constant in 0..32.
+    /// Shift to the left by a constant in 0..32.
     fn shl_u(self, a: Self::U, n: u32) -> Self::U;
-    /// Logical shift right by a constant in 0..32.
+    /// Logical shift to the right by a constant in 0..32.
     fn shr_u(self, a: Self::U, n: u32) -> Self::U;
     fn eq_u(self, a: Self::U, b: Self::U) -> Self::M;
     fn select_u(self, mask: Self::M, yes: Self::U, no: Self::U) -> Self::U;
@@ -103,21 +104,21 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn rotl_u(self, a: Self::U, n: u32) -> Self::U {
         self.or_u(self.shl_u(a, n), self.shr_u(a, 32 - n))
     }
-    /// The same 32 bits, read as u32.
+    /// Bits of the lanes, read as u32.
     fn to_bits(self, a: Self::F) -> Self::U;
-    /// The same 32 bits, read as f32.
+    /// Bits of the lanes, read as f32.
     fn f32_from_bits(self, a: Self::U) -> Self::F;
-    /// The f32 nearest to the lanes read as i32.
+    /// Reads the lanes as i32 and converts each to the nearest f32.
     fn f32_from_i32(self, a: Self::U) -> Self::F;
-    /// Rounds towards zero to an i32; the value must fit.
+    /// Converts each lane to an i32, rounded towards zero. The value must fit into an i32.
     fn i32_from_f32(self, a: Self::F) -> Self::U;
 
-    /// Sum of 16 virtual lanes, which are held in the first [`Simd::PARTS`] vectors: first adds lanes i and i+8, then i and i+4, i and i+2,
-    /// i and i+1.
+    /// Sum of 16 virtual lanes, which are held in the first [`Simd::PARTS`] vectors. Lanes i and i+8 are added first, then i and i+4, i and
+    /// i+2, i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
-    /// Reduces four sums of 16 virtual lanes to four numbers each and adds these to `y`: sum i adds (lane j + lane j+8) + (lane j+4 + lane
-    /// j+12) to `y[4i + j]`. The lanes of a sum are in its first [`Simd::PARTS`] vectors.
+    /// Reduces each of four sums from 16 virtual lanes to four numbers, and adds these to `y`: sum i adds (lane j + lane j+8) + (lane j+4 +
+    /// lane j+12) to `y[4i + j]`. The lanes of a sum are in its first [`Simd::PARTS`] vectors.
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);
@@ -127,7 +128,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Transposes 4 by 4 blocks: `p[r·stride + c]` for r, c < 4 is written to `q[c·q_stride + r]`.
+    /// Transposes a block of 4 by 4: `p[r·stride + c]` for r, c < 4 is written to `q[c·q_stride + r]`.
     /// # Safety
     /// Both blocks must be valid, and must not overlap.
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize);
@@ -143,16 +144,15 @@ pub trait Simd: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Lane 0.
+    /// Lane 0 of the vector.
     fn first(self, a: Self::F) -> f32;
-    /// Lane 0.
     #[inline(always)]
     fn first_u(self, a: Self::U) -> u32 {
         let mut lanes = [0; 16];
         self.store_u(a, &mut lanes);
         lanes[0]
     }
-    /// Loads the first [`Simd::LANES`] numbers of a slice, which must be at least that long.
+    /// Loads the first [`Simd::LANES`] numbers of a slice. Panics if the slice is shorter.
     #[inline(always)]
     fn load(self, x: &[f32]) -> Self::F {
         assert!(x.len() >= Self::LANES);
@@ -177,7 +177,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         // SAFETY: the length was just checked.
         unsafe { self.store_u_ptr(x, y.as_mut_ptr()) }
     }
-    /// Loads a slice shorter than a vector; the missing lanes are `fill`.
+    /// Loads a slice that may be shorter than a vector; the missing lanes are `fill`.
     #[inline(always)]
     fn load_part(self, x: &[f32], fill: f32) -> Self::F {
         let mut lanes = [fill; 16];
@@ -185,7 +185,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         lanes[..n].copy_from_slice(&x[..n]);
         self.load(&lanes)
     }
-    /// Stores as many lanes as the slice has elements.
+    /// Stores the first lanes, as many as the slice has elements.
     #[inline(always)]
     fn store_part(self, x: Self::F, y: &mut [f32]) {
         let mut lanes = [0.0; 16];
@@ -193,7 +193,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         let n = y.len().min(Self::LANES);
         y[..n].copy_from_slice(&lanes[..n]);
     }
-    /// start, start + 1, start + 2, …
+    /// Lane i is `start` + i.
     #[inline(always)]
     fn count_u(self, start: u32) -> Self::U {
         const RAMP: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

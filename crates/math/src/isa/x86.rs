@@ -4,7 +4,7 @@
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
 
-/// Whether this processor has all given features.
+/// Whether this processor has all of the given features.
 macro_rules! found {
     ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
 }
@@ -22,7 +22,7 @@ pub fn has_bf16() -> bool {
     found!("avx512bf16") && has_avx512()
 }
 
-/// Defines a function that runs a kernel with a set's token. Call it only if the set was detected.
+/// Defines a function that runs a kernel with a set's token. The caller must have detected the set.
 macro_rules! run {
     ($name:ident, $token:ident, $has:ident, $features:literal) => {
         #[inline]
@@ -48,7 +48,7 @@ pub struct Avx2(());
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
-/// Sum of eight lanes: i and i+4, i and i+2, i and i+1.
+/// Sum of eight lanes: adds i and i+4 first, then i and i+2, i and i+1.
 #[inline(always)]
 unsafe fn sum8(x: __m256) -> f32 {
     // SAFETY: the caller's token proves AVX2.
@@ -156,7 +156,7 @@ impl Simd for Avx2 {
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         // SAFETY: guaranteed by the caller and by the token.
         unsafe {
-            // Rows r and r+4 in the halves of one vector, so that four of these are transposed within halves.
+            // A vector holds row r in its lower half and row r+4 in its upper half. So four vectors are transposed within halves.
             let mut rows = [_mm256_setzero_ps(); 4];
             for (r, row) in rows.iter_mut().enumerate() {
                 let half = |i: usize| _mm_loadu_ps(p.add((r + 4 * i) * stride));
@@ -245,7 +245,7 @@ impl Simd for Avx512 {
         let sum = unsafe {
             let ab = _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xEE>(a, b));
             let cd = _mm512_add_ps(_mm512_shuffle_f32x4::<0x44>(c, d), _mm512_shuffle_f32x4::<0xEE>(c, d));
-            // Lanes 0..4 and 8..12 of the pairs, then 4..8 and 12..16.
+            // Sums over lanes 0..4 and 8..12, plus sums over lanes 4..8 and 12..16.
             _mm512_add_ps(_mm512_shuffle_f32x4::<0x88>(ab, cd), _mm512_shuffle_f32x4::<0xDD>(ab, cd))
         };
         self.store(self.add(self.load(y), sum), y);
@@ -261,7 +261,7 @@ impl Simd for Avx512 {
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         // SAFETY: guaranteed by the caller and by the token.
         unsafe {
-            // Rows r, r+4, r+8 and r+12 in the quarters of one vector, so that four of these are transposed within quarters.
+            // The quarters of a vector hold the rows r, r+4, r+8 and r+12. So four vectors are transposed within quarters.
             let mut rows = [_mm512_setzero_ps(); 4];
             for (r, row) in rows.iter_mut().enumerate() {
                 let quarter = |i: usize| _mm_loadu_ps(p.add((r + 4 * i) * stride));

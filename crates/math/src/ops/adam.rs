@@ -1,4 +1,4 @@
-//! The optimiser's pass.
+//! The optimiser's pass over the parameters.
 
 use super::elementwise::hot;
 use crate::isa::{Isa, kernel};
@@ -22,7 +22,7 @@ pub struct AdamStep {
 }
 
 impl AdamStep {
-    /// Step number t (from 1), without weight decay and without a change of the gradients.
+    /// Constants of step `t`, which counts from 1. Weight decay is off, and gradients are not scaled.
     pub fn new(t: u64, lr: f32, beta1: f32, beta2: f32, eps: f32) -> AdamStep {
         AdamStep {
             lr,
@@ -37,7 +37,7 @@ impl AdamStep {
     }
 }
 
-/// xᵗ by repeated squaring: the same bits everywhere, which `powi` does not guarantee.
+/// xᵗ by repeated squaring. It gives the same bits everywhere, which `powi` does not guarantee.
 fn power(mut x: f64, mut t: u64) -> f64 {
     let mut y = 1.0;
     while t > 0 {
@@ -50,7 +50,7 @@ fn power(mut x: f64, mut t: u64) -> f64 {
     y
 }
 
-/// One Adam/AdamW step over equally long slices.
+/// Performs one Adam or AdamW step over slices of equal length.
 pub fn adam(isa: Isa, params: &mut [f32], grads: &[f32], m: &mut [f32], v: &mut [f32], step: &AdamStep) {
     let n = params.len();
     assert!(grads.len() == n && m.len() == n && v.len() == n);

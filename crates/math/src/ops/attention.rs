@@ -1,8 +1,8 @@
-//! Causal attention of each head of each sequence, its slopes, and rotary positions.
+//! Causal attention of each head of each sequence, its backward pass, and rotary positions.
 //!
-//! Rows are `q | k | v`, with the columns of a head together. [`PANEL`] queries at a time lie along the lanes, and their scores are
-//! `[keys][PANEL]`. So a softmax runs down the lanes, and no matrix of all queries and keys is stored. Sums over keys are chains in the
-//! order of the keys, and sums over queries are chains in the order of the queries.
+//! A row is `q | k | v`, in which the columns of a head are adjacent. Queries are processed [`PANEL`] at a time, one per lane, and their
+//! scores are `[keys][PANEL]`. So each lane computes the softmax of one query, and no matrix of all queries and keys is stored. Sums over
+//! keys are chains in the order of the keys, and sums over queries are chains in the order of the queries.
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
@@ -13,11 +13,11 @@ use std::ops::Range;
 
 /// Maximum number of columns of a head.
 pub const HEAD: usize = 256;
-/// Number of keys whose scores are held at a time.
+/// Number of keys in a block. The scores of one block are in memory at a time.
 const KEYS: usize = 128;
 
-/// Computes y = softmax(q·kᵀ/√size)·v of each head. A query sees the keys up to its own position. qkv is `[rows][3·cols]` and y is
-/// `[rows][cols]`, with `len` rows per sequence. If `lse` is given, writes the logarithm (to base 2) of each softmax's sum to it, as
+/// Computes y = softmax(q·kᵀ/√size)·v of each head, where a query attends to the keys up to its own position. qkv is `[rows][3·cols]` and y
+/// is `[rows][cols]`, with `len` rows per sequence. If `lse` is given, it receives the logarithm to base 2 of each softmax's sum,
 /// `[rows/len][heads][len]`, for the backward pass.
 pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[f32], y: &mut [f32], lse: Option<&mut [f32]>) {
     let rows = qkv.len() / (3 * cols);
@@ -36,8 +36,8 @@ pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[
     });
 }
 
-/// Computes the last row of [`causal_attention`] alone, with the same bits: one query, `[cols]`, and stored keys and values, including the
-/// query's own, each `[keys][cols]`.
+/// Computes only the last row of a sequence, with the same bits as [`causal_attention`]. q is one query, `[cols]`. k and v are
+/// `[keys][cols]`; their last row belongs to this query.
 pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: &[f32], y: &mut [f32]) {
     let keys = k.len() / cols;
     assert!(keys > 0 && cols.is_multiple_of(heads) && cols / heads <= HEAD);
@@ -55,7 +55,7 @@ pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: 
     }
 }
 
-/// dqkv of [`causal_attention`], from its input, its output y and the `lse` that it wrote.
+/// Computes dqkv of [`causal_attention`] from dy, the input qkv, the output y, and the `lse` of the forward pass.
 pub fn causal_attention_backward(
     isa: Isa,
     heads: usize,
@@ -75,7 +75,7 @@ pub fn causal_attention_backward(
     pieces(heads, len, rows, 5 * cols, |i| {
         let [dqkv] = to.get();
         let (first, column) = (i / heads * len, i % heads * (cols / heads));
-        // SAFETY: as above.
+        // SAFETY: the lengths were just checked in whole rows; no two heads write the same columns of the same rows.
         unsafe {
             let dq = dqkv.add(first * 3 * cols + column);
             let slopes = Slopes {
@@ -90,10 +90,10 @@ pub fn causal_attention_backward(
     });
 }
 
-/// Outputs of the pieces; each piece writes its own part.
+/// Addresses of the outputs. Each piece of work writes its own part.
 struct Shared<const N: usize>([*mut f32; N]);
 
-// SAFETY: a piece has whole heads, and is the only one that accesses their columns in their rows.
+// SAFETY: a piece of work consists of whole heads. No other piece accesses the columns of these heads in the rows of their sequences.
 unsafe impl<const N: usize> Sync for Shared<N> {}
 
 impl<const N: usize> Shared<N> {
@@ -102,8 +102,8 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work, which is `cols` / 2 multiply-adds per
-/// row and key.
+/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work: `cols` / 2 multiply-adds per row and
+/// key.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -113,7 +113,7 @@ fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) 
     par::each(parts, |i| (count * i / parts..count * (i + 1) / parts).for_each(&f));
 }
 
-/// One head of one sequence: the addresses of its first rows of q, k and v, and the stride of the rows in floats.
+/// One head of one sequence: the addresses of the first row of q, k and v, and the stride of the rows in floats.
 struct Head {
     size: usize,
     q: *const f32,
@@ -136,13 +136,13 @@ impl Head {
         1.0 / (self.size as f32).sqrt()
     }
 
-    /// Factor of the scores if their exponentials are to base 2.
+    /// Factor that turns q·k into an exponent of 2: exp(x·scale) = 2^(x·scale2).
     fn scale2(&self) -> f32 {
         std::f32::consts::LOG2_E * self.scale()
     }
 
-    /// Computes the rows `queries` of y. `y` and `lse` are the addresses of row 0; `lse` may be null. A separate function because of its
-    /// stack use.
+    /// Computes the rows `queries` of y. `y` and `lse` are the addresses of row 0; if `lse` is null, no logarithms are written. A separate
+    /// function because of its stack use.
     #[inline(never)]
     unsafe fn forward(&self, isa: Isa, queries: Range<usize>, (y, y_stride): (*mut f32, usize), lse: *mut f32) {
         /// Buffers, large enough for the widest head.
@@ -201,8 +201,8 @@ impl Head {
         }
     }
 
-    /// Computes dq of each panel of queries, and the panel's contribution to dk and dv. The panel that contains a row's own query
-    /// overwrites dk and dv of the row; later panels add to them. A separate function because of its stack use.
+    /// Computes dq of each panel of queries, and the panel's contribution to dk and dv. For each key, the panel that contains the query of
+    /// the same row overwrites dk and dv; later panels add to them. A separate function because of its stack use.
     #[inline(never)]
     unsafe fn backward(&self, isa: Isa, len: usize, slopes: &Slopes) {
         /// Buffers, large enough for the widest head.
@@ -280,18 +280,18 @@ impl Head {
     }
 }
 
-/// Inputs and outputs of the backward pass of one head, as addresses of its first row.
+/// Inputs and outputs of the backward pass of one head: addresses of the first row.
 struct Slopes {
     y: *const f32,
     dy: *const f32,
-    /// Stride of the rows of y and dy; rows of dqkv have the head's stride.
+    /// Stride of the rows of y and dy, in floats. Rows of dqkv have the stride of the [`Head`].
     cols: usize,
     lse: *const f32,
     dqkv: [*mut f32; 3],
 }
 
-/// Some keys and a panel of queries. The first query is at the key `diagonal`, the others at the keys after it. Scores beyond the diagonal
-/// do not count and are skipped by halves of the panel.
+/// A block of scores: `keys` keys and a panel of queries. Query i attends to the keys up to `diagonal` + i, counted from the first key of
+/// the block; later keys are masked. The scores of a key are not computed for a half of the panel in which no query attends to the key.
 #[derive(Clone, Copy)]
 struct Block {
     keys: usize,
@@ -303,23 +303,23 @@ struct Block {
 const HALF: usize = PANEL / 2;
 
 impl Block {
-    /// First key that only the second half of the queries sees.
+    /// Index of the first key to which only the second half of the queries attends.
     fn middle(self) -> usize {
         self.keys.min(self.diagonal + HALF)
     }
 
-    /// Ranges of keys, each with the first lane whose query sees some of them.
+    /// Ranges of keys, each with the first lane for which their scores are computed: 0 or [`HALF`].
     fn scores(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         [(0..self.middle(), 0), (self.middle()..self.keys, HALF)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Ranges of queries, each with the number of keys that they see.
+    /// Ranges of queries, each with the number of keys for which they are processed.
     fn queries(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let half = if self.middle() == self.keys { self.count } else { HALF };
         [(0..half, self.middle()), (half..self.count, self.keys)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Ranges of keys, each with the first query that sees them; keys before the diagonal are separate.
+    /// Ranges of keys, each with the first query for which they are processed. The keys before the diagonal are a range of their own.
     fn keys(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let diagonal = self.keys.min(self.diagonal);
         let parts = [(0..diagonal, 0), (diagonal..self.middle(), 0), (self.middle()..self.keys, HALF)];
@@ -336,7 +336,7 @@ struct Rows {
     size: usize,
 }
 
-/// Transposes rows to `[size][PANEL]`, one lane per row; missing rows are zero.
+/// Transposes rows to `[size][PANEL]`, one row per lane. Lanes without a row are zero.
 unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;
@@ -357,7 +357,7 @@ unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
     });
 }
 
-/// Copies rows to `[size/PANEL][height][PANEL]`; zeros beyond the last column.
+/// Copies rows to `[size/PANEL][height][PANEL]`. Columns beyond the last are zero.
 unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, height: usize, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;
@@ -381,8 +381,8 @@ unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     });
 }
 
-/// Extends a copy of the rows `held` to the rows `wanted` by [`copy`], or starts a new copy if the first row differs. `all` begins at row
-/// 0.
+/// Ensures that `to` contains the rows `wanted` in the layout of [`copy`]. If `to` already contains the rows `held` from the same first row
+/// on, copies only the missing rows. `all` begins at the row with index 0.
 unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Rows, to: *mut f32) {
     if held.start != wanted.start {
         *held = wanted.start..wanted.start;
@@ -407,8 +407,8 @@ const LANE: [f32; PANEL] = {
     lanes
 };
 
-/// Per query: the highest score, the sum of the exponentials, and the factor that corrects earlier sums after a change of the highest
-/// score.
+/// State of each query's softmax: the highest score, the sum of the exponentials, and the factor that corrects earlier sums after a change
+/// of the highest score.
 #[derive(Default)]
 struct Sums {
     tops: [f32; PANEL],
@@ -416,8 +416,8 @@ struct Sums {
     factors: [f32; PANEL],
 }
 
-/// Replaces the scores of some keys by 2 to the (score - highest)·scale. With `again`, the sums and the highest score continue from the
-/// previous keys.
+/// Replaces each score of a block by 2 to the (score - highest)·scale. With `again`, the sums and the highest scores continue from the
+/// previous block of keys.
 fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums) {
     kernel!(isa, |s: S, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums| {
         let Sums { tops, sums, factors } = sums;
@@ -460,7 +460,7 @@ fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, su
     })
 }
 
-/// sums = tops·scale + log₂ sums
+/// Computes the logarithm to base 2 of each query's sum over unshifted scores: sums = tops·scale + log₂ sums.
 fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
     kernel!(isa, |s: S, sums: &mut Sums, scale: f32| {
         for lane in (0..PANEL).step_by(S::LANES) {
@@ -471,7 +471,7 @@ fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
     })
 }
 
-/// Multiplies, or divides, each row by its own number.
+/// Multiplies row r by `by[r]`, or divides the row by it if `divide`.
 fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool) {
     kernel!(isa, |s: S, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool| {
         for r in 0..count {
@@ -489,8 +489,8 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     })
 }
 
-/// Computes the sum of dy·y of each row, which equals the sum of p·dp over its keys. The tree of [`sum_lanes`](crate::Simd::sum_lanes) adds
-/// sixteen lanes for all rows at the same time.
+/// Computes the sum of dy·y of each row, which equals the sum of p·dp over the row's keys. The sum has the tree of
+/// [`sum_lanes`](crate::Simd::sum_lanes), applied to the sixteen lanes of all rows at the same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;
@@ -534,7 +534,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// Replaces scores (`p`) by probabilities, and the slopes of the probabilities (`ds`) by the slopes of q·k.
+/// Replaces the scores in `p` by probabilities, and the slopes of the probabilities in `ds` by the slopes of q·k.
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
@@ -558,17 +558,17 @@ fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, s
     })
 }
 
-/// Angles of [`rotary`], position·10000^(-2i/size): for each of `len` positions, `size/2` cosines and `size/2` sines. Only sums and
-/// products are used, so the bits agree everywhere.
+/// Table for [`rotary`]: for each of `len` positions, `size/2` cosines and then `size/2` sines of the angles position·10000^(-2i/size).
+/// Only sums and products are used, so the bits agree everywhere.
 pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     let half = size / 2;
     let mut table = vec![0.0; len * size];
     for i in 0..half {
         let x = -2.0 * i as f64 / size as f64 * std::f64::consts::LN_10 * 4.0 / 1024.0;
         let angle = series(1.0, 20, |n| x / n);
-        // e to the power of 1/1024, squared ten times.
+        // The series computes the 1024th root of `angle`; ten squarings compute `angle`.
         let angle = (0..10).fold(angle, |x, _| x * x);
-        // Cosine and sine of the smallest angle, then of successive multiples.
+        // Cosine and sine of `angle`, and then of its multiples in ascending order.
         let cosine = series(1.0, 12, |n| -angle * angle / ((2.0 * n - 1.0) * 2.0 * n));
         let sine = series(angle, 12, |n| -angle * angle / (2.0 * n * (2.0 * n + 1.0)));
         let (mut cos, mut sin) = (1.0, 0.0);
@@ -580,7 +580,7 @@ pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     table
 }
 
-/// Sum of a power series. Each term is the previous term times a ratio that depends on its number.
+/// Sum of the first `count` terms of a power series. Term n is the previous term times `ratio(n)`.
 fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
     let mut term = first;
     (1..count).fold(first, |sum, n| {
@@ -589,8 +589,8 @@ fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
     })
 }
 
-/// Applies rotary positions to rows of `cols` columns. The first `turned` columns are heads as wide as a row of the table. The i-th angle
-/// of the row's position rotates the pair of columns i and i + size/2; `back` rotates in the opposite direction. Row r has position
+/// Rotates pairs of columns by angles that depend on the row's position (rotary positions). The first `turned` of `cols` columns are heads
+/// of `size` columns. The i-th angle rotates columns i and i + size/2 of a head, in the opposite direction if `back`. Row r has position
 /// (`first` + r) modulo the table's length. If `x` is `None`, y is rotated in place.
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
@@ -599,7 +599,7 @@ pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: 
         let (half, len) = (size / 2, table.len() / size);
         for (r, y) in y.chunks_exact_mut(cols).enumerate() {
             let table = &table[(first + r) % len * size..][..size];
-            // SAFETY: x is as long as y, or is y itself.
+            // SAFETY: x is as long as y, or x is y itself.
             unsafe {
                 let (x, y) = (x.add(r * cols), y.as_mut_ptr());
                 for c in (0..turned).step_by(size) {

@@ -1,11 +1,11 @@
-//! Dropout (Srivastava et al. 2014): random elements become zero, and the others grow in proportion.
+//! Dropout (Srivastava et al. 2014): random elements become zero, and all other elements are multiplied by 1/(1 - p).
 
 use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 use crate::rng::{Rng, uniforms};
 
-/// y = x/(1 - p), or 0 if the i-th number of [`Rng::fill_uniform`] with fill `step` is below p. The gradient of x is the same function of
-/// dy.
+/// y = x/(1 - p), or 0 if the i-th number of [`Rng::fill_uniform`] with fill `step` is below p. The backward pass is the same function: it
+/// computes dx from dy.
 pub fn dropout(isa: Isa, p: f32, rng: Rng, step: u32, x: &[f32], y: &mut [f32]) {
     let x = &x[..y.len()];
     par::chunks_mut([y], [CHUNK], |i, [y]| {

@@ -1,9 +1,9 @@
-//! Functions of one and of two numbers, their slopes, and broadcasting.
+//! Functions of one number and of two numbers, their slopes, and broadcasting.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 
-/// Functions of one argument. Gelu is the tanh form (Hendrycks and Gimpel 2016).
+/// Functions of one argument. Gelu is the tanh approximation (Hendrycks and Gimpel 2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
     Relu,
@@ -23,7 +23,7 @@ impl Unary {
         [Unary::Relu, Unary::Tanh, Unary::Gelu, Unary::Exp, Unary::Ln, Unary::Square, Unary::Sqrt, Unary::Sigmoid, Unary::Silu];
 }
 
-/// Functions of two arguments. Min and Max return b if one argument is NaN; Greater returns 1 or 0.
+/// Functions of two arguments a and b. Min and Max return b if one argument is NaN. Greater returns 1 if a > b, else 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     Add,
@@ -39,7 +39,7 @@ impl Binary {
     pub const ALL: [Binary; 7] = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max, Binary::Greater];
 }
 
-/// Broadcast of an operand over `[rows][cols]`.
+/// Shape of an operand that is broadcast to `[rows][cols]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Span {
     /// `[rows][cols]`
@@ -48,7 +48,7 @@ pub enum Span {
     Row,
     /// `[rows]`, repeated for every column.
     Column,
-    /// One number.
+    /// One number, repeated for every row and column.
     Scalar,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// `y[i]` = f(`inputs[..][i]`). An input has step 1, or step 0 if one vector serves every i. y may be one of the inputs.
+/// `y[i]` = f(`inputs[..][i]`). An input has step 1; or step 0 if it is one vector, which is used for every i. y may be one of the inputs.
 ///
 /// # Safety
 /// Every input of step 1, and y, must be valid for n floats; an input of step 0 for 16.
@@ -93,7 +93,7 @@ pub(super) unsafe fn map<S: Simd, const N: usize>(
     }
 }
 
-/// [`map`] of an expression over named inputs.
+/// Calls [`map`] with an expression over named inputs.
 macro_rules! each {
     ($s:expr, $n:expr, $y:expr, [$($x:ident),+], $f:expr) => {
         $crate::ops::elementwise::each!($s, $n, $y, [$($x = $x),+], $f)
@@ -107,13 +107,13 @@ pub(super) use each;
 const GELU_ROOT: f32 = 0.797_884_6; // sqrt(2/π)
 const GELU_CUBE: f32 = 0.044_715;
 
-/// 1 + e⁻ˣ, the denominator of a sigmoid.
+/// 1 + e⁻ˣ, the denominator of a sigmoid; `minus_x` is -x.
 #[inline(always)]
 fn one_and_exp<S: Simd>(s: S, minus_x: S::F) -> S::F {
     s.add(s.splat(1.0), poly::exp_within(s, minus_x))
 }
 
-/// -2u with u = sqrt(2/π)·(x + 0.044715·x³): as (1 + tanh u)/2 = sigmoid(2u), a gelu is x·sigmoid(2u).
+/// -2u, where u = sqrt(2/π)·(x + 0.044715·x³). A gelu is x·sigmoid(2u), because (1 + tanh u)/2 = sigmoid(2u).
 #[inline(always)]
 fn gelu_inner<S: Simd>(s: S, x: S::F) -> S::F {
     let square = s.mul(x, x);
@@ -136,7 +136,7 @@ fn map_unary(isa: Isa, op: Unary, n: usize, x: *const f32, y: *mut f32) {
     kernel!(isa, |s: S, op: Unary, n: usize, x: *const f32, y: *mut f32| {
         let x = (x, 1);
         let zero = s.splat(0.0);
-        // SAFETY: both pointers come from slices of n floats, or from the same one.
+        // SAFETY: x and y come from slices of n floats; they may be the same slice.
         unsafe {
             match op {
                 Unary::Relu => each!(s, n, y, [x], s.max(zero, x)),
@@ -153,7 +153,7 @@ fn map_unary(isa: Isa, op: Unary, n: usize, x: *const f32, y: *mut f32) {
     })
 }
 
-/// dx = dy · op'(x). Both x and y = op(x) are given; each function reads what it needs.
+/// dx = dy · op'(x). The caller passes both x and y = op(x); the derivative of each function reads x or y.
 pub fn unary_backward(isa: Isa, op: Unary, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
     let n = dx.len();
     let (x, y, dy) = (x[..n].as_ptr(), y[..n].as_ptr(), dy[..n].as_ptr());
@@ -177,7 +177,7 @@ fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *c
                 Unary::Relu => each!(s, n, dx, [y, dy], s.select(s.gt(y, zero), dy, zero)),
                 Unary::Tanh => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, one))),
                 Unary::Gelu => each!(s, n, dx, [x, dy], {
-                    // p + x·p(1 - p)·2√(2/π)(1 + 3·0.044715·x²)
+                    // op'(x) = p + x·p(1 - p)·2√(2/π)(1 + 3·0.044715·x²)
                     let p = s.div(one, one_and_exp(s, gelu_inner(s, x)));
                     let square = s.mul(x, x);
                     let slope = s.mul_add(s.splat(6.0 * GELU_CUBE * GELU_ROOT), square, s.splat(2.0 * GELU_ROOT));
@@ -189,7 +189,7 @@ fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *c
                 Unary::Sqrt => each!(s, n, dx, [y, dy], s.div(s.mul(half, dy), y)),
                 Unary::Sigmoid => each!(s, n, dx, [y, dy], s.mul(dy, s.neg_mul_add(y, y, y))),
                 Unary::Silu => each!(s, n, dx, [x, dy], {
-                    // p + x·p(1 - p)
+                    // op'(x) = p + x·p(1 - p)
                     let p = s.div(one, one_and_exp(s, s.neg(x)));
                     s.mul(dy, s.mul_add(x, s.neg_mul_add(p, p, p), p))
                 }),
@@ -198,13 +198,13 @@ fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *c
     })
 }
 
-/// `y[rows][cols]` = a (op) b, either of which may be broadcast.
+/// `y[rows][cols]` = a (op) b. Either operand may be broadcast.
 pub fn binary(isa: Isa, op: Binary, rows: usize, cols: usize, a: (&[f32], Span), b: (&[f32], Span), y: &mut [f32]) {
     let y = y[..rows * cols].as_mut_ptr();
     map_binary(isa, op, rows, cols, Operand::new(rows, cols, a), Operand::new(rows, cols, b), y);
 }
 
-/// y = y (op) b, b broadcast to `[rows][cols]`.
+/// y = y (op) b, where b is broadcast to `[rows][cols]`.
 pub fn binary_in_place(isa: Isa, op: Binary, rows: usize, cols: usize, y: &mut [f32], b: (&[f32], Span)) {
     let y = y[..rows * cols].as_mut_ptr();
     let a = Operand { p: y, row: cols, step: 1 };
@@ -230,7 +230,7 @@ impl Operand {
         Operand { p: x[..len].as_ptr(), row, step }
     }
 
-    /// Whether the rows follow one another without gaps, like one long row.
+    /// Whether the rows can be processed as one long row.
     fn flat(self, rows: usize, cols: usize) -> bool {
         rows == 1 || self.row == cols * self.step
     }
@@ -239,7 +239,7 @@ impl Operand {
 fn map_binary(isa: Isa, op: Binary, rows: usize, cols: usize, mut a: Operand, mut b: Operand, y: *mut f32) {
     let (mut rows, mut n) = (rows, cols);
     if cols == 1 {
-        // A single column is processed like a row.
+        // A single column is processed as a single row.
         (rows, n) = (1, rows);
         (a.step, b.step) = (a.row, b.row);
     } else if a.flat(rows, cols) && b.flat(rows, cols) {

@@ -1,5 +1,5 @@
-//! Output head of a language model: the product with the whole vocabulary and the cross-entropy, one tile of rows at a time, so that the
-//! logits never exist as a whole. The gradients are computed in the same pass, with three products instead of four.
+//! Output head of a language model: the product with the whole vocabulary, and the cross-entropy. One tile of rows is computed at a time,
+//! so that the full matrix of logits is never stored. The gradients are computed in the same pass, with three products instead of four.
 
 use super::elementwise::each;
 use crate::gemm::{Epilogue, linear_rows, linear_rows_dw, linear_rows_dx};
@@ -7,13 +7,13 @@ use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 use crate::poly;
 
-/// Maximum number of logits in a tile: they stay in the last-level cache, and dw is read and written once per tile.
+/// Maximum number of logits in a tile. The tile stays in the last-level cache, and dw is read and written once per tile.
 const TILE: usize = 1 << 22;
 
 /// Number of rows of a tile.
 pub fn head_tile(rows: usize, vocab: usize) -> usize {
     let most = (TILE / vocab.max(1)).max(8);
-    // Tiles of equal height, a multiple of the product's tile height.
+    // Tiles have equal height, a multiple of the product's tile height.
     rows.div_ceil(rows.div_ceil(most).max(1)).next_multiple_of(8).min(rows)
 }
 
@@ -21,19 +21,21 @@ pub fn head_tile(rows: usize, vocab: usize) -> usize {
 pub struct HeadSlopes<'a> {
     /// W, packed by `pack_rows_t`.
     pub packed_t: &'a [f32],
-    /// Gradient of the total loss with respect to each row's loss: `scale`, times the row's number in `upstream` if given.
+    /// Factor of each row's loss in the total loss. The gradient with respect to the row's loss is `scale` times this factor, or `scale`
+    /// alone if `None`.
     pub upstream: Option<&'a [f32]>,
     pub scale: f32,
-    /// `[rows][inp]`, or empty.
+    /// Destination for the gradient of x, `[rows][inp]`. If it is empty, this gradient is not computed.
     pub dx: &'a mut [f32],
-    /// `[vocab][inp]`, or empty.
+    /// Destination for the gradient of w, `[vocab][inp]`. If it is empty, this gradient is not computed.
     pub dw: &'a mut [f32],
-    /// Whether to add to the contents of `dw`.
+    /// Whether the gradient of w is added to the contents of `dw`. Otherwise it replaces them.
     pub adds: bool,
 }
 
-/// `loss[r]` = ln Σ_v exp(`x[r]`·`w[v]`) - `x[r]`·`w[target[r]]`, and its gradients; w `[vocab][inp]` by `pack_rows`, targets as in
-/// [`super::take_columns`]. `loss` may be empty. `tile` has room for [`head_tile`] rows of logits.
+/// Computes `loss[r]` = ln Σ_v exp(`x[r]`·`w[v]`) - `x[r]`·`w[target[r]]`, and its gradients if `slopes` is given. w is `[vocab][inp]`,
+/// packed by `pack_rows`; targets are indices as in [`super::take_columns`]. If `loss` is empty, no loss is written. `tile` has room for
+/// [`head_tile`] rows of logits.
 pub fn head_loss(
     isa: Isa,
     [rows, vocab, inp]: [usize; 3],
@@ -72,7 +74,7 @@ pub fn head_loss(
     }
 }
 
-/// Computes the loss of each row of logits. With an upstream gradient, overwrites the logits with their gradient.
+/// Computes the loss of each row of logits. If `upstream` is given, overwrites the logits with their gradient.
 fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>) {
     kernel!(isa, |s: S, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>| {
         for (r, row) in logits.chunks_exact_mut(vocab).enumerate() {
@@ -103,7 +105,7 @@ fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], los
     })
 }
 
-/// Maximum of a row, in four independent chains. The last vectors may overlap, which does not change a maximum.
+/// Maximum of a row, in four independent chains. The last vector may overlap the previous ones, which does not change a maximum.
 #[inline(always)]
 fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     let (n, mut lanes) = (x.len(), [f32::NEG_INFINITY; 16]);
@@ -121,7 +123,8 @@ fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// Replaces each number x of a row by f(x) and returns the sum of the results, in two sets of 16 virtual lanes: even and odd blocks of 16.
+/// Replaces each number x of a row by f(x), and returns the sum of the results. The sum has two sets of 16 virtual lanes: one for even and
+/// one for odd blocks of 16 numbers.
 #[inline(always)]
 fn map_total<S: Simd>(s: S, x: &mut [f32], f: impl Fn(S::F) -> S::F) -> f32 {
     let mut sums = [[s.splat(0.0); 4]; 2];

@@ -1,21 +1,21 @@
-//! Operations with indices: rows of a table, one column of each row. Indices are integers stored as f32, as every tensor is; an index
-//! beyond the last row selects the last.
+//! Operations with indices: sums of table rows, one column of each row, and windows of a sequence. Indices are integers stored as f32, as
+//! every tensor is. An index beyond the last row selects the last row.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
 /// Number of additions that justifies another thread.
 pub const BAG_PIECE: usize = 32 * CHUNK;
-/// Number of row addresses that are held at a time.
+/// Maximum number of row offsets that are in memory at a time.
 const PLACES: usize = 1024;
-/// Number of floats in a strip: a copy of some columns of all rows of a table in the first-level cache. In the table itself, these columns
-/// would share cache sets.
+/// Number of floats in a [`Strip`], which copies some columns of all rows of a table to the first-level cache. In the table itself, these
+/// columns would share cache sets.
 const STRIP: usize = 12 << 10;
-/// Number of columns per thread.
+/// Maximum number of columns of a piece of work.
 const COLUMNS: usize = 64;
 
-/// `y[r]` = bias + Σ_k `table[index[r][k]]`, optionally rectified. Each row has `k` indices; those below 0 are skipped. The sum is one
-/// chain in the order of k, starting from the bias.
+/// `y[r]` = bias + Σ_k `table[index[r][k]]`, followed by a relu if `relu`. Each row has `k` indices; an index that is below 0 or NaN is
+/// skipped. The sum is one chain in the order of k, starting from the bias.
 pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f32], bias: Option<&[f32]>, relu: bool, y: &mut [f32]) {
     let rows = y.len() / cols;
     let index = &index[..rows * k];
@@ -33,7 +33,7 @@ pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f3
     each(rows * k * cols, rows.div_ceil(height) * across, piece);
 }
 
-/// `dtable[index[r][k]]` += `dy[r]`, in the order of r, then k.
+/// `dtable[index[r][k]]` += `dy[r]`, in the order of r, then of k.
 pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy: &[f32], dtable: &mut [f32]) {
     let rows = dy.len() / cols;
     let index = &index[..rows * k];
@@ -49,7 +49,7 @@ pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy
     each(rows * k * cols, cols.div_ceil(COLUMNS), piece);
 }
 
-/// Output of which each thread writes its own part.
+/// Address of the output. Each thread writes its own part of the output.
 struct Shared(*mut f32);
 
 // SAFETY: each thread writes only its own part.
@@ -65,18 +65,18 @@ fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
     assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
 }
 
-/// Whether `named` indices into a table of `rows` rows justify a copy of the table.
+/// Whether a table of `rows` rows should be copied for `named` indices.
 fn is_packed(rows: usize, named: usize) -> bool {
     rows * 16 <= STRIP && named >= 4 * rows
 }
 
-/// Largest of 8, 4, 2 and 1 vectors that fit into the columns and into a strip of the table.
+/// Number of vectors per strip: the largest of 8, 4 and 2 that fits into the columns and a [`Strip`], else 1.
 fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     let fits = |n: &usize| n * S::LANES <= cols && n * S::LANES * rows <= STRIP;
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Writes the offset of each indexed row in a table with rows of `stride` floats. Returns false if an index is below 0, and so is skipped.
+/// Writes the offset of each indexed row to `at`; rows of the table are `stride` floats apart. Returns false if an index must be skipped.
 #[inline(always)]
 fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> bool {
     let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));
@@ -86,14 +86,14 @@ fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u3
         let part = &index[i..];
         let x = if part.len() < S::LANES { s.load_part(part, 0.0) } else { s.load(part) };
         known = s.and_mask(known, s.ge(x, zero));
-        // NaN selects the first row.
+        // NaN becomes 0, so that the offset is valid.
         let row = s.i32_from_f32(s.min(last, s.max(x, zero)));
         s.store_u(s.mul_u(row, stride), &mut at[i..]);
     }
     s.mask_bits(known) == s.mask_bits(every)
 }
 
-/// Writes the offsets of the indexed rows, without those of skipped indices; returns the number of offsets.
+/// Writes the offsets of the indexed rows to `at`, without skipped indices. Returns the number of offsets.
 #[inline(always)]
 fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
     if places(s, rows, stride, index, at) {
@@ -119,7 +119,7 @@ struct Bag<'a> {
     bias: Option<&'a [f32]>,
     relu: bool,
     packed: bool,
-    /// First row, and the row after the last.
+    /// First row of y, and the row after the last.
     rows: [usize; 2],
     /// First column, and the column after the last.
     columns: [usize; 2],
@@ -163,7 +163,7 @@ impl Bag<'_> {
         }
     }
 
-    /// Computes the given number of vectors of columns from `c` on. `from` contains the table's columns, in rows of `stride`.
+    /// Computes `vectors` vectors of columns, from column `c` on. `from` contains these columns of the table, in rows of `stride` floats.
     #[inline(always)]
     fn strip<S: Simd>(&self, s: S, vectors: usize, rows: [usize; 2], c: usize, from: &[f32], stride: usize) {
         match vectors {
@@ -175,7 +175,8 @@ impl Bag<'_> {
         }
     }
 
-    /// Computes N vectors of columns of the output rows: R output rows at a time if no index of theirs is skipped, otherwise one at a time.
+    /// Computes N vectors of columns of the output rows from `first` to `end`. R output rows are computed at a time if none of their
+    /// indices is skipped, otherwise one row at a time.
     #[inline(always)]
     fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);
@@ -196,7 +197,7 @@ impl Bag<'_> {
             if one_by_one == 0 && rows > 0 && places(s, n, stride, named, &mut at) {
                 for at in at[..rows * k].chunks_exact(R * k) {
                     let mut sums = [start; R];
-                    // SAFETY: the offsets are those of table rows, each with N vectors in `from`.
+                    // SAFETY: each offset belongs to a table row that has N vectors in `from`.
                     unsafe { add_rows(s, &mut sums, from, at, k) };
                     for i in 0..R {
                         self.store(s, &sums[i], (r + i) * self.cols + c);
@@ -209,7 +210,7 @@ impl Bag<'_> {
             let mut sums = [start; 1];
             for index in self.index[r * k..][..k].chunks(PLACES) {
                 let count = places_named(s, n, stride, index, &mut at);
-                // SAFETY: as above.
+                // SAFETY: each offset belongs to a table row that has N vectors in `from`.
                 unsafe { add_rows(s, &mut sums, from, &at[..count], count) };
             }
             self.store(s, &sums[0], r * self.cols + c);
@@ -252,14 +253,14 @@ impl Bag<'_> {
             }
             for i in 0..width {
                 let y = if self.floor() > sums[i] { self.floor() } else { sums[i] };
-                // SAFETY: as in `store`.
+                // SAFETY: only this call writes these rows and columns of y.
                 unsafe { *self.y.0.add(r * self.cols + first + i) = y };
             }
         }
     }
 }
 
-/// R independent chains: each adds N vectors of `k` rows, which begin at the given offsets.
+/// Adds table rows to R sums, which are independent chains of N vectors. The next `k` offsets in `at` belong to each sum.
 ///
 /// # Safety
 /// `at` must have R·k offsets, and `from` must be valid for N vectors at each.
@@ -314,7 +315,7 @@ impl BagBackward<'_> {
         }
     }
 
-    /// Adds the gradient of N vectors of columns, from column `c` on.
+    /// Adds the gradients of N vectors of columns to the table, from column `c` on.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&self, s: S, c: usize) {
         // SAFETY: only this thread accesses these columns of the table.
@@ -335,8 +336,10 @@ impl BagBackward<'_> {
         }
     }
 
+    /// Adds the gradients of N vectors of columns to `to`, which holds these columns of the table in rows of `stride` floats.
+    ///
     /// # Safety
-    /// `to` must be valid for N vectors at each row of the table, in rows of `stride`.
+    /// `to` must be valid for N vectors at each row.
     #[inline(always)]
     unsafe fn add<S: Simd, const N: usize>(&self, s: S, c: usize, to: *mut f32, stride: usize) {
         let mut at = [0; PLACES];
@@ -361,7 +364,7 @@ impl BagBackward<'_> {
         }
     }
 
-    /// Adds the gradient of the last columns, which do not fill a vector.
+    /// Adds the gradients of the last columns, which do not fill a vector.
     #[inline(always)]
     fn rest<S: Simd>(&self, s: S, first: usize) {
         let mut at = [0; PLACES];
@@ -398,7 +401,7 @@ pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], in
     }
 }
 
-/// `y[b·len + t]` = `x[starts[b] + t + shift]`: windows of a sequence; positions beyond its end give the last number.
+/// Extracts windows of a sequence: `y[b·len + t]` = `x[starts[b] + t + shift]`. Positions beyond the end of x select its last number.
 pub fn windows(x: &[f32], starts: &[f32], len: usize, shift: usize, y: &mut [f32]) {
     for (&start, y) in starts.iter().zip(y.chunks_exact_mut(len)) {
         for (t, y) in y.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Layer norm and its slopes; the epilogues of products use its parts.
+//! Layer norm and root mean square norm, with their slopes. The epilogues of matrix products use parts of this module.
 
 use super::elementwise::{each, hot};
 use super::reduce::{STRIP, total};
@@ -30,10 +30,11 @@ pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     }
 }
 
-/// Two neighbouring vectors.
+/// Two adjacent vectors of a panel's row.
 pub(crate) type Pair<S> = [<S as Simd>::F; 2];
 
-/// (mean, 1/std) down the features of the two vectors at `lane` of a panel: four chains, by the feature's number mod 4.
+/// (mean, 1/std) over the features of each lane, for the two vectors at `lane` of a panel. A sum has four chains: feature f belongs to
+/// chain f mod 4.
 #[inline(always)]
 pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usize, eps: f32) -> (Pair<S>, Pair<S>) {
     assert!(x.len() >= features * PANEL && lane + 2 * S::LANES <= PANEL);
@@ -70,7 +71,7 @@ pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usiz
     (means, rstds)
 }
 
-/// Folds f(x, vector, sum) down `features` pairs of vectors that are PANEL floats apart.
+/// Sums over `features` pairs of vectors, which are PANEL floats apart. Vector v of a pair, x, is added to its sum by sum = f(x, v, sum).
 ///
 /// # Safety
 /// x must be valid for these reads.
@@ -102,7 +103,7 @@ unsafe fn sum_down<S: Simd>(s: S, features: usize, x: *const f32, f: impl Fn(S::
     total
 }
 
-/// Stores (mean, 1/std) of each lane, one pair after the other.
+/// Stores mean and 1/std of each lane, as adjacent numbers.
 #[inline(always)]
 pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: &mut [f32]) {
     let mut lanes = [[0.0; 16]; 2];
@@ -116,7 +117,8 @@ pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: 
     }
 }
 
-/// `y[features][PANEL]` = max(norm(x) + residual, floor) in the two vectors at `lane`. Absent parts are skipped. x may be y.
+/// Computes `y[features][PANEL]` = max(norm(x) + residual, floor) for the two vectors at `lane`. A norm or residual that is `None` is
+/// skipped. x may be y.
 ///
 /// # Safety
 /// Every pointer must be valid for its shape: gamma and beta `[features]`, the others `[features][PANEL]`.
@@ -151,8 +153,9 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
     }
 }
 
-/// Normalises each row: y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016), or without a beta y = x/√(mean of x² + eps)·gamma
-/// (root mean square norm, Zhang and Sennrich 2019). Writes mean (or 0) and 1/std to `stats`, `[rows][2]`, unless it is empty.
+/// Normalises each row. With a beta, y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016). Without a beta, y = x/√(mean of x² +
+/// eps)·gamma (root mean square norm, Zhang and Sennrich 2019). Writes mean (or 0) and 1/std to `stats`, `[rows][2]`, unless `stats` is
+/// empty.
 pub fn norm(
     isa: Isa,
     rows: usize,
@@ -190,8 +193,8 @@ pub fn norm(
     })
 }
 
-/// y = max(norm(y)·gamma + beta + residual, floor) of one row; `norm` holds (mean, 1/std, gamma, beta). A norm or residual that is `None`
-/// is skipped.
+/// Computes y = max((y - mean)·rstd·gamma + beta + residual, floor) of one row, where `norm` is (mean, rstd, gamma, beta). A norm or
+/// residual that is `None` is skipped.
 #[inline(always)]
 pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &[f32], &[f32])>, residual: Option<&[f32]>, floor: f32) {
     let (n, floor) = (y.len(), s.splat(floor));
@@ -213,8 +216,8 @@ pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &
     }
 }
 
-/// [`row_stats`] and [`finish_row`] for four rows side by side, with the same bits; this hides the latency of the sums. Only for 16 lanes
-/// and rows of whole blocks of 32 columns. Returns (mean, 1/std) of each row.
+/// Computes [`row_stats`] and [`finish_row`] of four rows at the same time, which hides the latency of the sums. The bits are those of
+/// single rows. Requires 16 lanes, and `cols` must be a multiple of 32. Returns (mean, 1/std) of each row.
 ///
 /// # Safety
 /// y (and the residual) must be valid for `[4][cols]`, gamma and beta for `[cols]`.
@@ -277,7 +280,7 @@ pub(crate) unsafe fn finish_four_rows<S: Simd>(
     stats
 }
 
-/// Gradients of [`norm`] from its input x and its `stats`: overwrites dx, adds to dgamma and dbeta.
+/// Computes the gradients of [`norm`] from its input x and its `stats`. Overwrites dx; adds to dgamma and dbeta.
 pub fn norm_backward(
     isa: Isa,
     rows: usize,
@@ -333,9 +336,9 @@ fn slopes_of_rows(isa: Isa, centred: bool, x: &[f32], gamma: &[f32], stats: &[f3
 
 /// Gradients of gamma and beta for some columns: each is a sum down a column, in the order of the rows.
 struct LayerNormSums<'a> {
-    /// Index in x and dy of the first of these columns.
+    /// Column of x and dy that belongs to the first number of `dgamma`.
     first: usize,
-    /// Length of the rows of x and dy.
+    /// Number of columns of x and dy.
     stride: usize,
     x: &'a [f32],
     stats: &'a [f32],
@@ -357,8 +360,8 @@ impl LayerNormSums<'_> {
         }
     }
 
-    /// Sums N vectors from column c on. They are summed side by side, so that their chains are independent and adjacent numbers of a row
-    /// are read together. A single vector may extend beyond the last column.
+    /// Sums N vectors of columns, from column c of `dgamma` on. The vectors are summed side by side: their chains are independent, and
+    /// adjacent numbers of a row are read together. If N is 1, the vector may extend beyond the last column.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
         let width = (N * S::LANES).min(self.dgamma.len() - c);
@@ -396,7 +399,7 @@ impl LayerNormSums<'_> {
     }
 }
 
-/// Layer [`norm`] of a batch in panels; `stats` receives `[batch, rounded up to whole panels][2]`.
+/// Layer norm of a batch in panels. `stats` receives (mean, 1/std) as `[batch rounded up to whole panels][2]`, unless it is empty.
 pub fn layer_norm_panels(
     isa: Isa,
     batch: usize,

@@ -1,9 +1,9 @@
-//! Conversion between the two layouts of a batch.
+//! Conversion of a batch between rows and panels.
 
 use crate::PANEL;
 use crate::isa::{Isa, kernel};
 
-/// `[rows][cols]` → `[rows/PANEL][cols][PANEL]`; the last panel's missing rows are 0.
+/// Converts `[rows][cols]` to `[rows/PANEL][cols][PANEL]`. The last panel's missing rows are 0.
 pub fn rows_to_panels(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     let (x, y) = (&x[..rows * cols], &mut y[..crate::panels_len(rows, cols)]);
     if !rows.is_multiple_of(PANEL) {
@@ -13,7 +13,7 @@ pub fn rows_to_panels(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f3
     move_numbers(isa, rows, cols, x.as_ptr(), y.as_mut_ptr(), false);
 }
 
-/// `[rows/PANEL][cols][PANEL]` → `[rows][cols]`.
+/// Converts `[rows/PANEL][cols][PANEL]` to `[rows][cols]`.
 pub fn panels_to_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     let (x, y) = (&x[..crate::panels_len(rows, cols)], &mut y[..rows * cols]);
     move_numbers(isa, rows, cols, x.as_ptr(), y.as_mut_ptr(), true);

@@ -3,7 +3,7 @@
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par::{self, CHUNK};
 
-/// Σ_i f(`inputs[..][i]`) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
+/// Σ_i f(`inputs[..][i]`). The sum has two sets of 16 virtual lanes: one for even and one for odd blocks of 16 numbers.
 ///
 /// # Safety
 /// Every input must be valid for n floats.
@@ -52,7 +52,7 @@ pub(super) unsafe fn reduce<S: Simd, const N: usize>(s: S, n: usize, inputs: [*c
     s.sum_lanes(even)
 }
 
-/// [`reduce`] of an expression over named inputs.
+/// Calls [`reduce`] with an expression over named inputs.
 macro_rules! total {
     ($s:expr, $n:expr, [$($x:ident),+], $f:expr) => {
         $crate::ops::reduce::total!($s, $n, [$($x = $x),+], $f)
@@ -69,7 +69,7 @@ pub fn sum(isa: Isa, x: &[f32]) -> f32 {
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], x) } })
 }
 
-/// Σ x². More than a million numbers are summed in equal blocks, so that threads can share them.
+/// Σ x². More than about a million numbers are summed in equal blocks, which threads can share.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
     const BLOCKS: usize = 256;
     if x.len() <= 1 << 20 {
@@ -88,7 +88,7 @@ pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
 }
 
 fn squares(isa: Isa, x: &[f32]) -> f32 {
-    // SAFETY: as above.
+    // SAFETY: the pointer is valid for x.len() floats.
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], s.mul(x, x)) } })
 }
 
@@ -127,9 +127,9 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
 pub(super) const STRIP: usize = 64;
 
 struct SumCols<'a> {
-    /// Index in x of y's first column.
+    /// Column of x that belongs to the first number of `y`.
     first: usize,
-    /// Length of the rows of x.
+    /// Number of columns of x.
     stride: usize,
     x: &'a [f32],
     y: &'a mut [f32],
@@ -160,7 +160,7 @@ impl SumCols<'_> {
         }
     }
 
-    /// Sums N vectors from column c of y on.
+    /// Sums N vectors of columns, from column c of y on.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
         let mut sums = [s.splat(0.0); N];

@@ -1,15 +1,14 @@
-//! Softmax and its logarithm of each row, and their slopes.
+//! Softmax of each row, or the logarithm of the softmax, and their slopes.
 
 use super::elementwise::{each, hot};
 use super::reduce::total;
 use crate::isa::{Isa, Simd, kernel};
 use crate::{PANEL, poly};
 
-/// Maximum length of rows that are processed side by side, one row per lane. Longer rows are processed one by one, with their columns along
-/// the lanes.
+/// Maximum length of rows that are processed one row per lane. A longer row is processed alone, with its columns along the lanes.
 const NARROW: usize = 32;
 
-/// y = softmax of each row; with `log`, its logarithm.
+/// y = softmax of each row, or the logarithm of the softmax if `log`.
 pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
     let (x, y) = (&x[..rows * cols], &mut y[..rows * cols]);
     kernel!(isa, |s: S, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool| {
@@ -51,7 +50,7 @@ pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log
     });
 }
 
-/// Softmax down `cols` vectors that are `stride` floats apart; y may be x.
+/// Softmax of each lane over `cols` vectors that are `stride` floats apart. y may be x.
 ///
 /// # Safety
 /// x and y must be valid for `cols` vectors at that stride.
@@ -79,7 +78,7 @@ unsafe fn softmax_down<S: Simd>(s: S, cols: usize, x: *const f32, y: *mut f32, s
     }
 }
 
-/// Copies up to LANES rows of `cols` to `[cols][16]`, one lane per row.
+/// Copies at most LANES rows of `cols` numbers to `[cols][16]`, one row per lane.
 #[inline(always)]
 fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
     for r in 0..rows {
@@ -94,7 +93,7 @@ fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
 fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     let mut top = s.load(x);
     for c in (0..x.len()).step_by(S::LANES) {
-        // The last vector overlaps the previous one, which does not change a maximum.
+        // The last vector may overlap the previous one, which does not change a maximum.
         top = s.max(s.load(&x[c.min(x.len() - S::LANES)..]), top);
     }
     let mut lanes = [f32::NEG_INFINITY; 16];
@@ -102,7 +101,7 @@ fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// dx of [`softmax`] from its output y: y·(dy - Σ dy·y), or dy - eʸ·Σ dy with `log`.
+/// Computes dx of [`softmax`] from its output y: dx = y·(dy - Σ dy·y), or dx = dy - eʸ·Σ dy if `log`.
 pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool) {
     let n = rows * cols;
     let (y, dy, dx) = (&y[..n], &dy[..n], &mut dx[..n]);

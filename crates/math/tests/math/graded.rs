@@ -7,7 +7,7 @@ use testkit::test;
 
 const WIDTH: usize = 144;
 
-/// A row of its own, a graded input of five values with three steps, and two rows of their own.
+/// Rules of a table: one row, then five rows of a graded input with three steps, then two rows. The single rows depend on no other row.
 fn grades() -> Vec<Grade> {
     let grade = |step, scale, onward| Grade { step, scale, onward };
     vec![
@@ -28,7 +28,7 @@ fn steps() -> Vec<f32> {
     steps
 }
 
-/// Rows of the table in f64.
+/// Rows of the table, computed in f64.
 fn rows(steps: &[f32]) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for grade in grades() {
@@ -75,7 +75,7 @@ fn slopes_of_steps_sum_the_slopes_of_continuing_rows() {
         graded::gather_slopes(isa, WIDTH, &grades, &d_rows, &mut slopes);
         for c in 0..WIDTH {
             let (one, other) = (f64::from(d[c]), f64::from(d[WIDTH + c]));
-            // Row 4 is step 1, step 2 and twice step 3; row 2 is steps 1 and 2.
+            // Row 4 contains step 1, step 2 and twice step 3; row 2 contains steps 1 and 2.
             let exact = [one + other, 0.5 * (one + other), 0.5 * (one + other), one, one, 0.0];
             for (step, exact) in exact.into_iter().enumerate() {
                 let slope = f64::from(slopes[step * WIDTH + c]);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use testkit::test;
 
-/// Runs `check` on drawn cases; reports the smallest failing case.
+/// Runs `check` on random cases; reports the smallest failing case.
 fn property<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
     let cases = if cfg!(miri) { 2 } else { cases };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -22,7 +22,7 @@ fn property<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
     }
 }
 
-/// n numbers in [-1, 1), different for each seed.
+/// Returns n numbers in [-1, 1), which depend on the seed.
 pub fn numbers(seed: u32, n: usize) -> Vec<f32> {
     let mut x = vec![0.0; n];
     Rng::new(seed, 7).fill_uniform(Isa::Portable, 0, &mut x);
@@ -57,12 +57,12 @@ fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     }
 }
 
-/// A new slice of `n` numbers after `write`, which must overwrite all of its numbers.
+/// Returns a new slice of `n` numbers after `write`. Its initial numbers are wrong, so `write` must overwrite all of them.
 fn written(n: usize, write: impl FnOnce(&mut [f32])) -> Vec<f32> {
     changed(&vec![9.0; n], write)
 }
 
-/// A copy of `old` after `change`.
+/// Returns a copy of `old` after `change`.
 fn changed(old: &[f32], change: impl FnOnce(&mut [f32])) -> Vec<f32> {
     let mut new = old.to_vec();
     change(&mut new);
@@ -92,7 +92,7 @@ fn depth() -> impl Strategy<Value = usize> {
     prop_oneof![1usize..20, 60usize..140, 380usize..400].prop_map(small_under_miri)
 }
 
-/// Shortens a side of a matrix under Miri, which is about a thousand times slower.
+/// Shortens a side of a matrix under Miri, which is about a thousand times slower than native code.
 fn small_under_miri(side: usize) -> usize {
     if cfg!(miri) { side % 19 + 1 } else { side }
 }
@@ -131,7 +131,7 @@ fn layers_in_both_layouts() {
         let (wide_gamma, wide_beta, wide_residual) = (wide(&gamma), wide(&beta), wide(&residual));
         let norm = has_norm.then_some((&wide_gamma[..], &wide_beta[..], f64::from(EPS)));
         let mut want = plain(norm, has_residual.then_some(&wide_residual[..]), act);
-        // The outputs, then the saved values of the norm: its input and each row's statistics.
+        // The expected values are the outputs, then the values that the norm saves: its input, and the statistics of each row.
         if has_norm {
             want.extend(&pre);
             for r in 0..rows {
@@ -308,7 +308,8 @@ fn softmax_and_its_slope() {
 #[test]
 fn norms_and_their_slopes() {
     property(120, (1usize..50, 1usize..140, any::<bool>(), any::<u32>()), |(rows, cols, centred, seed)| {
-        // The layer norm of two numbers is ±1, and the rounding error of its slope is divided by √eps.
+        // The layer norm of two numbers is ±1, and the rounding error of its slope is divided by √eps. So a centred row has at least three
+        // numbers.
         let cols = if centred { cols + 2 } else { cols };
         let n = rows * cols;
         let (x, dy) = (numbers(seed, n), numbers(!seed, n));
@@ -347,7 +348,7 @@ fn norms_and_their_slopes() {
     });
 }
 
-/// The bits are equal for any number of vectors side by side.
+/// Each sum is one chain in the order of the rows, so the bits do not depend on the number of vectors that are summed side by side.
 #[test]
 fn norm_parameter_slopes_are_chains_down_the_rows() {
     let check = |rows: usize, cols: usize, seed: u32| {
@@ -375,7 +376,7 @@ fn norm_parameter_slopes_are_chains_down_the_rows() {
     if cfg!(miri) {
         return;
     }
-    // Large enough to be divided by columns.
+    // This size is divided among threads by columns.
     check(2048, 200, 1);
 }
 
@@ -388,12 +389,12 @@ fn attention_and_its_slopes() {
     if cfg!(miri) {
         return;
     }
-    // Longer than a block of keys, and a softmax in which one key has almost all weight.
+    // The sequence is longer than a block of keys, and one key has almost all weight in the softmax.
     attention(1, 1, 5, 300, 1, 1.0);
     attention(1, 1, 40, 530, 2, 30.0);
 }
 
-/// Compares attention and its gradient with the reference. Queries are `loud` times as large as the keys.
+/// Compares attention and its gradient with the reference. Queries are in [-loud, loud), keys and values in [-1, 1).
 fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32, loud: f32) {
     let (cols, rows) = (heads * size, sequences * len);
     let mut qkv = numbers(seed, rows * 3 * cols);
@@ -414,7 +415,7 @@ fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32,
         ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
         dqkv
     });
-    // One query at a time with stored keys and values has the same bits as all queries at once.
+    // If queries are processed one at a time, with stored keys and values, the bits are the same as for all queries at once.
     for isa in Isa::available() {
         let part = |i: usize| -> Vec<f32> {
             qkv[..len * 3 * cols].chunks(3 * cols).flat_map(|row| &row[i * cols..(i + 1) * cols]).copied().collect()
@@ -468,7 +469,7 @@ fn dropout_mask_follows_the_generator() {
         let want: Vec<f64> = (0..n).map(|i| f64::from(x[i]) * kept(i)).collect();
         check(&want, 1e-6, |isa| written(n, |y| ops::dropout(isa, p, rng, step, &x, y)));
     });
-    // For many numbers, the share of zeros is close to p, and the next step has other zeros.
+    // The share of zeros among many numbers is close to p, and other numbers are zero in the next step.
     let x = vec![1.0; 3 * math::par::CHUNK + 7];
     let run = |step| written(x.len(), |y| ops::dropout(Isa::best(), 0.25, Rng::new(1, 1), step, &x, y));
     let (first, next) = (run(1), run(2));
@@ -478,7 +479,7 @@ fn dropout_mask_follows_the_generator() {
     assert!((left(&both) - 0.0625).abs() < 0.005);
 }
 
-/// Everything that [`ops::head_loss`] computes: losses, dx, dw.
+/// All results of [`ops::head_loss`]: losses, dx and dw.
 fn head(
     isa: Isa,
     [rows, vocab, inp]: [usize; 3],
@@ -528,7 +529,7 @@ fn head_loss_and_gradients() {
     });
 }
 
-/// Covers several tiles, divided among threads.
+/// The rows fill several tiles, which threads share.
 #[test]
 fn large_head_has_the_same_bits_on_any_threads() {
     let shape @ [rows, vocab, inp] = [301, 36_001, 12];
@@ -598,7 +599,7 @@ fn bags_of_rows() {
     property(60, case, |(entries, cols, rows, k, (short, bias, seed))| {
         let (table, bias) = (numbers(seed, entries * cols), bias.then(|| numbers(seed ^ 1, cols)));
         let index = lists(!seed, entries, rows, k, short);
-        // Sums in a fixed order, so the reference has the same bits.
+        // The sums have the kernels' order, so the reference has the same bits.
         let mut want = vec![0.0; rows * cols];
         reference::embedding_bag(cols, &table, k, &index, bias.as_deref(), &mut want);
         for relu in [false, true] {
@@ -615,7 +616,7 @@ fn bags_of_rows() {
     });
 }
 
-/// Large bags are divided among threads, with and without copies of the table.
+/// Large bags are divided among threads; the table is copied in some cases.
 #[test]
 fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
     for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
@@ -676,7 +677,7 @@ fn arithmetic_classes_match_their_rounding() {
     assert_eq!(PANEL, 32);
 }
 
-/// Reports the sets that this machine lacks, once for all tests.
+/// Reports the instruction sets that this machine lacks, once for all tests.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn every_test_runs_on_all_sets() {
@@ -696,7 +697,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
         for (a_strides, b_strides, accumulate) in
             [((k, 1), (n, 1), false), ((1, m), (n, 1), true), ((k, 1), (1, k), true), ((1, m), (1, k), false)]
         {
-            // A product of one row has one block and one piece.
+            // The expected rows are products of one row, which have one block and one piece.
             let mut want = old.clone();
             for (row, want) in want.chunks_exact_mut(n).enumerate() {
                 let a = &a[row * a_strides.0..];
@@ -740,7 +741,7 @@ fn pieces_are_divided_evenly_among_threads() {
                 let each = share(items, size);
                 let pieces = items.div_ceil(each);
                 assert!(each > 0 && (pieces <= 1 || each * size >= CHUNK), "{items} of {size}");
-                // If there are few items, pieces are only as even as the items allow.
+                // If there are few items, the number of pieces need not be a multiple of the number of threads.
                 assert!(pieces <= count || pieces.is_multiple_of(count) || items < 8, "{items} of {size}");
             }
         });

@@ -24,8 +24,8 @@ fn same_bits<T: PartialEq + Clone>(f: impl Fn(Isa) -> T) {
 
 #[test]
 fn layers_evaluate_their_polynomials() {
-    // Pairs that share inputs, an input used twice by one gate, equal pairs, an input that no gate reads, and paths and fans longer than a
-    // walk.
+    // The gates cover pairs that share inputs, an input used twice by one gate, equal pairs, an input that no gate reads, and paths and
+    // fans longer than a walk.
     let long = 40;
     let mut pairs = vec![(0, 1), (2, 3), (1, 2), (4, 4), (4, 0), (3, 1), (0, 5), (3, 1), (4, 4), (1, 0), (3, 5)];
     pairs.extend((7..long - 1).map(|i| (i, i + 1)));
@@ -56,7 +56,7 @@ fn layers_evaluate_their_polynomials() {
             for (twice, once) in twice.iter().zip(&dx) {
                 assert!((twice - 2.0 * once).abs() <= 1e-5 * once.abs());
             }
-            // In shared memory, results are the same and the first input is kept.
+            // With outputs in the shared memory, the results are the same, and the first input is not overwritten.
             let mut memory = vec![f32::NAN; rows.count() * width];
             for (x, &row) in x.chunks(width).zip(&inputs_at) {
                 memory[row as usize * width..][..width].copy_from_slice(x);
@@ -126,13 +126,13 @@ fn scatter_inverts_gather() {
     }
     assert!(dx.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-5));
     for isa in Isa::available() {
-        assert!(of(isa).1 == dx, "{isa:?}"); // sums only, so both classes agree
+        assert!(of(isa).1 == dx, "{isa:?}"); // sums only, so both classes have the same bits
     }
 }
 
 #[test]
 fn forms_agree_on_all_instruction_sets() {
-    let gates = 37; // not a multiple of a tile
+    let gates = 37; // not a multiple of the number of gates per tile
     let places: Vec<u32> = (0..gates as u32).map(|g| (g * 5) % gates as u32).collect();
     let sums = uniform(2, SUMS * gates);
     let noise = uniform(3, 16 * gates);
@@ -147,8 +147,8 @@ fn forms_agree_on_all_instruction_sets() {
             (c, grads)
         };
         same_bits(of);
-        // In every form, a gate's values at the corners are probabilities. A constant added to all logits has no effect, so their slopes
-        // sum to 0.
+        // In every form, the value of a gate for each pair of bits is a probability. A constant added to all logits has no effect, so the
+        // slopes of the logits sum to 0.
         let (c, grads) = of(Isa::best());
         for [c0, c1, c2, c3] in c {
             for corner in [c0, c0 + c1, c0 + c2, c0 + c1 + c2 + c3] {

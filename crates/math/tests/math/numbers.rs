@@ -4,7 +4,7 @@
 use math::{Isa, Rng, kernel, poly, rng};
 use testkit::test;
 
-/// Largest error of `f` on [from, to] on every set, relative to the expected value or to `absolute`, whichever is larger.
+/// Largest error of `f` for x in [from, to] on every set, relative to the expected value or to `absolute`, whichever is larger.
 fn worst(from: f32, to: f32, absolute: f64, f: impl Fn(Isa, f32) -> f32, want: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 40_000;
     let error = |isa, i| {
@@ -122,7 +122,7 @@ fn every_vector_operation() {
             for u in [0, 1, 0x8000_0001, 0xDEAD_BEEF] {
                 let isas = Isa::available();
                 let first = all(isas[0], a, b, u);
-                // f32_from_i32 and i32_from_f32 of NaN depend on the machine.
+                // The results of f32_from_i32 and i32_from_f32 for NaN depend on the machine.
                 let whole = if a.is_finite() { a as i32 as u32 } else { first[29] };
                 let sum = if (a + b).is_nan() { first[0] } else { (a + b).to_bits() };
                 assert_eq!((first[0], first[29]), (sum, whole), "{a} {b}");
@@ -186,7 +186,7 @@ fn streams_do_not_depend_on_the_order_of_calls() {
         Rng::new(3, 6).fill_uniform(isa, 9, &mut other);
         assert_ne!(other, want);
     }
-    // A sequence that is resumed in the middle continues unchanged.
+    // A sequence that is resumed at its position continues unchanged.
     let mut sequence = rng.sequence(0);
     let words: Vec<u32> = (0..50).map(|_| sequence.word()).collect();
     for from in 0..50 {
@@ -227,7 +227,7 @@ fn numbers_have_their_moments() {
 
 #[test]
 fn pcg_matches_its_definition() {
-    // Words and answer, computed from the paper's listing with Python integers.
+    // Input words and expected output, computed from the paper's listing with Python integers.
     let cases: [([u32; 4], [u32; 4]); 4] = [
         ([0x0000_0000, 0x0000_0000, 0x0000_0000, 0x0000_0000], [0x0F02_F829, 0x2D56_8769, 0x32B0_C43B, 0xD325_48EA]),
         ([0x0000_0001, 0x0000_0002, 0x0000_0003, 0x0000_0004], [0x3622_CD16, 0xF114_71D8, 0xE110_9B3F, 0x02B9_4C2F]),
@@ -248,8 +248,8 @@ fn pcg_matches_its_definition() {
     }
 }
 
-/// Hashes of small first and second words under a key, as in an inner loop. Pairs of adjacent inputs are uniform on a board of 32 by 32. If
-/// an input bit is flipped, each of the upper 24 output bits flips half of the time.
+/// Hashes small first and second words under a key, as in an inner loop. Outputs of adjacent inputs, as pairs, are uniform on a board of 32
+/// by 32. If an input bit is flipped, each of the upper 24 output bits flips half of the time.
 #[test]
 fn hash_is_uniform_and_flips_half_of_the_bits() {
     const SIDE: u32 = 256;
@@ -264,7 +264,7 @@ fn hash_is_uniform_and_flips_half_of_the_bits() {
             }
             let want = f64::from(SIDE * SIDE) / 1024.0;
             let chi: f64 = counts.iter().map(|n| (n - want) * (n - want) / want).sum();
-            // With 1023 degrees of freedom the standard deviation is 45, so the limit is five of them.
+            // With 1023 degrees of freedom, chi-squared has standard deviation 45. The limit is five standard deviations.
             assert!((chi - 1023.0).abs() < 226.0, "seed {seed}, {name}: {chi}");
         };
         for i in 0..4 {
@@ -287,7 +287,7 @@ fn hash_is_uniform_and_flips_half_of_the_bits() {
             }
             for (word, flips) in flips.iter().enumerate() {
                 for (i, &n) in flips.iter().enumerate() {
-                    // Standard deviation 32 around 2048.
+                    // The expected number is 2048, with standard deviation 32.
                     assert!(n.abs_diff(2048) < 200, "seed {seed}, bit {bit}: {n} of 4096 at {word}.{i}");
                 }
             }

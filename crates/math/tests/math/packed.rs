@@ -1,4 +1,4 @@
-//! Gates over a grid of packed bits, compared with the same gates cell by cell.
+//! Gates over a grid of packed bits, compared with the same gates on one cell at a time.
 
 use math::packed::{Packed, Program};
 use math::rng::Sequence;
@@ -22,7 +22,7 @@ impl Gates {
             (random.below(16) as u8, a, b)
         });
         let gates: Vec<_> = gates.collect();
-        // Outputs may be inputs or gates, some of them used twice.
+        // An output may be an input or a gate, and several outputs may be the same.
         let outputs = (0..channels as u32)
             .map(|channel| if channel % 3 == 2 { random.below(9) } else { (first + gates.len()) as u32 - 1 - channel / 2 })
             .collect();
@@ -137,7 +137,7 @@ fn packed_grids_do_not_depend_on_threads() {
 
 #[test]
 fn programs_reuse_slots_and_omit_unused_gates() {
-    // A chain: each gate reads the one before it and a cell.
+    // The gates form a chain: each gate reads the previous gate and a cell.
     let inputs: Vec<(u8, u32)> = (0..9).map(|neighbour| (neighbour, 0)).collect();
     let mut gates: Vec<(u8, u32, u32)> = (0..1000).map(|i| (6, if i == 0 { 0 } else { 8 + i }, 1)).collect();
     gates.push((1, 2, 3));
