@@ -1,7 +1,7 @@
-//! Backgammon: learners, searches and baseline players, each in its own module, and functions with which workers play a learner's games.
+//! Backgammon: learners, searches and baseline players. Remote workers play a learner's games with [`play`].
 //!
-//! A board to be evaluated is seen by the player who has just moved; a board before a move is seen by the player on roll. `Chances` are
-//! outcome probabilities of money play without a doubling cube.
+//! A board to be evaluated is from the point of view of the player who has just moved. A board before a move is from the point of view of
+//! the player on roll. `Chances` are outcome probabilities of money play without a doubling cube.
 
 pub mod arena;
 pub mod baselines;
@@ -27,8 +27,8 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays the pieces of a round with the numbers `pieces`, on any machine. `due` finds the parts that [`crate::Sharing::due`] returned. The
-/// result is the input of [`crate::Sharing::take`].
+/// Plays a round's pieces with the numbers `pieces`. A piece is a game of the strong learner or an actor of the published learner. `due`
+/// finds the parts that [`crate::Sharing::due`] returned. The returned parts are the input of [`crate::Sharing::take`].
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());
@@ -36,7 +36,8 @@ pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn E
     Ok(td::shared::Round::from_parts(due)?.play(isa, pieces).parts())
 }
 
-/// Hash of sample games of both learners. Builds with equal hashes play identical games; a worker's hash must equal the learner's.
+/// Hash of sample games of both learners. Two builds with equal hashes play identical games, so a worker's hash must equal the learner's
+/// hash.
 pub fn fingerprint(isa: Isa) -> u64 {
     let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");
     let hash = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);

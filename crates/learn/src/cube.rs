@@ -1,4 +1,5 @@
-//! Common parts of the cube learners. The network, the learners, the searches and the evaluation over all states are in the modules below.
+//! Learners of the cubes. This file contains their common parts. The modules contain the network, the learners, the searches, and the
+//! evaluation over all states.
 
 pub mod dqn;
 pub mod evaluate;
@@ -23,9 +24,9 @@ use crate::{Iteration, Learner};
 use graph::PlanError;
 use worlds::cube::{Actions, Distances, Puzzle, Three, Two};
 
-/// Cube that the learners support.
+/// A cube that the learners support.
 pub trait Cube: Puzzle {
-    /// True if the distance of every state to the solved state is available.
+    /// True if a table contains the distance of every state to the solved state.
     const EXACT: bool;
 
     fn distance(self, _exact: &Distances) -> Option<u8> {
@@ -79,26 +80,26 @@ impl Cube for Three {
     }
 }
 
-/// Learner of a cube. [`Evaluator::set`] accepts its weights.
+/// Learner of a cube. [`Evaluator::set`] accepts the learner's weights.
 pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     type Cube: Cube;
     fn actions(&self) -> Actions;
-    /// Judge of states with the current weights.
+    /// Creates a judge of states with the current weights.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
-    /// Curriculum and replay, with the `top` transitions of highest priority; `None` for a learner that does not play.
+    /// Internal state of the learner, with the `top` transitions of highest priority. `None` for a learner that does not play.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
     }
 }
 
 progress! {
-    /// States used for learning: rows of all minibatches.
+    /// Number of states used for learning: rows of all minibatches.
     states,
-    /// Optimiser steps.
+    /// Number of optimizer steps.
     updates,
-    /// Moves made by learners that play.
+    /// Number of moves made in episodes; 0 for a learner that does not play.
     moves,
-    /// Episodes ended by learners that play.
+    /// Number of episodes that ended; 0 for a learner that does not play.
     episodes,
 }
 
@@ -110,16 +111,16 @@ pub struct Stats {
     pub lr: f32,
     /// Statistics of play; `None` for a learner that does not play.
     pub play: Option<PlayStats>,
-    /// Seconds spent in each part of [`PARTS`], by the profiling clock.
+    /// Seconds spent in each part of [`PARTS`]; all 0 without a clock.
     pub parts_s: [f64; PARTS.len()],
     /// Number of states used for learning.
     pub states: u64,
-    /// True if losses, gradients and weights are finite.
+    /// True if the losses, the gradients and the weights are finite.
     pub finite: bool,
 }
 
 impl Stats {
-    /// Converts sums over `steps` steps of `batch` states to means.
+    /// Converts sums over `steps` steps to means. `batch` is the number of states of a step.
     fn over(self, steps: usize, batch: usize) -> Stats {
         let each = steps as f32;
         let Stats { loss, grad_norm, lr, .. } = self;
@@ -131,7 +132,7 @@ impl Stats {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Sums to save within an iteration: loss, gradient norm, learning rate.
+    /// Sums that are saved within an iteration: loss, gradient norm, learning rate.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }
@@ -161,20 +162,20 @@ impl From<Stats> for Iteration {
 /// Statistics of play in one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayStats {
-    /// Share of actions that are drawn at random.
+    /// Probability that a move is drawn at random.
     pub epsilon: f32,
-    /// Mean Q-value of the actions used for learning.
+    /// Mean Q-value of the actions in the minibatches.
     pub mean_q: f32,
-    /// Scramble length that the curriculum has reached.
+    /// Depth that the curriculum has reached, as a number of scrambling moves.
     pub depth: f32,
     /// Share of the iteration's episodes that solved the cube; `None` if no episode ended.
     pub solved: Option<f32>,
 }
 
-/// Parts of an iteration's time: drawing labelled states, playing, sampling from the replay, learning.
+/// Parts into which the time of an iteration is divided: drawing labelled states, playing, sampling from the replay, and learning.
 pub const PARTS: [&str; 4] = ["samples", "playing", "replay", "learning"];
 
-/// Action rule of a player that looks one move ahead.
+/// Rule by which a player that looks one move ahead selects an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greedy {
     /// Always takes the best action. If two states prefer each other, the player alternates between them.
@@ -187,8 +188,8 @@ impl Greedy {
     pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
 }
 
-/// Selects an action from the states that the actions lead to: the solved state if present, otherwise the state of least value. Ties go to
-/// the first action. The action `without` is excluded.
+/// Selects an action. `children` are the states to which the actions lead. The action that leads to the solved state is preferred,
+/// otherwise the action whose state has the least value. Ties select the first action. The action `without` is excluded.
 pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {

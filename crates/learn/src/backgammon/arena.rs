@@ -1,7 +1,7 @@
 //! Duels of two players with duplicate dice. Every sequence of rolls is played twice, with the sides exchanged, so that luck mostly
-//! cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3.
+//! cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3 points.
 //!
-//! A choice that the roll does not allow ends the duel with an error. Games are not recorded.
+//! A choice that the roll does not allow ends the duel with an error.
 //!
 //! The dice are a function of the seed, the pair and the turn. A player's choice does not depend on the other decisions of a batch. A tally
 //! therefore does not depend on the number of concurrent games or on the size of the slices.
@@ -11,24 +11,24 @@ use math::Rng;
 use math::rng::Sequence;
 use worlds::backgammon::{Board, Id, Results, Roll};
 
-/// Stream of the dice, distinct from the learners' streams.
+/// Random stream of the dice.
 const DICE: u32 = 0x4455_454C;
-/// Maximum number of turns of a game; longer games count 0 points. Only untrained players play such games.
+/// Maximum number of turns of a game. A game that reaches this number counts 0 points; only untrained players play so long.
 const LONGEST: u32 = 10_000;
 
-/// Results of completed pairs of games, counted for the first player.
+/// Results of completed pairs of games, from the first player's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub pairs: u64,
     /// Points won minus points lost.
     pub points: i64,
-    /// Sum over the pairs of the squared points of both games together.
+    /// Sum over all pairs of the square of a pair's points. A pair's points are those of its two games together.
     pub squares: u64,
-    /// Single games, gammons and backgammons won.
-    /// Single games, gammons and backgammons lost.
+    /// Numbers of single games, gammons and backgammons that the first player won.
     pub won: [u64; 3],
+    /// Numbers of single games, gammons and backgammons that the first player lost.
     pub lost: [u64; 3],
-    /// Games stopped at the maximum number of turns.
+    /// Number of games stopped at the maximum number of turns.
     pub endless: u64,
 }
 
@@ -37,7 +37,7 @@ impl Tally {
         2 * self.pairs
     }
 
-    /// Points per game; 0 before any game.
+    /// Mean points per game; 0 without games.
     pub fn mean(&self) -> f64 {
         self.points as f64 / self.games().max(1) as f64
     }
@@ -53,7 +53,7 @@ impl Tally {
         Some((variance / n).sqrt() / 2.0)
     }
 
-    /// Share of games won; single games, gammons and backgammons count alike.
+    /// Share of games that the first player won, regardless of the points.
     pub fn win_share(&self) -> f64 {
         self.won.iter().sum::<u64>() as f64 / self.games().max(1) as f64
     }
@@ -73,7 +73,7 @@ impl Tally {
     }
 }
 
-/// A player returned an invalid answer.
+/// Error of a duel: a player returned invalid choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DuelError {
     #[error("expected {asked} boards from {name}, got {answered}; use another player")]
@@ -85,11 +85,11 @@ pub enum DuelError {
     Illegal { name: String, from: Id, high: u8, low: u8, to: Id },
 }
 
-/// A game in progress. `turn` is the index of the player to move, `turns` the number of turns played, and `board` the position before the
-/// roll.
+/// A game in progress. `board` is the position before the roll, and `turn` is the index of the player to move. `turns` is the number of
+/// turns played.
 struct Running {
     pair: u64,
-    /// True for the second game of the pair, which the second player begins.
+    /// True for the second game of the pair, in which the second player moves first.
     second: bool,
     turn: usize,
     turns: u32,
@@ -104,15 +104,15 @@ pub struct Duel {
     /// Number of pairs whose games have both begun.
     begun: u64,
     running: Vec<Running>,
-    /// Points of both games of each pair that is not in the tally yet, oldest pair first; `None` for an unfinished game.
+    /// For each pair that is not in the tally yet, oldest pair first: the points of its two games; `None` for an unfinished game.
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
     scratch: Results,
-    /// By player: indices in `running` of the games that need a decision of the player.
+    /// For each player, the indices in `running` of the games in which the player must choose a move.
     waiting: [Vec<usize>; 2],
-    /// By player: board and roll of each game in `waiting`.
+    /// For each player, the board and the roll of each game in `waiting`.
     decisions: [Vec<(Board, Roll)>; 2],
-    /// By player: board chosen for each entry of `decisions`.
+    /// For each player, the board chosen for each entry of `decisions`.
     chosen: [Vec<Board>; 2],
     moves: u64,
 }
@@ -139,7 +139,7 @@ impl Duel {
         duel
     }
 
-    /// Results of the pairs before the first unfinished one. Counting pairs in order avoids a bias towards short games.
+    /// Results of all pairs before the first unfinished pair. The fixed order of the pairs avoids a bias towards short games.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -148,12 +148,12 @@ impl Duel {
         self.running.is_empty()
     }
 
-    /// Turns played so far by both players.
+    /// Number of turns played so far by both players together.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// Plays one turn of each running game. Both players compute concurrently.
+    /// Plays one turn of each running game. The two players choose their moves in parallel.
     pub fn advance(&mut self, one: &mut dyn Player, other: &mut dyn Player) -> Result<(), DuelError> {
         for player in 0..2 {
             self.waiting[player].clear();
@@ -176,7 +176,7 @@ impl Duel {
         self.chosen = [ours, others];
         self.apply_choices(0, one)?;
         self.apply_choices(1, other)?;
-        // In reverse order, so that `swap_remove` moves only games already checked.
+        // In reverse order, so that `swap_remove` moves only games that were already checked.
         for i in (0..self.running.len()).rev() {
             if let Some(points) = self.ending(i) {
                 let game = self.running.swap_remove(i);
@@ -187,7 +187,7 @@ impl Duel {
         Ok(())
     }
 
-    /// Checks and applies a player's choices.
+    /// Checks the choices of a player and plays them.
     fn apply_choices(&mut self, player: usize, answering: &dyn Player) -> Result<(), DuelError> {
         let (asked, answered) = (self.decisions[player].len(), self.chosen[player].len());
         if asked != answered {
@@ -204,7 +204,7 @@ impl Duel {
         Ok(())
     }
 
-    /// Applies a move of game `i`: the board `after`, seen by the mover, is turned for the other player, who is then to move.
+    /// Plays a move in game `i`. `after` is the board after the move, from the mover's point of view. The turn passes to the other player.
     fn apply_move(&mut self, i: usize, after: Board) {
         let game = &mut self.running[i];
         game.board = after.turned();
@@ -213,7 +213,8 @@ impl Duel {
         self.moves += 1;
     }
 
-    /// Points won by the first player in game `i`; 0 if the game reached the maximum number of turns; `None` while it is running.
+    /// Points won by the first player in game `i`, negative for a loss. 0 if the game reached the maximum number of turns; `None` while the
+    /// game is running.
     fn ending(&self, i: usize) -> Option<i32> {
         let game = &self.running[i];
         let points = game.board.points();
@@ -234,7 +235,7 @@ impl Duel {
 
     /// Begins the next game, unless all games have begun.
     fn begin(&mut self) {
-        // The game begun last is the first of its pair or the second.
+        // True if only the first game of the newest pair has begun.
         let second = self.open.len() as u64 + self.tally.pairs > self.begun;
         if !second && self.begun == self.pairs {
             return;
@@ -245,14 +246,14 @@ impl Duel {
         } else {
             self.open.push_back([None; 2]);
         }
-        // 2^32 words of dice per pair; no game needs that many.
+        // Each pair has 2^32 words of random numbers for its dice, more than any game needs.
         let dice = Rng::new(self.seed, DICE).sequence(pair << 32);
         let turn = usize::from(second);
         self.running.push(Running { pair, second, turn, turns: 0, board: Board::START, dice });
     }
 }
 
-/// Writes a player's choices for all decisions to `chosen`, with one call of the player.
+/// Calls a player once for all decisions and writes the player's choices to `chosen`.
 fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
     chosen.clear();
     if !decisions.is_empty() {
@@ -260,7 +261,7 @@ fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut
     }
 }
 
-/// Plays a complete duel.
+/// Plays all games of a duel.
 pub fn duel(one: &mut dyn Player, other: &mut dyn Player, seed: u32, pairs: u64, abreast: usize) -> Result<Tally, DuelError> {
     let mut duel = Duel::new(seed, pairs, abreast);
     while !duel.is_over() {
@@ -280,8 +281,8 @@ mod tests {
         for pair in [[1, 1], [1, -1], [-2, 1], [3, 0]] {
             tally.add(pair);
         }
-        // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2. The squared deviations sum to 5/2, which is divided by 3
-        // for the variance and by 4 for that of the mean.
+        // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2, and the squared deviations sum to 5/2. Division by 3
+        // yields the variance of a pair; division of that by 4 yields the variance of the mean.
         assert_eq!((tally.mean(), tally.games(), tally.endless), (0.5, 8, 1));
         let error = tally.standard_error().unwrap();
         assert!((error - (2.5f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12, "{error}");

@@ -1,17 +1,17 @@
-//! Fixed players that serve as baselines. [`Random`] plays any legal result; [`Linear`] is Gerald Tesauro's public evaluation of 1993
+//! Fixed players that serve as baselines. [`Random`] plays random legal moves. [`Linear`] is Gerald Tesauro's public evaluation of 1993
 //! ("pubeval"), in the public domain. It is linear in 122 inputs, with one set of weights for races and one for all other positions.
 //!
 //! A baseline must stay the same, so neither player is improved here.
 //!
-//! The weights are those on which OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c agree. They have five
-//! decimals and the inputs are multiples of 1/30. Scores are therefore stored as integers, and ties are the same on every machine.
+//! OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c contain the same weights. The weights have five
+//! decimals, and the inputs are multiples of 1/30. Scores are therefore computed as integers, so that ties are the same on every machine.
 
 use super::Player;
 use math::rng::hash_1;
 use worlds::backgammon::{Board, POINTS, Results, Roll};
 
-/// Plays one of the boards that a roll can lead to, each with equal probability. The choice is a function of the seed, the board and the
-/// roll.
+/// Plays one of the roll's legal results (boards after the move), each with equal probability. The choice is a function of the seed, the
+/// board and the roll.
 pub struct Random {
     key: [u32; 2],
     scratch: Results,
@@ -42,15 +42,15 @@ impl Player for Random {
     }
 }
 
-/// Tesauro's public evaluation. Plays the result with the highest score; of equal scores, the first.
+/// Player that uses Tesauro's public evaluation. It plays the result with the highest score, and the first of equal scores.
 #[derive(Default)]
 pub struct Linear {
     scratch: Results,
 }
 
-/// Integer that represents a score of 1: weights are in units of 10⁻⁵ and inputs in units of 1/30.
+/// Integer score that represents 1: weights are in units of 10⁻⁵ and inputs in units of 1/30.
 const ONE: f64 = 3_000_000.0;
-/// Score of a side that has borne off all checkers.
+/// Score of a board on which the player has borne off all checkers.
 const DONE: i64 = i64::MAX;
 
 impl Linear {
@@ -105,14 +105,15 @@ fn score(after: &Board, race: bool) -> i64 {
     score + 15 * i64::from(theirs.bar()) * weights.their_bar + 2 * i64::from(mine.off()) * weights.off
 }
 
-/// Weights in units of 10⁻⁵.
+/// Weights of the evaluation, in units of 10⁻⁵.
 struct Weights {
-    /// Rows by point, from point 24 down. Columns are the weights of: an opposing blot; exactly one own checker; two or more own checkers;
-    /// exactly three, in addition; half the number of checkers beyond three, in addition.
+    /// One row per point, from point 24 down to point 1. The columns are weights for: an opposing blot; exactly one own checker; two or
+    /// more own checkers; exactly three own checkers; half the number of own checkers beyond three. The last two weights are added to the
+    /// third.
     points: [[i64; 5]; POINTS],
-    /// Weight of half the number of opposing checkers on the bar.
+    /// Weight for half the number of opposing checkers on the bar.
     their_bar: i64,
-    /// Weight of the share of own checkers borne off.
+    /// Weight for the share of own checkers that are borne off.
     off: i64,
 }
 

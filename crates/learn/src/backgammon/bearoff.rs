@@ -1,10 +1,10 @@
-//! Exact bear-off tables for a side whose checkers are all home. For each of the 54,264 positions of up to fifteen checkers on six points
-//! they contain the probability that checkers remain after n rolls. For positions of fifteen checkers they also contain the probability
-//! that all fifteen remain. Each side minimizes its own mean number of rolls, as in one-sided bear-off databases. The probability of
-//! winning follows from the table rows of both sides.
+//! Exact bear-off tables for a side whose checkers are all home. There are 54,264 positions of up to fifteen checkers on six points. For
+//! each of them the tables contain the probability that checkers remain after n rolls. For positions of fifteen checkers they also contain
+//! the probability that all fifteen remain. The probability of winning follows from the rows of both sides.
 //!
-//! Results are exact to rounding under that rule; strategies that react to the other side or aim for a gammon are ignored. The tables are
-//! built at first use, in tens of milliseconds.
+//! The tables assume that each side minimizes its own mean number of rolls, as in one-sided bear-off databases. Under this rule they are
+//! exact to rounding. Strategies that react to the other side or aim for a gammon are ignored. The tables are built at first use, in tens
+//! of milliseconds.
 
 use super::outcomes::{OUTCOMES, OutcomeProbs};
 use std::sync::OnceLock;
@@ -12,16 +12,18 @@ use worlds::backgammon::{Board, CHECKERS, Roll, Side};
 
 const HOME: usize = 6;
 const MOST: usize = CHECKERS as usize;
-/// Number of positions: C(21, 6).
+/// Number of positions with at most fifteen checkers: C(21, 6).
 const POSITIONS: usize = 54_264;
-/// Number of positions with fewer than fifteen checkers, C(20, 6). They come first in the tables.
+/// Number of positions with fewer than fifteen checkers: C(20, 6). These positions come first in the tables.
 const SOME_OFF: usize = 38_760;
-/// Length of a row of [`Tables::left`]. At its end the probability that checkers remain is below 10⁻⁹, even for the slowest position.
+/// Number of entries of a row of [`Tables::left`]. After this number of rolls, the probability that checkers remain is below 10⁻⁹, even for
+/// the slowest position.
 const ROLLS: usize = 26;
-/// Length of a row of [`Tables::whole`]. At its end a checker is always off, even if all fifteen began on the sixth point.
+/// Number of entries of a row of [`Tables::whole`]. After this number of rolls, a checker is always off, even if all fifteen began on the
+/// sixth point.
 const FIRST: usize = 10;
 
-/// `BINOMIAL[i][n]` = C(n, i + 1)
+/// `BINOMIAL[i][n]` is the binomial coefficient C(n, i + 1).
 const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
     let mut table = [[0; MOST + HOME]; HOME];
     let mut n = 0;
@@ -44,8 +46,8 @@ const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
 /// Number of checkers on each of the points 1 to 6.
 type Points = [u8; HOME];
 
-/// Table index of a position. Positions are ordered by the partial sums of their counts, from the sixth point down, so that every move
-/// leads to an earlier position.
+/// Table index of a position. Positions are ordered by the number of checkers on points 1 to 6, then on points 2 to 6, then on points 3 to
+/// 6, and so on. Every move therefore leads to an earlier position.
 fn place(points: &Points) -> usize {
     let mut sum = 0;
     let mut place = 0;
@@ -56,7 +58,7 @@ fn place(points: &Points) -> usize {
     place as usize
 }
 
-/// Every position in index order.
+/// All positions, in the order of their table index.
 fn positions() -> impl Iterator<Item = Points> {
     let mut sums = Some([0u8; HOME]);
     std::iter::from_fn(move || {
@@ -76,9 +78,9 @@ fn positions() -> impl Iterator<Item = Points> {
 }
 
 struct Tables {
-    /// `left[place][n]`: probability that checkers remain after n rolls.
+    /// `left[place][n]` is the probability that checkers remain after n rolls.
     left: Vec<[f32; ROLLS]>,
-    /// `whole[place - SOME_OFF][n]`: probability that all fifteen checkers remain after n rolls.
+    /// `whole[place - SOME_OFF][n]` is the probability that all fifteen checkers remain after n rolls.
     whole: Vec<[f32; FIRST]>,
 }
 
@@ -87,12 +89,12 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
 }
 
-/// For each position and each n below `N`, the probability that none of the first `done` positions is reached after n rolls. Play minimizes
-/// the mean number of rolls until then.
+/// Computes one row for each position. Entry n is the probability that none of the first `done` positions is reached within n rolls. Play
+/// minimizes the mean number of rolls until one of the first `done` positions is reached.
 fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
     let mut left = vec![[0.0; N]; POSITIONS];
     let mut mean = vec![0.0f64; POSITIONS];
-    // best[die][moves][place]: best position after that many moves of a die.
+    // `best[place][die - 1][moves]` is the best position that can be reached with `moves` moves of the die.
     let mut best = vec![[[0u16; 5]; HOME]; POSITIONS];
     for (now, points) in positions().enumerate() {
         if now < done {
@@ -167,7 +169,7 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     let (my_whole, their_whole) = (whole(mine), whole(theirs));
     let mut probs = [0.0; OUTCOMES];
     for n in 1..ROLLS {
-        // The other player rolls first.
+        // The other player rolls first, so each of my rolls comes after their roll of the same number.
         let (i_end, they_end) = (my_left[n - 1] - my_left[n], their_left[n - 1] - their_left[n]);
         probs[0] += i_end * their_left[n];
         probs[1] += i_end * their_whole.get(n).unwrap_or(&0.0);
@@ -179,8 +181,8 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     Some(probs)
 }
 
-/// Bear-off rows of a side, by number of rolls from 0: the probability that checkers remain, and the probability that all fifteen remain
-/// (empty if a checker is off). `None` if a checker is not home.
+/// Two bear-off rows of a side, indexed by the number of rolls from 0. The first is the probability that checkers remain. The second is the
+/// probability that all fifteen remain; it is empty if a checker is off. `None` if a checker is not home.
 pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
     let (place, tables) = (place(&home(side)?), tables());
     let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };

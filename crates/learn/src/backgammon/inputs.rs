@@ -1,80 +1,80 @@
-//! Inputs of the strong learner's networks, computed from the board after a move. For each side they are the number of checkers in every
-//! place and handmade features: shots, primes, anchors, timing. Each input is a small integer, 0 if the feature is absent. Each nonzero
-//! value of an input has its own row of first-layer weights (`math::graded`).
+//! Inputs of the strong learner's networks, computed from the board after a move. For each side they contain the number of checkers in
+//! every place and handmade features, such as shots, primes, anchors and timing. Each input is a small integer; 0 means that the feature is
+//! absent. Each nonzero value of an input has its own row of first-layer weights (`math::graded`).
 //!
 //! The inputs describe a board and do not evaluate it. In a race the only handmade features are pips, checkers not yet home, and the lead.
-//! Without the handmade features only the numbers of checkers remain.
+//! With the handmade features disabled, the inputs are only the numbers of checkers.
 
 use math::graded::Grade;
 use math::{Isa, kernel};
 use std::sync::OnceLock;
 use worlds::backgammon::{BAR, Board, Side};
 
-/// Places of a side: borne off, 24 points, bar.
+/// Number of places of a side: borne off, 24 points, bar.
 const PLACES: usize = BAR + 1;
 /// Number of handmade features of each side.
 const READ: usize = 24;
 /// Number of handmade features of both sides together.
 const BOTH: usize = 2;
 const USED: usize = 2 * (PLACES + READ) + BOTH;
-/// Number of inputs, padded to a multiple of eight so that they are compared eight at a time.
+/// Number of inputs, including padding to a multiple of eight, because inputs are compared eight at a time.
 pub const INPUTS: usize = USED.next_multiple_of(8);
 
 pub type Inputs = [u8; INPUTS];
 
-/// Rule that computes the first-layer rows of an input, one per value, from learned steps.
+/// Rule by which an input's first-layer rows are computed from learned steps. An input has one row for each nonzero value.
 #[derive(Clone, Copy)]
 enum InputKind {
-    /// The row of a value is the previous value's row plus a learned step. The fields are the number of learned steps and their scale;
-    /// higher values repeat the last step.
+    /// The row of a value is the row of the value below it plus a scaled step. The fields are the number of learned steps and their scale.
+    /// Values above the number of steps use the last step again.
     Graded(usize, f32),
     /// Each value has an independent learned row.
     Apart,
 }
 
-/// Greatest value and kind of each handmade feature of a side, in the order of [`read_side`].
+/// Largest value and kind of each handmade feature of a side, in the order of [`read_side`].
 const SIDE: [(usize, InputKind); READ] = [
-    (36, InputKind::Graded(36, 0.2)),  // shots
-    (24, InputKind::Graded(24, 0.25)), // mean pips lost to them
-    (28, InputKind::Apart),            // number of home points and of opposing checkers on the bar
-    (63, InputKind::Apart),            // home points, as bits
-    (7, InputKind::Graded(7, 0.7)),    // prime
-    (6, InputKind::Graded(6, 0.7)),    // most points made of six in a row
-    (36, InputKind::Graded(36, 0.2)),  // rolls with which the opponent's rear checker escapes
-    (36, InputKind::Graded(36, 0.2)),  // rolls that fail to escape from the worst place ahead
-    (25, InputKind::Graded(25, 0.25)), // rearmost place
-    (15, InputKind::Graded(15, 0.4)),  // checkers behind the opponent's rear checker
-    (7, InputKind::Apart),             // foremost anchor
-    (4, InputKind::Graded(4, 0.7)),    // anchors
-    (10, InputKind::Graded(10, 0.5)),  // checkers on point 19 or farther back
-    (40, InputKind::Graded(40, 0.2)),  // pips, in sixes
-    (24, InputKind::Graded(24, 0.25)), // pips to spare, in fours
-    (8, InputKind::Graded(8, 0.5)),    // blots
-    (5, InputKind::Graded(5, 0.7)),    // blots at home
-    (7, InputKind::Graded(7, 0.5)),    // points
-    (10, InputKind::Graded(10, 0.5)),  // checkers above three on a point
-    (24, InputKind::Graded(24, 0.25)), // legal moves of a single die, in twos
-    (18, InputKind::Graded(18, 0.3)),  // outfield points within reach
-    (15, InputKind::Graded(15, 0.4)),  // checkers on the lowest three points
-    (63, InputKind::Graded(63, 0.15)), // in a race: pips, in twos
-    (15, InputKind::Graded(15, 0.4)),  // in a race: checkers not yet home
+    (36, InputKind::Graded(36, 0.2)),  // number of rolls that hit a blot, of 36
+    (24, InputKind::Graded(24, 0.25)), // mean number of pips that the opponent loses by hits, over all rolls
+    (28, InputKind::Apart),            // home points made (0 to 6) and opposing checkers on the bar (0 to 3), combined into one number
+    (63, InputKind::Apart),            // home points made, as bits
+    (7, InputKind::Graded(7, 0.7)),    // length of the longest prime in front of the opponent's rear checker
+    (6, InputKind::Graded(6, 0.7)),    // most points made within six places in front of the opponent's rear checker
+    (36, InputKind::Graded(36, 0.2)),  // number of rolls with which the opponent's rear checker escapes
+    (36, InputKind::Graded(36, 0.2)),  // number of rolls that do not escape from the worst place from the opponent's rear checker on
+    (25, InputKind::Graded(25, 0.25)), // place of the rearmost checker
+    (15, InputKind::Graded(15, 0.4)),  // number of checkers behind the opponent's rear checker
+    (7, InputKind::Apart),             // foremost anchor: 7 for point 18, down to 1 for point 24; 0 for none
+    (4, InputKind::Graded(4, 0.7)),    // number of anchors on points 18 to 24
+    (10, InputKind::Graded(10, 0.5)),  // number of checkers on point 19 or farther back
+    (40, InputKind::Graded(40, 0.2)),  // number of pips, in units of six
+    (24, InputKind::Graded(24, 0.25)), // pips until the checkers on points 7 to 18 are home, in units of four
+    (8, InputKind::Graded(8, 0.5)),    // number of blots
+    (5, InputKind::Graded(5, 0.7)),    // number of blots at home
+    (7, InputKind::Graded(7, 0.5)),    // number of points made
+    (10, InputKind::Graded(10, 0.5)),  // number of checkers beyond three on a point, summed over all points
+    (24, InputKind::Graded(24, 0.25)), // number of legal moves with one die, summed over the dice 1 to 6, in units of two
+    (18, InputKind::Graded(18, 0.3)),  // number of points from 7 to 24 that one die reaches
+    (15, InputKind::Graded(15, 0.4)),  // number of checkers on points 1 to 3
+    (63, InputKind::Graded(63, 0.15)), // in a race: pips, in units of two
+    (15, InputKind::Graded(15, 0.4)),  // in a race: number of checkers not yet home
 ];
 const TOGETHER: [(usize, InputKind); BOTH] = [
-    (48, InputKind::Graded(48, 0.2)), // lead in contact, in fours
-    (80, InputKind::Graded(80, 0.2)), // lead in a race
+    (48, InputKind::Graded(48, 0.2)), // in contact: lead in pips from -96, in units of four
+    (80, InputKind::Graded(80, 0.2)), // in a race: lead in pips from -40
 ];
 
-/// First-layer rows of each input, and their derivation from the learned steps.
+/// First-layer rows of all inputs. `most` is the largest value of each input; `grades` defines each row by its learned steps.
 pub struct Layout {
-    /// Row for the value 1 of each input.
+    /// Index of the row for the value 1 of each input.
     first: [u16; USED],
     most: [u8; USED],
     pub grades: Vec<Grade>,
-    /// Number of learned steps.
+    /// Total number of learned steps.
     pub steps: usize,
 }
 
-/// Row that is active for every board.
+/// Index of the row that is active for every board.
 const ALWAYS: u16 = 0;
 
 pub fn layout() -> &'static Layout {
@@ -107,7 +107,7 @@ impl Layout {
         self.grades.len()
     }
 
-    /// Returns true if every input is within its range and the padding is 0.
+    /// Returns true if no input exceeds its largest value and the padding is 0.
     pub fn is_valid(&self, inputs: &Inputs) -> bool {
         let (used, rest) = inputs.split_at(USED);
         used.iter().zip(&self.most).all(|(value, most)| value <= most) && rest.iter().all(|&value| value == 0)
@@ -117,7 +117,7 @@ impl Layout {
         self.first[input] + u16::from(value) - 1
     }
 
-    /// Collects in `rows` all active rows of a board with these inputs: `ALWAYS` and one row for each nonzero input.
+    /// Writes to `rows` the indices of all active rows: `ALWAYS` and one row for each nonzero input.
     pub fn all(&self, inputs: &Inputs, rows: &mut Vec<u16>) {
         rows.clear();
         rows.push(ALWAYS);
@@ -128,7 +128,7 @@ impl Layout {
         }
     }
 
-    /// Computes the rows that change between the inputs `from` and `to`.
+    /// Computes the rows to add and to remove when the inputs change from `from` to `to`.
     pub fn changes(&self, isa: Isa, from: &Inputs, to: &Inputs, changes: &mut Changes) {
         let first = &self.first;
         kernel!(isa, |_s: S, first: &[u16; USED], from: &Inputs, to: &Inputs, changes: &mut Changes| {
@@ -140,7 +140,7 @@ impl Layout {
                     let byte = differ.trailing_zeros() as usize / 8;
                     differ &= !(255 << (8 * byte));
                     let input = 8 * eight + byte;
-                    // The write is unconditional; an entry that is not counted is overwritten by the next one.
+                    // Both writes are unconditional. If the value is 0, the entry is not counted and the next write replaces it.
                     let before = first[input].wrapping_sub(1);
                     changes.added[added] = before.wrapping_add(u16::from(b[byte]));
                     changes.taken[taken] = before.wrapping_add(u16::from(a[byte]));
@@ -153,7 +153,7 @@ impl Layout {
     }
 }
 
-/// First-layer rows to add and to remove (`taken`) after a change of the inputs.
+/// First-layer rows to add (`added`) and to remove (`taken`) after a change of the inputs. `lens` are the numbers of rows in both arrays.
 pub struct Changes {
     added: [u16; INPUTS],
     taken: [u16; INPUTS],
@@ -176,8 +176,8 @@ impl Changes {
     }
 }
 
-/// Checkers of a side: number in each place, masks of the places with at least one (`some`) and at least two checkers (`many`), and pips.
-/// Bit p of a mask is place p.
+/// Checkers of a side. `counts` is the number in each place. Bit p is set in `some` if place p has at least one checker, and in `many` if
+/// it has at least two.
 struct View {
     counts: [u8; PLACES],
     some: u32,
@@ -199,24 +199,25 @@ impl View {
         self.some & !self.many & POINTS
     }
 
-    /// Place of the rearmost checker.
+    /// Place of the rearmost checker; 0 if all are borne off.
     #[inline(always)]
     fn rear(&self) -> u32 {
         31 - (self.some | 1).leading_zeros()
     }
 }
 
-/// Mask of points 1 to 24.
+/// Mask of the points 1 to 24.
 const POINTS: u32 = (1 << BAR) - 2;
 const HOME: u32 = 0b111_1110;
 
-/// Converts one side's places to the other side's numbering: point p becomes 25 - p, and the bar becomes 0.
+/// Converts a mask of one side's places to the other side's numbering: point p becomes 25 - p, and the bar becomes 0.
 #[inline(always)]
 fn mirrored(mask: u32) -> u32 {
     mask.reverse_bits() >> (31 - BAR)
 }
 
-/// Computes the inputs of each board after a move. Uses integer arithmetic only, so the result is the same on every instruction set.
+/// Computes the inputs of each board. The boards are positions after a move. Integer arithmetic makes the result the same on every
+/// instruction set.
 pub fn read(isa: Isa, handmade: bool, boards: &[Board], inputs: &mut [Inputs]) {
     let (most, ways_past) = (&layout().most, ways_past());
     kernel!(isa, |_s: S, most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, boards: &[Board], inputs: &mut [Inputs]| {
@@ -254,7 +255,7 @@ fn read_one(most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, board: &B
     inputs
 }
 
-/// Handmade features of one side while the sides are in contact.
+/// Computes the handmade features of `side` while the sides are in contact.
 #[inline(always)]
 fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     let (walls, targets) = (mirrored(other.many) & POINTS, mirrored(other.blots()));
@@ -262,7 +263,7 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     let made = side.many & POINTS;
     let home = (made & HOME).count_ones() as usize;
     let waiting = usize::from(other.counts[BAR].min(3));
-    // The opponent's rear checker, and the points made in front of it.
+    // Place of the opponent's rear checker in this side's numbering, and mask of the points made in front of that checker.
     let rear = BAR as u32 - other.rear();
     let ahead = made & (!1 << rear);
     let escapes = |place: u32| ways_past[(made >> (place + 1)) as usize & 4095];
@@ -306,8 +307,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Number of the 36 rolls that hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls. `walls` are the
-/// places held by the opponent.
+/// Returns the number of the 36 rolls that hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls.
+/// `walls` are the points that the opponent holds.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -316,7 +317,8 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     let bar = 1u32 << BAR;
     let waiting = side.counts[BAR];
     let free = side.some & POINTS;
-    // Places after one die: all landings, and those from which another die may continue.
+    // Masks of places that one die reaches. `lands` are the places reached from points. `goes` are those of these places from which another
+    // die may continue. `enters` is the place reached from the bar.
     let (mut lands, mut goes, mut enters) = ([0u32; 7], [0u32; 7], [0u32; 7]);
     for die in 1..=6 {
         lands[die] = free >> die;
@@ -361,7 +363,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     (ways as u8, (cost / 36) as u8)
 }
 
-/// Length of the longest run of adjacent made points.
+/// Length of the longest run of adjacent points made.
 #[inline(always)]
 fn prime(mut made: u32) -> u8 {
     let mut length = 0;
@@ -372,7 +374,8 @@ fn prime(mut made: u32) -> u8 {
     length
 }
 
-/// Largest number of made points in any window of six places. Adds all windows in parallel, bit by bit.
+/// Largest number of points made in any window of six places. All windows are counted in parallel; the counts are in binary, one mask per
+/// binary digit.
 #[inline(always)]
 fn broken_prime(made: u32) -> u8 {
     let (one, two) = (made ^ made >> 1, made & made >> 1);
@@ -390,8 +393,8 @@ fn broken_prime(made: u32) -> u8 {
     most
 }
 
-/// For each pattern of walls (points held by the opponent) on the next twelve places: number of the 36 rolls that move one checker forward
-/// by more than six places.
+/// Table of the number of rolls, of 36, that move one checker forward by more than six places. The index is a mask of the next twelve
+/// places, whose set bits are points that the opponent holds.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -474,7 +477,8 @@ mod tests {
         }
     }
 
-    /// Returns true if one or more of the dice, played in this order, can hit a checker. Places are numbered as the mover sees them.
+    /// Returns true if the dice, played in this order, can hit a checker. The hit need not use all dice. Each array has its own side's
+    /// numbering.
     fn can_hit(mine: &mut [u8; PLACES], theirs: &[u8; PLACES], dice: &[usize]) -> bool {
         let [die, then @ ..] = dice else { return false };
         let from = if mine[BAR] > 0 { BAR..=BAR } else { 1..=BAR - 1 };
@@ -514,7 +518,8 @@ mod tests {
                     [[high, low], [low, high]].iter().any(|dice| can_hit(&mut mine, &theirs, dice))
                 };
                 ways += if hit { roll.ways() } else { 0 };
-                // The rules exclude some hits, because as many dice as possible must be played. They allow no others.
+                // The rules exclude some hits that `can_hit` finds, because as many dice as possible must be played. They allow no other
+                // hits.
                 let results = board.turned().results(roll, &mut scratch);
                 let allowed = results.iter().any(|after| after.theirs().bar() > board.mine().bar());
                 assert!(hit || !allowed, "{board:?} {roll:?}");
@@ -551,7 +556,7 @@ mod tests {
             let slow = (0..25).map(|low| (made >> low & 63).count_ones()).max();
             assert_eq!(Some(u32::from(broken_prime(made))), slow, "{made:b}");
         }
-        // With no walls: nine non-doubles, each in two ways, and 2-2 to 6-6.
+        // Without walls 23 rolls pass: nine non-doubles, each in two ways, and the doubles 2-2 to 6-6.
         assert_eq!(ways_past()[0], 23);
         assert_eq!(ways_past()[0b11_1111], 0);
     }

@@ -1,10 +1,12 @@
 //! The strong learner's networks. The first layer has `hidden` rectified units, which are sums of integer rows (`math::graded`). It is
 //! followed by `depth` layers of `narrow` rectified units. The output is a softmax over the outcomes of the game that are still possible.
-//! There are two networks, for contact and for races. Finished games need no network; neither do positions of the bear-off table, if it is
-//! enabled.
 //!
-//! All weights are in one flat vector, network after network. A [`Network`] contains the weights of both networks prepared for inference:
-//! tables and packed matrices, immutable during play. Gradients are summed in a fixed order, independent of the threads.
+//! One network evaluates boards in contact, the other network evaluates races. Finished games need no network. Positions of the bear-off
+//! table need no network if the table is enabled.
+//!
+//! All weights are in one flat vector, network after network. A [`Network`] contains the weights of both networks in a form for inference:
+//! tables and packed matrices, which do not change during play. Gradients are summed in a fixed order, which does not depend on the
+//! threads.
 
 use super::inputs::{self, Changes, Inputs};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
@@ -13,17 +15,17 @@ use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Number of networks: contact, race.
+/// Number of networks. Network 0 evaluates boards in contact, network 1 evaluates races.
 pub const NETS: usize = 2;
 
-/// Source of a board's value: exact probabilities, or a network by index.
+/// Source of a board's value: exact probabilities, or the network with this index.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Source {
     Exact(OutcomeProbs),
     Net(usize),
 }
 
-/// Source of a board's value for the player who has just moved. `table` enables the bear-off table.
+/// Chooses the source of a board's value for the player who has just moved. `table` enables the bear-off table.
 pub fn source(board: &Board, table: bool) -> Source {
     if board.points() != 0 {
         return Source::Exact(outcomes::ended(board.points()));
@@ -35,7 +37,7 @@ pub fn source(board: &Board, table: bool) -> Source {
     probs.map_or(Source::Net(1), Source::Exact)
 }
 
-/// Bit mask of the outcomes that are still possible.
+/// Bit mask of the outcomes that are still possible. Bit i belongs to outcome i of `Chances`.
 pub fn open(board: &Board) -> u8 {
     let contact = board.contact();
     let side = |loser: worlds::backgammon::Side| {
@@ -49,9 +51,9 @@ pub fn open(board: &Board) -> u8 {
 /// Sizes and options of the networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Units of the first layer.
+    /// Number of units of the first layer.
     pub hidden: usize,
-    /// Units of each layer between the first layer and the output layer.
+    /// Number of units of each layer between the first layer and the output layer.
     pub narrow: usize,
     /// Number of layers between the first layer and the output layer.
     pub depth: usize,
@@ -61,7 +63,7 @@ pub struct Shape {
     pub bearoff: bool,
 }
 
-/// A dense layer above the first layer.
+/// A dense layer above the first layer, with `out` outputs, `inp` inputs, weights `w` and biases `b`.
 #[derive(Clone)]
 struct Layer<W> {
     out: usize,
@@ -80,7 +82,7 @@ impl Shape {
         self.layers().map(|(out, inp)| out * inp + out).sum()
     }
 
-    /// Numbers of outputs and inputs of each layer above the first.
+    /// Number of outputs and number of inputs of each layer above the first.
     fn layers(self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
         (0..self.depth + 1).map(move |i| {
             let out = if i == self.depth { OUTCOMES } else { self.narrow };
@@ -94,7 +96,7 @@ impl Shape {
 
     /// Upper estimate of the cost of evaluating a board, in multiply-adds.
     pub fn products(self) -> f64 {
-        /// Cost of the rules and of computing the inputs.
+        /// Cost of the rules and of computing the inputs, in multiply-adds.
         const READ: usize = 20_000;
         let upper: usize = self.layers().map(|(out, inp)| out * inp).sum();
         (READ + inputs::INPUTS * self.hidden + upper) as f64
@@ -122,7 +124,7 @@ impl Shape {
         })
     }
 
-    /// Initial weights. The output layer starts small, so that training progresses from the first games.
+    /// Initial weights of both networks. The weights of the output layer are small, so that training progresses from the first games.
     pub fn first_weights(self, isa: Isa, seed: u32, stream: u32) -> Vec<f32> {
         let rng = Rng::new(seed, stream);
         let mut weights = vec![0.0; self.len()];
@@ -134,7 +136,8 @@ impl Shape {
             };
             fill(3 * i, 0.1, steps);
             for (at, Layer { inp, w, .. }) in self.upper_mut(upper).enumerate() {
-                // Stream index. The first and last layers of both networks come first, then all layers between.
+                // Index of the layer's random numbers, and scale of the layer's weights. Lower indices belong to the first layers and the
+                // output layers of both networks, higher indices to all layers in between.
                 let (place, size) = match at {
                     _ if at == self.depth => (3 * i + 2, 0.02),
                     0 => (3 * i + 1, (2.0 / inp as f32).sqrt()),
@@ -180,8 +183,8 @@ impl PackedNet {
         }
     }
 
-    /// Computes the outcome logits of `rows` boards from the first layer's outputs. `narrow` receives the outputs of the layers between the
-    /// first and the last, in order.
+    /// Computes the outcome logits of `rows` boards from `hidden`, the outputs of the first layer. The outputs of the layers between the
+    /// first and the last are written to `narrow`, layer after layer.
     fn forward_upper(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
         let (mut x, mut narrow, mut logits) = (hidden, narrow, Some(logits));
         for (i, Layer { out, inp, w, b }) in self.layers.iter().enumerate() {
@@ -226,7 +229,7 @@ impl Network {
     }
 }
 
-/// Measures the time of each part of [`PARTS`]. Without a clock it measures nothing.
+/// Measures the time spent in each part of [`PARTS`]. Without a clock all times are 0.
 #[derive(Default)]
 pub struct Stopwatch {
     clock: Option<fn() -> f64>,
@@ -258,7 +261,7 @@ const NETWORK: usize = 2;
 pub const TARGETS: usize = 4;
 pub const LEARNING: usize = 5;
 
-/// Reusable buffers for evaluating many boards at once.
+/// Reusable buffers for evaluating many boards at once, with the results of the last evaluation.
 #[derive(Default)]
 pub struct Valuer {
     /// Inputs of each evaluated board.
@@ -266,9 +269,9 @@ pub struct Valuer {
     pub probs: Vec<OutcomeProbs>,
     /// Index of the network that evaluated each board; `None` for an exact value.
     pub nets: Vec<Option<usize>>,
-    /// Results of all rolls in the last [`Valuer::value_rolls`], roll after roll.
+    /// Results of all rolls in the last call of [`Valuer::value_rolls`], roll after roll.
     pub boards: Vec<Board>,
-    /// End of each roll's results in `boards`.
+    /// End index in `boards` of each roll's results.
     ends_of: Vec<usize>,
     results: Results,
     which: Vec<u32>,
@@ -280,7 +283,7 @@ pub struct Valuer {
     narrow: Vec<f32>,
     logits: Vec<f32>,
     shares: Vec<f32>,
-    /// Number of boards evaluated by a network.
+    /// Number of boards that networks have evaluated. Exact values do not count.
     pub evaluations: u64,
     pub stopwatch: Stopwatch,
 }
@@ -293,7 +296,7 @@ impl Valuer {
         (size_of::<Valuer>() + Results::BYTES) as f64 + boards as f64 * (4 * floats + read) as f64
     }
 
-    /// Evaluates all results of the given rolls. `board` is the position before the roll.
+    /// Evaluates all results of each roll. `board` is the position before the roll.
     pub fn value_rolls(&mut self, network: &Network, board: &Board, rolls: &[Roll]) {
         let mut boards = std::mem::take(&mut self.boards);
         boards.clear();
@@ -307,14 +310,15 @@ impl Valuer {
         self.boards = boards;
     }
 
-    /// Index in [`Valuer::boards`] of the best result of one roll.
+    /// Index in [`Valuer::boards`] of the best result. `roll` is an index into the rolls of the last call of [`Valuer::value_rolls`].
     pub fn best(&self, roll: usize) -> usize {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
         first + outcomes::best(&self.probs[first..self.ends_of[roll]])
     }
 
-    /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, seen
-    /// by the same player. Its first-layer sum is computed once; for each board only the rows of changed inputs are added and removed.
+    /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, from
+    /// the same player's point of view. Its first-layer sum is computed once. For each board only the rows of changed inputs are added and
+    /// removed.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
         self.nets.clear();
@@ -371,7 +375,7 @@ impl Valuer {
     }
 }
 
-/// Inputs of a board with its possible outcomes (`open`), the index of its network (`net`), and its training target.
+/// Training sample: the inputs of a board, the mask of its possible outcomes (`open`), the index of its network (`net`), and the target.
 #[derive(Clone, Copy)]
 pub struct Sample {
     pub inputs: Inputs,
@@ -385,12 +389,12 @@ const BLOCK: usize = 64;
 /// Number of groups of first-layer rows that are updated in parallel.
 const GROUPS: usize = 8;
 
-/// Buffers of a block of samples.
+/// Buffers and gradients of a block of samples.
 #[derive(Default)]
 struct Block {
-    /// Active rows of all samples.
+    /// Indices of the active first-layer rows of all samples, sample after sample.
     rows: Vec<u16>,
-    /// Active rows of one sample.
+    /// Indices of the active first-layer rows of the current sample.
     spare: Vec<u16>,
     /// Start of each sample's rows in `rows`, followed by the end of the last sample's rows.
     starts: Vec<usize>,
@@ -401,58 +405,58 @@ struct Block {
     shares: Vec<f32>,
     d_narrow: Vec<f32>,
     d_hidden: Vec<f32>,
-    /// Gradients of all layers but the first.
+    /// Gradients of the weights of all layers but the first.
     upper: Vec<f32>,
     loss: f64,
 }
 
-/// A range of first-layer rows, with all rows of each input in it, and their learned steps.
+/// A range of first-layer rows and the learned steps of these rows. All rows of an input are in the same group.
 struct Group {
     rows: std::ops::Range<usize>,
     steps: std::ops::Range<usize>,
-    /// Grades of the rows. Their step indices count from the start of `steps`.
+    /// Grades of the rows. Step indices are relative to the start of `steps`.
     grades: Vec<Grade>,
     d_rows: Vec<f32>,
 }
 
-/// Trains one network at a time.
+/// Trainer of the networks. Each call trains one network.
 pub struct Trainer {
     shape: Shape,
     isa: Isa,
     blocks: Vec<Block>,
     groups: Vec<Group>,
     grads: Vec<f32>,
-    /// Weights of the upper layers, packed transposed.
+    /// Weights of the layers above the first, transposed and packed.
     transposed: Vec<Vec<f32>>,
 }
 
-/// Loss of one minibatch, and norm of its gradient before clipping.
+/// Loss of one minibatch, and gradient norm before clipping.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct StepStats {
     pub loss: f32,
     pub grad_norm: f32,
 }
 
-/// Maximum gradient norm; longer gradients are scaled down to it.
+/// Maximum gradient norm. Gradients with a larger norm are scaled down to this norm.
 const MOST_NORM: f32 = 1.0;
 
 impl Block {
     /// Memory of a block with allocated buffers, in bytes.
     fn bytes(shape: Shape) -> usize {
-        // Forward and backward: outputs and their gradients.
+        // Outputs of all layers, and the gradients of the outputs.
         let floats = 2 * (shape.hidden + shape.depth * shape.narrow + OUTCOMES) + OUTCOMES;
-        // About a row for each input, and a few more.
+        // About one row index for each input, and a few more.
         let sample = 4 * floats + 2 * (inputs::INPUTS + 8) + size_of::<usize>() + 1;
         size_of::<Block>() + BLOCK * sample + 4 * shape.upper_len()
     }
 }
 
 impl Trainer {
-    /// Memory of a trainer with this minibatch size, in bytes.
+    /// Memory of a trainer for minibatches of `batch` samples, in bytes.
     pub fn bytes(shape: Shape, batch: usize) -> f64 {
         let layout = inputs::layout();
         let rows = layout.rows() * shape.hidden * 4 + layout.grades.len() * size_of::<Grade>();
-        // The last minibatch may be almost twice as large.
+        // The last minibatch may be almost twice as large, because it includes the remainder.
         let blocks = (2 * batch).div_ceil(BLOCK);
         let once = rows + 4 * shape.net_len() + 8 * shape.upper_len();
         once as f64 + blocks as f64 * Block::bytes(shape) as f64
@@ -489,8 +493,8 @@ impl Trainer {
         }
     }
 
-    /// Computes the gradient of the samples' mean cross-entropy into [`Trainer::grads`]; returns the loss. Network `net` of `network` must
-    /// contain `weights`.
+    /// Computes the gradient of the samples' mean cross-entropy into [`Trainer::grads`]; returns the mean cross-entropy. Network `net` of
+    /// `network` must contain `weights`.
     fn gradients(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
         for (transposed, layer) in self.transposed.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
@@ -561,7 +565,7 @@ impl Trainer {
     }
 }
 
-/// Splits a slice into parts of the given lengths; the remaining parts are empty.
+/// Splits a slice into parts of the given lengths. Parts without a length are empty.
 fn split_by<T>(mut all: &mut [T], lens: impl Iterator<Item = usize>) -> [&mut [T]; GROUPS + 1] {
     let mut parts: [&mut [T]; GROUPS + 1] = std::array::from_fn(|_| Default::default());
     for (part, len) in parts.iter_mut().zip(lens) {
@@ -595,7 +599,7 @@ impl Block {
         self.starts.push(self.rows.len());
         net.forward_upper(isa, &self.hidden[..n * wide], n, &mut self.narrow, &mut self.logits);
         graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
-        // Gradient of the cross-entropy by the logits: prediction minus target.
+        // Gradient of the cross-entropy with respect to the logits: prediction minus target.
         self.loss = 0.0;
         for (sample, shares) in samples.iter().zip(self.shares.as_chunks_mut::<OUTCOMES>().0) {
             for (predicted, &target) in shares.iter_mut().zip(&sample.target) {
@@ -627,14 +631,14 @@ impl Block {
 }
 
 impl Group {
-    /// Sums the gradients of the group's steps over all samples, in the order of the samples.
+    /// Computes the gradients of the group's steps. Samples are summed in a fixed order.
     fn gather(&mut self, isa: Isa, wide: usize, blocks: &[Block], gradients: &mut [f32]) {
         self.d_rows.fill(0.0);
         let (first, end) = (self.rows.start as u16, self.rows.end as u16);
         let mut here = [0u16; inputs::INPUTS + 1];
         for block in blocks {
             for (i, range) in block.starts.windows(2).enumerate() {
-                // A sample's rows are in ascending order.
+                // The rows of a sample are in ascending order.
                 let rows = &block.rows[range[0]..range[1]];
                 let rows = &rows[rows.partition_point(|&r| r < first)..rows.partition_point(|&r| r < end)];
                 for (here, row) in here.iter_mut().zip(rows) {
@@ -655,14 +659,14 @@ mod tests {
 
     const SHAPE: Shape = Shape { hidden: 48, narrow: 32, depth: 1, handmade: true, bearoff: true };
 
-    /// Positions of a random game, each with all its results.
+    /// Positions of random play before a roll, each with all results of the roll.
     fn positions(count: usize) -> Vec<(Board, Vec<Board>)> {
         let mut positions = Vec::new();
         random_play::play(count, [6, 5], |board, _, results, _| positions.push((*board, results.to_vec())));
         positions
     }
 
-    /// Weights with a larger output layer than at the start of training.
+    /// Initial weights whose output layer is scaled up.
     fn weights(isa: Isa, shape: Shape) -> Vec<f32> {
         let mut weights = shape.first_weights(isa, 8, 1);
         for net in weights.chunks_exact_mut(shape.net_len()) {
@@ -704,7 +708,7 @@ mod tests {
         for _ in 0..20_000 {
             let mut sides = [[0; worlds::backgammon::BAR]; 2];
             for side in &mut sides {
-                // From widely scattered to all checkers in one place.
+                // Sides range from widely scattered checkers to all checkers in one place.
                 let (from, span) = (numbers.below(25), 1 + numbers.below(25));
                 for _ in 0..numbers.below(16) {
                     side[((from + numbers.below(span)) % 25) as usize] += 1;
@@ -719,7 +723,7 @@ mod tests {
         assert!(valued > 4000, "{valued}");
     }
 
-    /// Reference cross-entropy in f64.
+    /// Reference implementation of the mean cross-entropy in f64.
     fn loss(shape: Shape, weights: &[f64], samples: &[Sample]) -> f64 {
         let (layout, wide) = (inputs::layout(), shape.hidden);
         let (steps, upper) = weights.split_at(shape.steps_len());
@@ -756,7 +760,7 @@ mod tests {
         all / samples.len() as f64
     }
 
-    /// Checks the stream index of each layer; see [`Shape::first_weights`].
+    /// Checks the index of each layer's random numbers; see [`Shape::first_weights`].
     #[test]
     fn each_layer_is_initialized_from_its_own_stream() {
         let shape = Shape { hidden: 16, narrow: 8, depth: 3, handmade: true, bearoff: true };
@@ -799,12 +803,12 @@ mod tests {
         let before = trainer.gradients(&network, 0, net, &samples);
         let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
         assert!((f64::from(before) - loss(shape, &exact, &samples)).abs() < 1e-5);
-        // The first block is full. These buffers are most of its memory.
+        // The first block is full. These buffers are most of the block's memory.
         let Block { hidden, narrow, logits, shares, d_narrow, d_hidden, upper, .. } = &trainer.blocks[0];
         let buffers = [hidden, narrow, logits, shares, d_narrow, d_hidden, upper];
         let bytes = 4 * buffers.iter().map(|numbers| numbers.len()).sum::<usize>();
         assert!((bytes..2 * bytes).contains(&Block::bytes(shape)), "{bytes}");
-        // The greatest gradients of each part, a sample of all steps, and the last outputs.
+        // Checks the parameters with the greatest gradients in each part, a sample of all steps, and the biases of the output layer.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();
             places.sort_by(|&a, &b| trainer.grads[b].abs().total_cmp(&trainer.grads[a].abs()));
@@ -823,7 +827,7 @@ mod tests {
             let (there, here) = ((slope(by) - slope(-by)) / (2.0 * by), f64::from(trainer.grads[place]));
             assert!((there - here).abs() < 1e-4 * (1.0 + 10.0 * there.abs()), "{place}: {here} {there}");
         }
-        // A step reduces the loss, and the inference weights follow the trained ones.
+        // A step reduces the loss, and `learn` loads the new weights into the network.
         let (mut learned, mut m, mut v) = (weights.clone(), vec![0.0; net.len()], vec![0.0; net.len()]);
         let step = AdamStep::new(1, 1e-3, 0.9, 0.999, 1e-8);
         trainer.learn(&mut network, 0, &mut learned[..len], [&mut m, &mut v], step, &samples);

@@ -1,6 +1,6 @@
-//! Probabilities of a game's six outcomes, for the player who has just moved.
+//! Probabilities of the six outcomes of a game, for the player who has just moved.
 
-/// Number of outcomes: single game, gammon and backgammon won, then the same lost, as in `Chances`.
+/// Number of outcomes, in the order of `Chances`: single game, gammon and backgammon won, then single game, gammon and backgammon lost.
 pub const OUTCOMES: usize = 6;
 
 pub type OutcomeProbs = [f32; OUTCOMES];
@@ -10,19 +10,19 @@ pub fn turned(probs: &OutcomeProbs) -> OutcomeProbs {
     [d, e, f, a, b, c]
 }
 
-/// Probabilities of a game that has ended with these points; negative points are a loss.
+/// Outcome probabilities of a finished game in which the player won `points`; negative points are a loss.
 pub fn ended(points: i32) -> OutcomeProbs {
     let ending = if points > 0 { points - 1 } else { 2 - points };
     std::array::from_fn(|i| if i as i32 == ending { 1.0 } else { 0.0 })
 }
 
-/// Expected points per game. The order of additions is fixed.
+/// Expected points per game. The terms are added in a fixed order.
 pub fn equity(probs: &OutcomeProbs) -> f32 {
     let [a, b, c, d, e, f] = *probs;
     (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
 }
 
-/// Index of the entry with the highest equity; the first of equal ones.
+/// Index of the entry with the highest equity; the first index if several entries are equal.
 pub fn best(all: &[OutcomeProbs]) -> usize {
     let mut best = (0, f32::NEG_INFINITY);
     for (i, probs) in all.iter().enumerate() {

@@ -1,17 +1,18 @@
-//! Interface of a player, which chooses among the results of a roll (the boards after each legal move) and estimates their values.
+//! Interface of players. A player chooses among the results of a roll (the boards after each legal move) and estimates their values.
 
 use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// A player. Decisions are batched so that network players evaluate them in one call.
+/// A player. Decisions are passed in batches, so that a network can evaluate them in one call.
 pub trait Player: Send + Sync {
     /// Short name for a table of results.
     fn name(&self) -> String;
 
-    /// Appends the chosen result of each decision to `chosen`, in order. The choice does not depend on the other decisions in the batch.
+    /// Writes the chosen result of each decision to `chosen`, in order. Some players append to `chosen`, others replace its contents. A
+    /// choice does not depend on the other decisions in the batch.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
-    /// Ranks every distinct result of a roll, best first. Empty if the player has no evaluation.
+    /// Ranks the distinct results of a roll, best first. The list is empty if the player has no evaluation.
     fn rank(&mut self, _board: Board, _roll: Roll) -> Vec<Candidate> {
         Vec::new()
     }
@@ -30,22 +31,22 @@ pub trait Player: Send + Sync {
 /// One result of a roll with the player's estimates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Board after the move, seen by the player who moved.
+    /// Board after the move, from the point of view of the player who moved.
     pub board: Board,
     /// Outcome probabilities for the player who moved.
     pub chances: Chances,
-    /// Expected points per game. Equals the equity of `chances` unless a search replaced it.
+    /// Expected points per game. This is the equity of `chances`, unless a search replaced it.
     pub equity: f32,
-    /// Equity before any search.
+    /// Expected points per game before any search.
     pub first_equity: f32,
-    /// Probability that the player assigns to the move before any search; all priors sum to 1.
+    /// Probability that the player assigns to the move before any search. The priors of all candidates sum to 1.
     pub prior: f32,
-    /// Share of the search's evaluations spent on this move; 0 without a search.
+    /// Share of the search's evaluations that were spent on this move; 0 without a search.
     pub share: f32,
     pub depth: Depth,
 }
 
-/// Search depth of an equity. Equities of different depths are not comparable.
+/// Depth of the search that computed an equity. Equities of different depths are not comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -53,10 +54,10 @@ pub enum Depth {
     /// Static evaluation without a search.
     #[default]
     Static,
-    /// One-ply search over `rolls` of the opponent's 21 rolls, each with the best reply.
+    /// One-ply search: mean over `rolls` of the opponent's 21 rolls, with the best reply to each.
     Rolls { rolls: u8 },
-    /// Tree search: number of simulations that passed through the move.
+    /// Tree search: `visits` simulations passed through the move.
     Visits { visits: u32 },
-    /// Exact value: the game ends there, or a table contains the position.
+    /// Exact value: the move ends the game, or a table contains the position after the move.
     Exact,
 }

@@ -1,18 +1,22 @@
-//! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl; its results, with a
-//! network of 283 thousand parameters, are in `notes/perf_progress.md`). The learner has 344 inputs, a residual network 128 wide with three
-//! blocks (both are settings), a policy over 676 actions, and five probabilities as value. Self-play uses PUCT with the dice as chance
-//! nodes (Silver et al. 2017).
+//! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl). Results of the
+//! original, with a network of 283 thousand parameters, are in `notes/perf_progress.md` there. The network has 344 inputs and three
+//! residual blocks of width 128; width and number of blocks are settings. Its outputs are a policy over 676 actions and five probabilities
+//! as the value. Self-play uses PUCT with the dice as chance nodes (Silver et al. 2017).
 //!
 //! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient
 //!
 //! An **actor** plays several games concurrently and evaluates their leaves in batches. A **round** is a fixed number of batches of each
-//! actor. Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. The actors get
-//! the new weights at the end of the round. Playing and training thus share all cores without waiting for each other, and a round depends
-//! on neither the clock nor the number of threads. Searches restart with each round, so a save contains positions but no trees, and an
-//! actor's round can be played anywhere (`shared.rs`). A **stretch** is the play of one slice: some actors play some batches. A
-//! **generation** consists of the weights after a fixed number of rounds.
+//! actor. A **stretch** is the play of one slice: some actors play some batches. A **generation** consists of the weights after a fixed
+//! number of rounds.
 //!
-//! This learner stays close to its model: it has no look-ahead over rolls and no bear-off table. A new generation always replaces the
+//! Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. At the end of the round
+//! the actors' weights are replaced by the new weights. Playing and training therefore share all cores without waiting for each other, and
+//! a round depends on neither the clock nor the number of threads.
+//!
+//! Searches restart with each round. A save therefore contains positions but no trees, and any machine can play an actor's round
+//! (`shared.rs`).
+//!
+//! This learner stays close to the original: it has no look-ahead over rolls and no bear-off table. A new generation always replaces the
 //! previous one; the result of their match is reported.
 
 pub mod accelerator;
@@ -55,8 +59,8 @@ pub use inputs::{Decision, INPUTS, each as each_input};
 pub use local::LocalAccelerator;
 pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
 
-/// Result of a match between a generation and the previous generation, both without search. `points` is the mean points per game of the
-/// newer generation.
+/// Result of a match between a generation and the previous generation, both without search. `points` is the newer generation's mean points
+/// per game.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generation {
     pub number: u64,
@@ -64,7 +68,7 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Limit on catching up: a stretch makes at most as many updates as are due for this many batches.
+/// Limit on catching up: the updates of one stretch are at most those due in this number of batches.
 const CATCH_UP: usize = 12;
 /// Number of concurrent games of a duel.
 const ABREAST: usize = 64;
@@ -74,11 +78,11 @@ const DUEL: u32 = 0x4455_454C;
 
 enum Phase {
     Play {
-        /// Number of batches that every actor has played.
+        /// Number of batches of this round that every actor has played.
         batches: usize,
-        /// Index after the last actor that is one stretch ahead of the others; 0 if none is.
+        /// Index after the last actor that has already played the current stretch; 0 if no actor has.
         ahead: usize,
-        /// Number of updates completed.
+        /// Number of updates completed in this round.
         updates: usize,
     },
     Duel(Box<(Duel, PublishedPlayer, PublishedPlayer)>),
@@ -86,11 +90,11 @@ enum Phase {
 
 const ROUND_BEGINS: Phase = Phase::Play { batches: 0, ahead: 0, updates: 0 };
 
-/// State of sharing the games with remote workers.
+/// State of sharing the games with remote workers. `on` is true while workers play the games.
 #[derive(Default)]
 struct Shares {
     on: bool,
-    /// Number of actors of this round whose results were received from workers.
+    /// Number of actors whose results of this round were received from workers.
     received: usize,
 }
 
@@ -99,19 +103,18 @@ pub struct Published {
     config: PublishedConfig,
     seed: u32,
     isa: Isa,
-    /// Plan for players, whose batches are small.
+    /// Plan for players, which evaluate smaller batches than the actors.
     player_plan: Arc<Plan>,
-    /// Training state.
     trainer: Trainer,
-    /// Weights that the actors play with.
+    /// Weights with which the actors play this round.
     playing: Weights,
     /// Weights of the previous generation.
     last: Params,
     actors: Vec<Actor>,
     replay: Replay,
-    /// Replay indices of the current minibatch.
+    /// Replay indices of the samples in the current minibatch.
     drawn: Vec<u32>,
-    /// Number of samples added by the last round.
+    /// Number of samples that the last round added to the replay.
     fresh: usize,
     phase: Phase,
     limits: Limits,
@@ -160,7 +163,7 @@ impl Published {
 
     /// Restores a learner from its [`Learner::parts`]; training continues exactly as without the interruption.
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
-        // Checked before anything is allocated: the checkpoint has as many games as the settings.
+        // Checked before anything is allocated: the number of saved games matches the settings.
         config.check()?;
         let (games, traces) = (words(find, "games")?, words(find, "traces")?);
         if games.len() != config.actors * config.games * SAVED {
@@ -189,7 +192,7 @@ impl Published {
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
             return Err(bad("replay").into());
         }
-        // If the capacity is smaller than before, the newest samples are kept.
+        // If the capacity has become smaller, the newest samples remain.
         let oldest_first = samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
         if samples.len() == it.config.replay {
             it.replay.samples.extend(samples);
@@ -204,7 +207,8 @@ impl Published {
         Ok(it)
     }
 
-    /// Restores the actors' games. Returns `None` if a game is invalid or if `traces` has more samples than the games.
+    /// Restores the actors' games. `traces` are the samples of these games. Returns `None` if a game is invalid or if samples are left
+    /// over.
     fn restore_games(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
         let each = self.config.games * SAVED;
         let mut traces = traces;
@@ -214,7 +218,7 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// Saved state of all games; during a probe, the state before the probe.
+    /// Saved state of all games. During a probe, the state from before the probe.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -224,7 +228,7 @@ impl Published {
         Games { games, traces }
     }
 
-    /// Current training state; during a probe, the state before the probe.
+    /// Current training state. During a probe, the state from before the probe.
     fn state(&self) -> &TrainState {
         self.away.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
@@ -243,32 +247,34 @@ impl Published {
         Ok(())
     }
 
-    /// Result of the newest generation; `None` before the first match.
+    /// Match result of the newest generation; `None` before the first match.
     pub fn generation(&self) -> Option<Generation> {
         (self.generation.number > 0).then_some(self.generation)
     }
 
-    /// Number of optimizer steps due in this round: in proportion to the new samples of the last round, at most `most_updates`.
+    /// Number of optimizer steps due in this round. It is proportional to the number of samples from the last round, and at most
+    /// `most_updates`.
     fn updates_due(&self) -> usize {
         let worth = (self.fresh * self.config.passes).div_ceil(self.config.minibatch);
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Number of updates that must be complete after `batches` batches, if `updates` are complete now. They are spread evenly over the
-    /// round; [`CATCH_UP`] limits the difference.
+    /// Number of updates that must be complete after `batches` batches, if `updates` are complete now. Updates are spread evenly over the
+    /// round. [`CATCH_UP`] limits the number of new updates.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due).div_ceil(all);
-        // Training may already be ahead if workers played the games.
+        // The number of updates may already be higher if workers played the games.
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Next stretch of a round of `all` batches. It excludes the actors whose results were received and those that are ahead.
+    /// Next stretch of a round of `all` batches. It excludes actors whose results were received from workers, and actors that have already
+    /// played the stretch.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
 
-    /// Progress after a stretch: number of batches that all actors have played, and end of the actors that are ahead.
+    /// New values of `batches` and `ahead` in [`Phase::Play`] after a stretch.
     fn progress_after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
         match stretch.batches > 0 && stretch.actors.end < self.actors.len() {
             true => (batches, stretch.actors.end),
@@ -276,7 +282,7 @@ impl Published {
         }
     }
 
-    /// Plays the next stretch and, in parallel, makes the due updates that fit in the slice; returns true when the round is complete.
+    /// Plays the next stretch and, in parallel, makes those due updates that fit in the slice. Returns true when the round is complete.
     fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
         let stretch = self.stretch(batches, ahead, self.config.round_batches);
         let due = self.updates_until(batches + stretch.batches, updates) - updates;
@@ -290,12 +296,13 @@ impl Published {
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Runs `work` for some actors and, in parallel, at most `pieces` pieces of `due` updates. Returns the number of completed updates.
+    /// Runs `work` for the given actors and, in parallel, at most `pieces` pieces of the `due` updates. Returns the number of completed
+    /// updates.
     fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
-        // Only the first actor is timed, as a sample of all.
+        // Only the first of all actors is timed, as a sample of all.
         let timed = usize::from(actors.start > 0);
         let actors = &mut self.actors[actors];
         let (config, samples, drawn, trainer) = (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
@@ -327,7 +334,7 @@ impl Published {
         learned
     }
 
-    /// Collects the actors' results and gives the actors the new weights.
+    /// Ends the round: adds the actors' samples to the replay, replaces the actors' weights, and returns the round's statistics.
     fn end_round(&mut self) -> Stats {
         let (mut endings, mut fresh) = (Endings::default(), 0);
         let (first, evaluations) = (self.replay.next, self.evaluated());
@@ -373,7 +380,7 @@ impl Published {
         PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
-    /// Begins the match of this round's generation against the previous generation; `None` if no match is due.
+    /// Begins the match of this round's generation against the previous generation. Returns `None` if no match is due.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
         if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {
@@ -427,7 +434,7 @@ impl Learner for Published {
             }
             Phase::Duel(duel) => {
                 let (duel, one, other) = &mut **duel;
-                // Both players follow the rules; an illegal move would end the duel early.
+                // Both players follow the rules. An illegal move would end the match early.
                 let continues = duel.advance(one, other).is_ok() && !duel.is_over();
                 if continues {
                     return Slice::Worked;
@@ -520,7 +527,7 @@ impl SelfTaught for Published {
     }
 }
 
-/// Draws the replay indices of update `n`. Each shard uses its own part of the random stream.
+/// Draws the replay indices of the minibatch for update `n`. Each shard uses its own part of the random stream.
 fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut [u32]) {
     let rng = Rng::new(seed, LEARN);
     let rows = config.minibatch / SHARDS;

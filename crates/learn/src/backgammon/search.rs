@@ -1,29 +1,30 @@
 //! The strong learner's player. It evaluates every result of a roll with its networks and can search one move ahead.
 //!
 //! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
-//! opponent's best reply; all replies are evaluated in one batch. The evaluations are distributed by sequential halving (Karnin, Koren and
-//! Somekh 2013; Danihelka et al. 2022 use it at the root with Gumbel noise, which play at full strength does not need). In each step all
-//! remaining results get the same rolls, in an order that mixes high and low rolls, and the worse half of the results is then dropped. The
-//! search ends when one result remains. With all 21 rolls a value is the exact one-ply expectation. A value is a mean of the probabilities
-//! of the six outcomes.
+//! opponent's best reply. All replies are evaluated in one batch. The value of a result is the mean over the tried rolls of the six outcome
+//! probabilities. After all 21 rolls it is the exact one-ply expectation.
+//!
+//! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step all remaining results get the same rolls,
+//! in an order that mixes high and low rolls. The worse half of the results is then dropped. The search ends when one result remains.
+//! Danihelka et al. 2022 use sequential halving at the root with Gumbel noise, which play at full strength does not need.
 
 use super::net::{Network, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{Candidate, Depth, Player};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// Equity difference that reduces a result's prior by the factor e.
+/// Difference in equity that reduces a result's prior by the factor e.
 const TAU: f32 = 0.05;
-/// Maximum number of results that a search starts with.
+/// Maximum number of results at the start of a search.
 const WIDTH: usize = 8;
-/// Number of evaluations in the budget for each result that a search starts with.
+/// A search starts with one result for each `ONE_MORE` evaluations of its budget, but with at least two and at most [`WIDTH`] results.
 const ONE_MORE: usize = 21;
-/// Maximum distance in equity from the best result; results farther below are not searched.
+/// Maximum difference in equity from the best result. Results with a larger difference are not searched.
 const GAP: f32 = 0.25;
 /// Order in which rolls are tried, as indices into [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
 
-/// Plays the result with the highest equity, static or searched.
+/// Player that plays the result with the highest equity, static or searched.
 pub struct SearchPlayer {
     network: Network,
     evals: u32,
@@ -40,16 +41,17 @@ struct Branch {
     probs: OutcomeProbs,
     exact: bool,
     prior: f32,
-    /// Number of rolls tried.
+    /// Number of the opponent's rolls that were tried.
     tried: usize,
-    /// Sum over the tried rolls of the best reply's probabilities, weighted by the number of dice combinations.
+    /// Outcome probabilities of the opponent's best replies, for the opponent. They are summed over the tried rolls and weighted by the
+    /// number of dice combinations.
     sum: OutcomeProbs,
     /// Number of the 36 dice combinations that the tried rolls cover.
     ways: u32,
 }
 
 impl Branch {
-    /// Outcome probabilities for the player who moved: searched, or static before any roll was tried.
+    /// Outcome probabilities for the player who moved: searched, or static if no roll was tried.
     fn chances(&self) -> OutcomeProbs {
         if self.ways == 0 {
             return self.probs;
@@ -69,7 +71,7 @@ impl SearchPlayer {
         SearchPlayer { network, evals, valuer: Valuer::default(), branches: Vec::new(), order: Vec::new() }
     }
 
-    /// Evaluates all results of a roll, searches if the player has more than one evaluation, and sorts the results in `order`, best first.
+    /// Evaluates all results of a roll and sorts them in `order`, best first. Searches if the player has more than one evaluation.
     fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.valuer.value_rolls(&self.network, board, &[roll]);
         self.branches.clear();
@@ -115,7 +117,7 @@ impl SearchPlayer {
         }
     }
 
-    /// Tries up to `rolls` more rolls of a branch; returns the number tried.
+    /// Tries up to `rolls` more of the opponent's rolls for the branch with index `place`; returns the number tried.
     fn try_rolls(&mut self, place: usize, rolls: usize) -> usize {
         let mut branch = self.branches[place];
         let end = (branch.tried + rolls).min(ORDER.len());

@@ -17,19 +17,19 @@ progress! {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,
-    /// Norm of the gradient before clipping.
+    /// Mean gradient norm before clipping.
     pub grad_norm: f32,
     pub lr: f32,
-    /// Mean length of the games that ended in this round, in moves of both players together.
+    /// Mean number of moves, of both players together, in the games that ended in this round.
     pub mean_length: f32,
     /// Share of gammons among the games that ended in this round.
     pub gammons: f32,
     /// Share of backgammons among the games that ended in this round.
     pub backgammons: f32,
-    /// Seconds spent in each part of [`PARTS`]; 0 without a clock.
+    /// Seconds spent in each part of [`PARTS`]; all 0 without a clock.
     pub parts_s: [f64; PARTS.len()],
-    /// Number of boards evaluated in the round; `None` until games end as often as they begin, or if the learner cannot be offloaded.
-    /// Predicts the duration of later rounds.
+    /// Number of boards evaluated in the round, which predicts the duration of later rounds. `None` until games end about as often as they
+    /// begin, and for a learner that cannot be offloaded.
     pub steady_evaluations: Option<u64>,
 }
 
@@ -58,13 +58,15 @@ impl From<Stats> for Iteration {
     }
 }
 
-/// Parts of a round's time: rules and move choice, network inputs, network, tree, targets, learning, and waiting for another device.
+/// Parts into which the time of a round is divided: rules and move choice, network inputs, network, tree, targets, learning, and waiting
+/// for another device.
 pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "device"];
 
 /// A learner that trains by self-play. Each iteration is a round of games followed by learning. The same seed gives the same games and
 /// weights for any number of threads.
 pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
-    /// Player with the current weights; later training does not change it. It searches if `evals`, the evaluations per decision, exceeds 1.
+    /// Player with the current weights. Later training does not change the player. The player searches if `evals`, the number of
+    /// evaluations per decision, exceeds 1.
     fn player(&self, evals: u32) -> Box<dyn Player> {
         self.player_with(self.weights(), evals)
     }

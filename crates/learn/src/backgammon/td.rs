@@ -1,9 +1,9 @@
-//! The strong learner. It plays against itself with its best moves and learns the six outcome probabilities of every board after a move
-//! (Tesauro, "Temporal difference learning and TD-Gammon", 1995). A round plays some games with fixed weights. It then trains on their
-//! boards in shuffled minibatches with Adam, towards the λ-return of the outcome. With look-ahead, the targets also average over all next
-//! rolls, and training takes several passes.
+//! The strong learner. In self-play it always plays the move with the highest estimated equity. It learns the six outcome probabilities of
+//! every board after a move (Tesauro, "Temporal difference learning and TD-Gammon", 1995). A round plays some games with fixed weights. It
+//! then trains on the boards of these games in shuffled minibatches with Adam, towards the λ-return of the outcome. With look-ahead, the
+//! targets also average over all next rolls, and training takes several passes.
 //!
-//! The dice are the only exploration. With the bear-off table enabled, a training game ends where the table contains the position. The
+//! The dice are the only exploration. With the bear-off table enabled, a training game ends at a position that the table contains. The
 //! player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on the
 //! seed, the game's number and the weights of the round, so the number of threads has no effect.
 
@@ -73,8 +73,8 @@ pub enum StrongError {
 }
 
 impl StrongConfig {
-    /// Upper estimate of the memory of a run with these settings, in bytes. A shell uses it to refuse a run before anything is allocated.
-    /// It allows for games of the maximum length, so a run usually takes much less. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. The estimate allows for games
+    /// of the maximum length, so a run usually needs much less.
     pub fn bytes(&self) -> u64 {
         if self.check().is_err() {
             return u64::MAX;
@@ -82,9 +82,9 @@ impl StrongConfig {
         let shape = self.shape();
         let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
-        // Usually a tenth of it, but untrained players may never get past each other.
+        // Games usually need a tenth of this memory, but untrained players may never get past each other.
         let samples = games * LONGEST as f64 * size_of::<Sample>() as f64;
-        // With look-ahead, fewer games run at once, and each evaluates the boards of 21 rolls.
+        // With look-ahead, fewer games are played at once, and each game evaluates the boards of all 21 rolls.
         let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
         let looking = if self.look_after == u64::MAX { 0 } else { looking };
         let self_plays =
@@ -110,24 +110,24 @@ const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
 const DICE: u32 = 0x4449_4345;
 
-/// Number of games played concurrently without look-ahead. These games take one slice or several.
+/// Number of games played concurrently without look-ahead.
 const SLICE: usize = 16;
 /// Number of games played concurrently with look-ahead.
 const LOOKAHEAD_SLICE: usize = 4;
-/// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board serves as its outcome.
+/// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board replaces its outcome.
 const LONGEST: usize = 2000;
-/// The player's weights average about the last 1/`PARTS_OF_MEAN` of all evaluations so far.
+/// The weights of players average about the last 1/`PARTS_OF_MEAN` of all evaluations so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 
-/// Maximum number of results of a roll, in practice. The mean over all rolls of a position is about a quarter of this number.
+/// Assumed maximum number of results of a roll. The mean over all rolls of a position is about a quarter of this number.
 const RESULTS: usize = 400;
 
-/// Maximum number of boards evaluated for a move.
+/// Maximum number of boards that are evaluated to choose a move.
 fn boards(lookahead: bool) -> usize {
     if lookahead { Roll::ALL.len() * RESULTS / 4 } else { RESULTS }
 }
 
-/// Number of moves that each of `games` games plays in a slice of `longest` multiply-adds; at least one.
+/// Number of moves that each of `games` concurrent games plays in a slice of `longest` multiply-adds; at least one.
 fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     let each = games as f64 * boards(lookahead) as f64 * shape.products();
     ((longest / each) as usize).clamp(1, LONGEST)
@@ -145,17 +145,17 @@ struct GameResult {
 /// One game of self-play: its buffers and its samples.
 struct SelfPlay {
     dice: Sequence,
-    /// Index in the valuer's boards of the result chosen for the next move.
+    /// Index in the valuer's boards of the result that the next move plays.
     next: usize,
     is_over: bool,
     valuer: Valuer,
     samples: Vec<Sample>,
-    /// Network estimate or exact value of the board after each move so far.
+    /// Value of the board after each move so far: a network's estimate, or exact.
     estimates: Vec<OutcomeProbs>,
-    /// For each recorded board, the mean over all rolls of the value of the best reply; empty without look-ahead.
+    /// Mean value of each recorded board over all next rolls with the best reply; empty without look-ahead.
     ahead: Vec<OutcomeProbs>,
     moves: u64,
-    /// Final outcome, or the last estimate of a stopped game.
+    /// Final outcome; for a stopped game, the estimate of its last board.
     outcome: OutcomeProbs,
 }
 
@@ -180,7 +180,8 @@ impl SelfPlay {
         }
     }
 
-    /// Plays one whole game and sets its targets. With `lookahead`, all 21 rolls are evaluated at each board.
+    /// Plays one whole game and sets the targets of its samples. With `lookahead`, the results of all 21 rolls are evaluated before each
+    /// move but the first.
     fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
         self.begin(network, seed, game);
         self.advance_moves(network, lambda, lookahead, LONGEST);
@@ -192,7 +193,7 @@ impl SelfPlay {
         self.estimates.clear();
         self.ahead.clear();
         (self.moves, self.is_over) = (0, false);
-        // Discards the count of an abandoned game.
+        // Discards the evaluations of an abandoned game.
         self.valuer.evaluations = 0;
         let roll = Roll::drawn_to_open(&mut self.dice);
         self.valuer.value_rolls(network, &Board::START, &[roll]);
@@ -214,7 +215,7 @@ impl SelfPlay {
         }
     }
 
-    /// Records the chosen board as a sample; returns true if the game is over.
+    /// Records the chosen board as a sample, unless its value is exact. Returns true if the game is over.
     fn record_move(&mut self) -> bool {
         let (left, probs) = (self.valuer.boards[self.next], self.valuer.probs[self.next]);
         self.moves += 1;
@@ -225,7 +226,7 @@ impl SelfPlay {
         self.samples.len() == LONGEST
     }
 
-    /// Rolls the dice and chooses the next board.
+    /// Rolls the dice and chooses the next result.
     fn choose_next(&mut self, network: &Network, lookahead: bool) {
         let board = self.valuer.boards[self.next].turned();
         let roll = Roll::drawn(&mut self.dice);
@@ -247,7 +248,7 @@ impl SelfPlay {
         self.ahead.push(outcomes::turned(&ahead));
     }
 
-    /// Sets the targets (λ-returns), from the last board to the first.
+    /// Sets the targets (λ-returns) of the samples, from the last sample to the first.
     fn set_targets(&mut self, lambda: f32) {
         let mut target = self.outcome;
         for t in (0..self.samples.len()).rev() {
@@ -281,9 +282,9 @@ impl SelfPlay {
 /// Current phase of a round.
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// Playing: number of games of this round that are complete.
+    /// Games are played. The field is the number of complete games of this round.
     Playing(usize),
-    /// Training: index of the network, and number of its minibatches that are complete in this round.
+    /// A network is trained. The fields are the index of the network, and the number of minibatches on which it was trained in this round.
     Learning(usize, usize),
 }
 
@@ -294,7 +295,7 @@ pub struct Strong {
     shape: Shape,
     isa: Isa,
     learned: Vec<f32>,
-    /// Average of `learned` over the latest part of the training, used by players.
+    /// Average of `learned` over the latest part of the training. Players use this average.
     weights: Vec<f32>,
     moments: [Vec<f32>; 2],
     /// Number of optimizer steps of each network.
@@ -302,7 +303,7 @@ pub struct Strong {
     network: Network,
     trainer: Trainer,
     self_plays: Vec<SelfPlay>,
-    /// Number of games in progress, not yet added to the round.
+    /// Number of games in progress, which were not added to the round yet.
     under_way: usize,
     /// Maximum number of multiply-adds of a slice.
     longest: f64,
@@ -360,10 +361,11 @@ impl Strong {
         })
     }
 
-    /// Restores a learner from its [`Learner::parts`]. With the settings and the seed of the saved learner, training continues exactly.
+    /// Restores a learner from its [`Learner::parts`]. With the settings and the seed of the saved learner, training continues exactly as
+    /// without the interruption.
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
-        // Checked before anything is allocated: the checkpoint's networks have the width of the settings.
+        // Checked before anything is allocated: the saved networks have the size that the settings require.
         let floats = |name: &str| state::floats_of(find, name, settings.shape().len());
         let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
         let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
@@ -405,7 +407,7 @@ impl Strong {
         self.settings.lr / decay.sqrt() * if self.looks_ahead() { self.settings.look_lr } else { 1.0 }
     }
 
-    /// Returns true if this round uses look-ahead. The result does not change while games of the round are counted.
+    /// Returns true if this round uses look-ahead. The result does not change during a round.
     fn looks_ahead(&self) -> bool {
         self.progress.games - self.round.games >= self.settings.look_after
     }
@@ -418,7 +420,8 @@ impl Strong {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
-    /// Continues the games in progress, or begins the next games. Adds them to the round when all of them are over. Returns the next phase.
+    /// Plays one slice of the games in progress; if there are none, begins the next games. Adds the games to the round once all of them are
+    /// over. Returns the next phase.
     fn play(&mut self, played: usize) -> Phase {
         let begins = self.under_way == 0;
         if begins {
@@ -440,14 +443,14 @@ impl Strong {
         self.next_phase(played + count)
     }
 
-    /// Plays some moves of each game in progress.
+    /// Plays the moves of one slice in each game in progress. If `begins` is true, it begins the games first.
     fn play_slice(&mut self, begins: bool) {
         let (lookahead, lambda, first) = (self.looks_ahead(), self.lambda(), self.progress.games);
         let (network, seed) = (&self.network, self.seed);
         let moves = moves(self.shape, self.under_way, lookahead, self.longest);
         let (start, clock) = (self.now(), self.clock);
         let self_plays = &mut self.self_plays[..self.under_way];
-        // Times one running game as a sample of all.
+        // Only one running game is timed, as a sample of all.
         let timed = self_plays.iter().position(|self_play| begins || !self_play.is_over).unwrap_or(0);
         par::each_mut(self_plays, |i, self_play| {
             self_play.valuer.stopwatch.begin(if i == timed { clock } else { None });
@@ -467,7 +470,7 @@ impl Strong {
         for sample in samples {
             let kept = &mut self.samples[usize::from(sample.net)];
             if kept.len() == kept.capacity() {
-                // Doubles the capacity, limited to the most samples that a round can have.
+                // Doubles the capacity, up to the maximum number of samples of a round.
                 let most = games * LONGEST - kept.len();
                 kept.reserve_exact(kept.len().max(1024).min(most));
             }
@@ -497,7 +500,7 @@ impl Strong {
 
     fn learn(&mut self, net: usize, learned: usize) -> Phase {
         let all = &self.samples[net];
-        // The last minibatch also takes a remainder smaller than a minibatch.
+        // The last minibatch includes the remainder.
         let count = (all.len() / self.settings.batch).max(1);
         let passes = if self.looks_ahead() { self.settings.look_passes } else { 1 };
         let piece = learned % count;
@@ -604,7 +607,7 @@ impl Learner for Strong {
         !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
-    /// Averaged weights, which players use, instead of the weights in training.
+    /// Averaged weights, which players use.
     fn weights(&self) -> &[f32] {
         &self.weights
     }
@@ -628,12 +631,12 @@ mod tests {
 
     fn network() -> Network {
         let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
-        // Larger weights, so that boards get different estimates.
+        // Larger weights, so that the estimates of boards differ.
         weights.iter_mut().for_each(|w| *w *= 2.0);
         Network::new(Isa::best(), SHAPE, &weights)
     }
 
-    /// A complete game with the targets of its boards.
+    /// Plays a complete game and sets the targets of its boards.
     fn played(lambda: f32, lookahead: bool) -> SelfPlay {
         let mut self_play = SelfPlay::new();
         self_play.play(&network(), 5, 2, lambda, lookahead);
@@ -656,7 +659,7 @@ mod tests {
             close(&sample.target, &if turns { outcomes::turned(&outcome) } else { outcome }, t);
             close(&next.samples[t].target, &outcomes::turned(&next.estimates[t + 1]), t);
         }
-        // In between, the target mixes the next estimate and the next target.
+        // With λ between 0 and 1, the target mixes the next estimate and the next target.
         let mixed = played(0.6, false);
         for t in 0..last - 1 {
             let came = mixed.samples[t + 1].target;
@@ -672,7 +675,7 @@ mod tests {
         for (t, sample) in looked.samples.iter().enumerate() {
             close(&sample.target, &looked.ahead[t], t);
         }
-        // The expected mean over the rolls, from the first board on.
+        // Expected target of the first board: the mean over the rolls after it.
         let (mut valuer, network) = (Valuer::default(), network());
         let mut dice = Rng { key: [5, DICE, 2, 0] }.sequence(0);
         valuer.value_rolls(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
@@ -684,7 +687,7 @@ mod tests {
             mean.iter_mut().zip(best).for_each(|(sum, p)| *sum += roll.ways() as f32 / 36.0 * p);
         }
         close(&looked.samples[0].target, &outcomes::turned(&mean), 0);
-        // With λ above 0, the next target's difference from its estimate is added in part.
+        // With λ above 0, the target also includes λ times the difference between the next target and the next estimate.
         let mixed = played(0.5, true);
         for t in 0..mixed.samples.len() - 1 {
             let (next, came) = (mixed.estimates[t + 1], mixed.samples[t + 1].target);
@@ -708,9 +711,10 @@ mod tests {
             let all = (moves * games * boards(lookahead)) as f64 * shape.products();
             assert!(moves > 1 && all <= state::LONGEST, "{moves} moves, {all:e} multiply-adds");
         }
-        // A training step takes three times as long per board. The last minibatch of a round may be almost twice as large.
+        // Training on a board needs three times as many multiply-adds as its evaluation. The last minibatch of a round may be almost twice
+        // as large.
         assert!(3.0 * (2 * batch - 1) as f64 * shape.products() <= state::LONGEST);
-        // A typical game, of some 60 moves, fits in one slice.
+        // A typical game has some 60 moves and fits in one slice.
         assert!(moves(StrongConfig::default().shape(), SLICE, false, state::LONGEST) > 120);
     }
 
@@ -738,7 +742,7 @@ mod tests {
     fn gammons_and_backgammons_of_both_sides_are_counted() {
         let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
         let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-        // Single games, gammons and backgammons won, then lost.
+        // Numbers of single games, gammons and backgammons won, then lost.
         for (ending, games) in [3, 1, 0, 2, 2, 1].into_iter().enumerate() {
             let mut outcome = [0.0; OUTCOMES];
             outcome[ending] = 1.0;

@@ -1,11 +1,11 @@
-//! Deep Q-learning. A network of action values trains on its own moves, towards their rewards plus its estimate of the next state (Mnih et
-//! al., "Human-level control through deep reinforcement learning", 2015). Later improvements of the method are settings: double Q-learning,
-//! dueling heads, n-step returns, layer norm, prioritised replay, a curriculum over the depth of scrambles, hindsight, and pretraining on
-//! exact labels.
+//! Deep Q-learning. A network of action values trains on moves that it selected. The target of a move is its reward plus the network's
+//! estimate of the next state (Mnih et al., "Human-level control through deep reinforcement learning", 2015). Later improvements of the
+//! method are settings: double Q-learning, dueling heads, n-step returns, layer norm, prioritised replay, a curriculum over the depth of
+//! scrambles, hindsight, and pretraining on exact labels.
 //!
-//! An iteration is a number of optimizer steps. After every few steps comes a round, in which each episode makes one move. Moves depend on
-//! the seed, the round and the episode; samples depend on the seed and the step. The size of a batch determines its division into shards,
-//! so the number of threads has no effect.
+//! An iteration is a number of optimizer steps. A round is played at regular intervals between steps; in a round each episode makes one
+//! move. Moves depend on the seed, the round and the episode. Samples depend on the seed and the step. The number of shards depends only on
+//! the size of the batch, so the number of threads has no effect.
 
 mod config;
 pub mod curriculum;
@@ -31,27 +31,27 @@ use replay::{Replay, Transition};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances};
 
-/// Number of steps between two removals of tiny Adam moments.
+/// Interval in optimizer steps at which tiny Adam moments are set to 0.
 const STILL: u64 = 64;
 /// Random streams of a seed.
 const PLAY: u32 = 0x504C_4159;
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// Executors and buffers for a part of a batch.
+/// Executors and buffers for one part of the batch.
 struct Shard<P> {
     learning: Executor,
-    /// Computes the action values of next states, by the trained or the target network.
+    /// Executor for the action values of next states, by the trained network or the target network.
     values: Executor,
     grads: Vec<f32>,
     trained_q: Vec<f32>,
-    /// Targets before a step, errors after it.
+    /// Targets before a step. After the step, the differences between the network's values and the targets.
     errors: Vec<f32>,
     states: Vec<P>,
     active: Vec<u16>,
 }
 
 impl<P: Cube> Shard<P> {
-    /// Writes the batch into the inputs: states and actions for training, next states for the targets.
+    /// Writes a part of the batch to the inputs: states and actions for training, next states for the targets.
     fn write_inputs(&mut self, inputs: Inputs, batch: &[Transition<P>]) {
         let Shard { learning, values, states, active, .. } = self;
         let mut fill = |to: &mut [f32], state: fn(&Transition<P>) -> P| {
@@ -66,23 +66,23 @@ impl<P: Cube> Shard<P> {
     }
 }
 
-/// Packed weights of each plan.
+/// Packed weights for the plans. `learning` is the trained network in the training plan.
 struct PackedNets {
     learning: Packed,
-    /// Weights of the trained network, for the values of next states.
+    /// The trained network in the plan for the values of next states.
     values: Packed,
-    /// Weights of the target network, for the values of next states.
+    /// The target network in the plan for the values of next states.
     target: Packed,
 }
 
-/// Episodes, the network that plays them, and the network's action values.
+/// Episodes, the network that selects their moves, and its action values `q` for the current states.
 struct Playing<P> {
     episodes: Episodes<P>,
     player: Evaluator<P>,
     q: Vec<f32>,
 }
 
-/// The batch of a step: its replay indices, its transitions, and their weights and errors.
+/// The batch of a step: replay indices (`picks`), transitions, importance weights and errors.
 struct Drawn<P> {
     picks: Vec<u32>,
     batch: Vec<Transition<P>>,
@@ -93,7 +93,7 @@ struct Drawn<P> {
 /// State of an iteration in progress.
 #[derive(Default)]
 struct InProgress {
-    /// Number of completed steps.
+    /// Number of completed optimizer steps.
     update: usize,
     /// True once the iteration has begun.
     begun: bool,
@@ -102,7 +102,7 @@ struct InProgress {
     ended: Ended,
 }
 
-/// The learner. The module documentation describes it.
+/// The learner. The module documentation describes the algorithm.
 pub struct Dqn<P> {
     config: DqnConfig,
     seed: u32,
@@ -114,7 +114,7 @@ pub struct Dqn<P> {
     optimizer: Optimizer,
     shards: Vec<Shard<P>>,
     packed: PackedNets,
-    /// Plan and packed weights for pretraining on [`Labels::Moves`]; `None` without this pretraining.
+    /// Executor and packed weights for pretraining on [`Labels::Moves`]. `None` without this pretraining.
     label_plan: Option<(Executor, Packed)>,
     replay: Replay<P>,
     curriculum: Curriculum,
@@ -128,7 +128,7 @@ pub struct Dqn<P> {
 }
 
 impl<P: Cube> Dqn<P> {
-    /// Creates a learner. Pretraining requires the table of distances `exact`.
+    /// Creates a learner. `exact` is the table of distances, which only pretraining requires.
     pub fn new(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Dqn<P>, LearnerError> {
         let count = config.check::<P>()?;
         if config.pretraining > 0 && !has_metric(exact.as_ref(), config.metric) {
@@ -193,12 +193,12 @@ impl<P: Cube> Dqn<P> {
         &self.replay
     }
 
-    /// Transitions of the last batch, and their replay indices.
+    /// Transitions of the last batch, and the replay indices of these transitions.
     pub fn batch(&self) -> (&[Transition<P>], &[u32]) {
         (&self.drawn.batch, &self.drawn.picks)
     }
 
-    /// Changes the settings between two iterations, as [`DqnConfig::can_become`] allows.
+    /// Changes the settings between two iterations. Returns an error for changes that need a new learner ([`DqnConfig::can_become`]).
     pub fn set(&mut self, config: DqnConfig) -> Result<(), LearnerError> {
         config.check::<P>()?;
         if !self.config.can_become(&config) {
@@ -218,12 +218,12 @@ impl<P: Cube> Dqn<P> {
         Rng { key: [self.seed, stream, number as u32, (number >> 32) as u32] }
     }
 
-    /// Number of rounds so far; in a round every episode makes one move.
+    /// Number of rounds played so far. In a round every episode makes one move.
     fn rounds(&self) -> u64 {
         self.progress.moves / self.config.envs as u64
     }
 
-    /// Plays one round: one move of every episode.
+    /// Plays one round: every episode makes one move.
     pub fn play(&mut self) {
         let rng = self.rng(PLAY, self.rounds());
         let Dqn { config, curriculum, replay, playing: Playing { episodes, player, q }, .. } = self;
@@ -258,7 +258,7 @@ impl<P: Cube> Dqn<P> {
         self.write_inputs();
     }
 
-    /// Writes the batch and the samples' weights into the shards' inputs.
+    /// Writes the batch and the importance weights to the shards' inputs.
     fn write_inputs(&mut self) {
         let (part, inputs) = (self.drawn.batch.len() / self.shards.len(), self.config.net.inputs);
         let (batch, weights, weighed) = (&self.drawn.batch, &self.drawn.weights, self.config.prioritised);
@@ -270,7 +270,7 @@ impl<P: Cube> Dqn<P> {
         });
     }
 
-    /// Trains on the last batch: target values, forward, backward, Adam, and the update of the target network.
+    /// Trains on the last batch and updates the target network.
     pub fn learn(&mut self) {
         if self.config.double {
             self.packed.values.pack(&self.params);
@@ -281,8 +281,8 @@ impl<P: Cube> Dqn<P> {
         self.update_target();
     }
 
-    /// Takes an optimizer step towards targets by the networks or, if `labelled`, towards the targets in `errors`. Then stores the samples'
-    /// errors in `errors`.
+    /// Runs an optimizer step. The targets are computed by the networks or, if `labelled`, read from `errors`. Afterwards `errors` contains
+    /// the errors of the samples.
     fn step(&mut self, labelled: bool) {
         let Dqn { config, params, target, packed, drawn: Drawn { batch, errors, .. }, .. } = self;
         let (part, actions, targets) = (batch.len() / self.shards.len(), self.actions.count(), config.targets());
@@ -321,7 +321,7 @@ impl<P: Cube> Dqn<P> {
     fn adam(&mut self) {
         let adam = self.config.steps.adam(self.optimizer.steps);
         if self.optimizer.steps.is_multiple_of(STILL) {
-            // Moments without gradients decay to denormal numbers, which are slow to compute with.
+            // Moments without gradients decay to denormal numbers, which slow down arithmetic.
             self.optimizer.m.iter_mut().filter(|m| m.abs() < 1e-30).for_each(|m| *m = 0.0);
         }
         self.iteration.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
@@ -330,7 +330,7 @@ impl<P: Cube> Dqn<P> {
         self.progress.states += self.config.batch as u64;
     }
 
-    /// Updates the target network by the rule `follow`, if an update is due.
+    /// Updates the target network by the rule `follow` if an update is due.
     fn update_target(&mut self) {
         let DqnConfig { follow, target_every, tau, .. } = self.config;
         match follow {
@@ -363,7 +363,7 @@ impl<P: Cube> Learner for Dqn<P> {
 
     crate::learner_settings!(config, set, DqnConfig::check::<P>);
 
-    /// Runs one optimizer step, after a round of moves if a round is due. Before the warm-up is complete, runs only a round of moves.
+    /// Plays a round if a round is due, and then runs one optimizer step. Before the warm-up is complete, only plays a round.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {

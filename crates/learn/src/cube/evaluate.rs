@@ -1,35 +1,35 @@
-//! Exact evaluation of a judge on the 2x2x2: greedy play from every state. All states are judged once, and the two best actions of each
-//! state are stored in a table. Paths through the table are then followed up to the first state with a known result, so that no state is
-//! processed twice. Play that never undoes the last move uses the same table: it takes the best action, or the second best if the best
-//! would undo the last move. The evaluation advances in slices, so that it can run beside training.
+//! Exact evaluation of a judge on the 2x2x2: greedy play from every state. All states are judged once, and a table stores the two best
+//! actions of each state. Play from a state is then followed through the table up to the first state whose result is known, so that no
+//! state is processed twice. Play that never undoes the last move uses the same table: it takes the second best action where the best would
+//! undo the last move. The evaluation advances in slices, so that training can continue in between.
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::sync::Arc;
 use worlds::cube::{Distances, Puzzle, Two};
 
-/// Results for the states of one distance.
+/// Results of greedy play from the states of one distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub states: u32,
-    /// Number of states solved by greedy play.
+    /// Number of states from which play solves the cube.
     pub solved: u32,
-    /// Number of states solved with the fewest moves.
+    /// Number of states from which play solves the cube with the fewest moves.
     pub optimal: u32,
-    /// Sum over the solved states of the moves beyond the distance.
+    /// Number of moves in excess of the distance, summed over the solved states.
     pub excess: u64,
 }
 
 /// Results of greedy play from all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// One row per distance from the solved state, for play that always takes the best action.
+    /// One row per distance (index 0: the solved state), for play that always takes the best action.
     pub plain: Vec<Row>,
-    /// One row per distance, for play that never undoes the last move.
+    /// One row per distance (index 0: the solved state), for play that never undoes the last move.
     pub onward: Vec<Row>,
 }
 
 impl Report {
-    /// Rows by distance.
+    /// One row per distance (index 0: the solved state), for play by the rule `greedy`.
     pub fn rows(&self, greedy: Greedy) -> &[Row] {
         match greedy {
             Greedy::Plain => &self.plain,
@@ -37,7 +37,7 @@ impl Report {
         }
     }
 
-    /// Sum over all distances.
+    /// Sum of the rows of all distances.
     pub fn total(&self, greedy: Greedy) -> Row {
         self.rows(greedy).iter().fold(Row::default(), |sum, row| Row {
             states: sum.states + row.states,
@@ -49,17 +49,17 @@ impl Report {
 }
 
 impl Row {
-    /// Share of states solved.
+    /// Share of the states from which play solves the cube.
     pub fn share(&self) -> f64 {
         f64::from(self.solved) / f64::from(self.states.max(1))
     }
 
-    /// Share of states solved with the fewest moves.
+    /// Share of the states from which play solves the cube with the fewest moves.
     pub fn optimal_share(&self) -> f64 {
         f64::from(self.optimal) / f64::from(self.states.max(1))
     }
 
-    /// Mean number of excess moves over the solved states.
+    /// Mean number of moves in excess of the distance, over the solved states.
     pub fn mean_excess(&self) -> f64 {
         self.excess as f64 / f64::from(self.solved.max(1))
     }
@@ -67,31 +67,32 @@ impl Row {
 
 /// Number of states judged per slice.
 const JUDGED: usize = 4096;
-/// Number of states per slice when choosing actions and following paths.
+/// Number of states processed per slice when actions are chosen and paths are followed.
 const READ: usize = 1 << 16;
 
-/// Markers in [`Exhaustive::steps`]: not known yet, on the current path, and in a cycle.
+/// Markers in [`Exhaustive::steps`]: the result is not known yet, the state is on the current path, and play from the state enters a cycle.
 const UNKNOWN: u32 = u32::MAX;
 const ON_PATH: u32 = u32::MAX - 1;
 const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// The number is the rank of the next state, here and in the other phases.
+    /// The field of each phase is the rank of the next state.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),
 }
 
-/// A pass over all states. The module documentation describes it.
+/// An evaluation over all states. The module documentation describes it.
 pub struct Exhaustive {
     exact: Arc<Distances>,
     phase: Phase,
-    /// Estimated distance by rank.
+    /// Estimated distance of each state, by rank.
     values: Vec<f32>,
-    /// Best action plus 16 times the second best action, by rank.
+    /// Best action plus 16 times the second best action of each state, by rank.
     best: Vec<u8>,
-    /// Number of moves to the solved state, or a marker. The index is 2·rank, or 2·rank + 1 if the best action is excluded.
+    /// Number of moves to the solved state, or a marker. The index is 2·rank if play takes the best action, and 2·rank + 1 if it takes the
+    /// second best action.
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,
@@ -116,12 +117,12 @@ impl Exhaustive {
         }
     }
 
-    /// Restarts the pass.
+    /// Restarts the evaluation.
     pub fn begin(&mut self) {
         self.phase = Phase::Judge(0);
     }
 
-    /// Runs the pass to its end.
+    /// Runs a complete evaluation.
     pub fn run(&mut self, judge: &mut dyn Judge<Two>) -> Report {
         self.begin();
         loop {
@@ -139,8 +140,8 @@ impl Exhaustive {
         }
     }
 
-    /// Runs a slice of a few milliseconds; returns the report when the pass is complete, and `None` before. The judge must not change
-    /// during a pass. The call after the report starts a new pass.
+    /// Runs a slice of a few milliseconds. Returns the report when the evaluation is complete, and `None` before. The judge must not change
+    /// during an evaluation. The call after the report starts a new evaluation.
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
         let (from, size) = match self.phase {
             Phase::Judge(from) => (from, judge.at_once(JUDGED)),
@@ -182,22 +183,23 @@ impl Exhaustive {
         Phase::Walk(greedy, 0)
     }
 
-    /// Estimated distances by rank, once all states are judged. For a judge of action values, the value of the best action.
+    /// Estimated distances by rank, valid once all states are judged. For a judge of action values, each is the value of the best action.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Best action of a state, once all states are judged.
+    /// Best action of a state, valid once all states are judged.
     pub fn best(&self, state: Two) -> usize {
         usize::from(self.best[state.rank() as usize] & 15)
     }
 
-    /// Number of moves that solve a state in play without undoing the last move, after a pass; `None` if play enters a cycle.
+    /// Number of moves with which play that never undoes the last move solves a state; `None` if play enters a cycle. Valid after an
+    /// evaluation.
     pub fn moves(&self, state: Two) -> Option<u32> {
         Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CYCLE)
     }
 
-    /// Judges some states; returns false while the judge's result is pending.
+    /// Judges the states with ranks from `from` up to, but not including, `to`. Returns false while the judge's result is pending.
     fn judge(&mut self, judge: &mut dyn Judge<Two>, from: usize, to: usize) -> bool {
         self.states.clear();
         self.states.extend((from..to).filter_map(|rank| Two::unrank(rank as u32)));
@@ -231,7 +233,7 @@ impl Exhaustive {
         }
     }
 
-    /// Follows the path from a state to a state with a known result, and stores the result of each state on the path.
+    /// Follows play from a state up to a state whose result is known. Stores the results of all states on this path.
     fn walk(&mut self, greedy: Greedy, rank: usize) {
         self.path.clear();
         let mut node = 2 * rank;
@@ -268,7 +270,7 @@ fn count(exact: &Distances, steps: &[u32], rows: &mut Vec<Row>) {
     }
 }
 
-/// The best action plus 16 times the second best.
+/// Best action plus 16 times the second best action.
 fn both(children: &[Two], value: impl Fn(usize) -> f32) -> u8 {
     let best = nearest(children, None, &value);
     let second = nearest(children, Some(best), &value);

@@ -1,19 +1,19 @@
-//! Internal state of a playing learner: its curriculum, and its replay with priorities.
+//! Internal state of a learner that plays: its curriculum, and its replay with priorities.
 
-/// Internal state of a learner besides its network.
+/// Internal state of a learner, without the networks. `len` and `capacity` are numbers of transitions in the replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside<P> {
     /// Current depth of the curriculum.
     pub stage: usize,
-    /// Statistics of each depth from 1 to the curriculum's last depth.
+    /// Statistics of each depth, from 1 to the curriculum's last depth.
     pub depths: Vec<InsideDepth>,
     pub len: usize,
     pub capacity: usize,
     pub prioritised: bool,
-    /// Share of transitions per priority bin. Bin `i` covers `2^(i - 12)` to `2^(i - 11)`; the first bin includes all smaller priorities
+    /// Share of transitions per priority bin. Bin `i` covers `2^(i - 12)` to `2^(i - 11)`. The first bin includes all smaller priorities
     /// and the last bin all larger ones. A priority is the absolute error when the transition was last trained on, plus the priority floor.
     pub priorities: [f32; PRIORITY_BINS],
-    /// Transitions of the highest priority, in descending order.
+    /// Transitions of highest priority, in descending order.
     pub top: Vec<InsideTransition<P>>,
 }
 
@@ -22,9 +22,9 @@ pub const PRIORITY_BINS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InsideDepth {
     pub depth: usize,
-    /// Share of new episodes that start at this depth.
+    /// Probability that a new episode begins at this depth.
     pub share: f32,
-    /// Share of the newest episodes at this depth that were solved.
+    /// Share of the newest episodes at this depth that solved the cube.
     pub success: f32,
     /// Number of episodes that `success` covers.
     pub episodes: usize,
@@ -34,10 +34,10 @@ pub struct InsideDepth {
 pub struct InsideTransition<P> {
     pub state: P,
     pub action: usize,
-    /// Discounted reward of all steps of the transition.
+    /// Sum of the discounted rewards of the transition's steps.
     pub reward: f32,
     pub done: bool,
     pub priority: f32,
-    /// The trained network's value of each action in the state.
+    /// Action values of the state by the trained network.
     pub q: Vec<f32>,
 }

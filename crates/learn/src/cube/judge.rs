@@ -1,24 +1,24 @@
-//! Interface of judges, which evaluate states for a search.
+//! Interface of judges, which evaluate states for searches.
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-/// Kind of output of a network.
+/// Kind of scores that a network outputs for a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS), ts(rename = "Gives"))]
 #[serde(rename_all = "snake_case")]
 pub enum Scores {
-    /// One number: estimated moves to solve the state.
+    /// One number: the estimated number of moves that solve the state.
     Value,
-    /// One number per action: estimated moves to solve the state if the action is taken first; lower is better.
+    /// One number per action: the estimated number of moves that solve the state if this action is first. Lower is better.
     ActionValues,
-    /// One number per action: log-probability that the action is correct.
+    /// One number per action: the log-probability that the action begins a solution.
     Policy,
 }
 
 impl Scores {
-    /// Numbers per state.
+    /// Number of scores per state.
     pub fn count(self, actions: usize) -> usize {
         match self {
             Scores::Value => 1,
@@ -31,17 +31,17 @@ impl Scores {
 pub trait Judge<P> {
     fn scores(&self) -> Scores;
 
-    /// Writes the scores of each state in order, `[states][numbers]`.
+    /// Writes the scores of each state to `scores`, `[states][numbers]`.
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
 
-    /// Like [`Judge::judge`] without waiting for another device. Returns false while the result is pending; call again with the same
-    /// states.
+    /// Like [`Judge::judge`], but does not wait for another device. Returns false while the result is pending; the caller then calls again
+    /// with the same states.
     fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
         self.judge(states, scores);
         true
     }
 
-    /// Number of states to judge per slice. `usual` is the caller's number for a small network on the CPU.
+    /// Number of states that a caller should judge per slice. `usual` is the number for a small network on the CPU.
     fn at_once(&self, usual: usize) -> usize {
         usual
     }

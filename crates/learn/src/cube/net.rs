@@ -1,6 +1,6 @@
-//! Network of the cube's learners: one-hot inputs -> layers of rectified units -> a value or a score per action. The first layer is the sum
-//! of the table rows of the inputs that are 1. For judging, the rows of each cubie's stickers are summed once per change of the weights, so
-//! that a state needs only one row per movable cubie.
+//! Network of the cube's learners. One-hot inputs are followed by layers of rectified units. The output is a value or one score per action.
+//! The first layer is the sum of the table rows of all inputs that are 1. A judge sums the rows of each cubie's stickers once when the
+//! weights change. A state then needs only one row per movable cubie.
 
 use super::{Judge, Scores};
 use crate::offload::PlanEvaluator;
@@ -17,13 +17,14 @@ use worlds::cube::{CODES, Puzzle};
 choices! {
     /// Encoding of a state.
     pub enum Inputs {
-        /// One input per facelet and colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
+        /// One input for each pair of facelet and colour, as in adamavixio's library (`dqn/config.rs`). 144 inputs for the 2x2x2, 324 for
+        /// the 3x3x3.
         Stickers = "stickers", "Stickers";
-        /// One input per cubie, place and orientation: 168 or 480 inputs.
+        /// One input for each combination of cubie, place and orientation. 168 inputs for the 2x2x2, 480 for the 3x3x3.
         Cubies = "cubies", "Cubies";
-        /// Stickers of the canonical state among 6 equivalent states ([`Puzzle::folded`]).
+        /// [`Inputs::Stickers`] of a state that represents 6 equivalent states ([`Puzzle::folded`]).
         Folded = "folded", "Folded (6 as one)";
-        /// Cubies of the canonical state among 96 that have the same distance by symmetry.
+        /// [`Inputs::Cubies`] of a state that represents 96 states, which have the same distance by symmetry.
         Symmetric = "symmetric", "Symmetric (96 as one)";
     }
 }
@@ -36,7 +37,7 @@ impl Inputs {
         }
     }
 
-    /// Number of inputs that are 1.
+    /// Number of inputs of a state that are 1.
     pub const fn active<P: Puzzle>(self) -> usize {
         match self {
             Inputs::Stickers | Inputs::Folded => P::FACELETS,
@@ -44,13 +45,13 @@ impl Inputs {
         }
     }
 
-    /// Returns true if the encoding supports these scores. Symmetric inputs support only values, because a symmetric image has other
-    /// actions.
+    /// Returns true if a network with these inputs can output these scores. Symmetric inputs support only values, because the actions of a
+    /// symmetric state differ.
     pub const fn serves(self, scores: Scores) -> bool {
         !matches!((self, scores), (Inputs::Symmetric, Scores::ActionValues | Scores::Policy))
     }
 
-    /// Indices of the inputs that are 1, `[states][active]`.
+    /// Writes the indices of the inputs that are 1 to `active`, `[states][active]`.
     pub fn fill<P: Puzzle>(self, states: &[P], active: &mut [u16]) {
         match self {
             Inputs::Stickers => P::fill_inputs(states, active),
@@ -70,7 +71,7 @@ impl Inputs {
         }
     }
 
-    /// Row indices of a judge's first table, `[states][cubies]`. The row of a cubie is the sum for all of its stickers.
+    /// Writes the row indices of a judge's first table to `rows`, `[states][cubies]`. A row is the sum of the rows of a cubie's stickers.
     fn fill_judged<P: Puzzle>(self, states: &[P], rows: &mut [u16]) {
         match self {
             Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
@@ -82,7 +83,7 @@ impl Inputs {
         }
     }
 
-    /// Converts the network's outputs for the encoded states to scores of the actual states.
+    /// Converts the network's outputs for encoded states to scores of the original states.
     fn read<P: Puzzle>(self, states: &[P], output: &[f32], scores: &mut [f32]) {
         if self != Inputs::Folded || output.len() == states.len() {
             return scores.copy_from_slice(output);
@@ -96,7 +97,7 @@ impl Inputs {
         }
     }
 
-    /// Index of an action in the encoded state.
+    /// Index of an action of `state` in the encoded state.
     #[inline]
     pub fn action<P: Puzzle>(self, state: P, action: usize) -> usize {
         if self == Inputs::Folded { P::folded_action(state.folded().1, action) } else { action }
@@ -109,11 +110,12 @@ settings! {
     pub struct NetConfig {
         fixed hidden: Vec<usize>, [text(60), "Hidden layers", "",
             "Units of each layer: multiples of 16, joined by hyphens, as in 512-256. Wider networks are stronger and slower."];
-        /// Blocks of two layers, as wide as the last hidden layer.
+        /// Number of residual blocks. A block has two layers that are as wide as the last hidden layer.
         fixed blocks: usize, [whole(0.0, 32.0), "Residual blocks", "blocks",
             "Pairs of layers as wide as the last one, with a skip connection. They make deep networks easier to train."];
         fixed norm: bool, [SWITCH, "Layer norm", "", "Normalizes the sums of each layer to mean 0 and variance 1."];
-        /// Wang et al., "Dueling network architectures for deep reinforcement learning", 2016.
+        /// Enables separate heads for value and advantages (Wang et al., "Dueling network architectures for deep reinforcement learning",
+        /// 2016).
         fixed dueling: bool, [SWITCH, "Dueling heads", "",
             "Separate outputs for the value of a state and for the advantage of each action over the mean."];
         fixed inputs: Inputs, [one_of::<Inputs>(), "Inputs", "",
@@ -123,7 +125,7 @@ settings! {
 }
 
 impl NetConfig {
-    /// Number of multiply-adds to judge one state.
+    /// Number of multiply-adds with which one state is judged.
     pub fn products<P: Puzzle>(&self, outputs: usize) -> u64 {
         let between: u64 = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64).sum();
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
@@ -138,10 +140,10 @@ impl NetConfig {
         between.chain([block, last * (outputs as u64 + 1)]).max().unwrap_or(0)
     }
 
-    /// Builds the network from the indices of active inputs, `[rows][active]`, to scores.
+    /// Builds the network. `active` are the indices of active inputs, `[rows][active]`; the result is the scores.
     pub fn network<P: Puzzle>(&self, g: &mut Graph, active: NodeId, outputs: usize) -> NodeId {
         let width = self.hidden[0];
-        // The variance of a sum grows with its number of terms.
+        // The variance of a sum is proportional to its number of terms.
         let init = Init::Uniform(1.0 / (g.shape(active)[1] as f32).sqrt());
         let table = g.param(TABLE, [self.inputs.count::<P>(), width], init);
         let bias = g.vector(BIAS, width, Init::Zeros);
@@ -169,7 +171,7 @@ impl NetConfig {
         if !self.dueling || outputs == 1 {
             return g.dense(x, "head", outputs, Init::FanIn);
         }
-        // One product for both heads; the state value comes first.
+        // One matrix product computes both heads. The state value is the first column.
         let both = g.dense(x, "head", 1 + outputs, Init::FanIn);
         let value = g.slice_cols(both, 0, 1);
         let advantages = g.slice_cols(both, 1, 1 + outputs);
@@ -189,7 +191,7 @@ const TABLE: &str = "first.table";
 /// Name of the first layer's biases.
 const BIAS: &str = "first.bias";
 
-/// Training objective.
+/// Loss function of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Mean squared error.
@@ -198,7 +200,7 @@ pub enum Loss {
     CrossEntropy,
 }
 
-/// Plan with the inputs `active`, `[rows][active]`, and `target`, `[rows]`, and the output `loss`.
+/// Training plan. The inputs are `active`, `[rows][active]`, and `target`, `[rows]`; the output is `loss`.
 pub fn plan_learning<P: Puzzle>(net: &NetConfig, outputs: usize, loss: Loss, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);
@@ -230,7 +232,7 @@ pub struct Trainer {
     grads: Vec<f32>,
 }
 
-/// Loss and gradient norm of one step.
+/// Loss and gradient norm of one optimizer step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learned {
     pub loss: f32,
@@ -239,9 +241,9 @@ pub struct Learned {
 }
 
 impl Trainer {
-    /// Memory in bytes.
+    /// Memory of a trainer, in bytes.
     pub fn bytes(plan: &Plan) -> u64 {
-        // Weights, two moments and gradients; two packed copies.
+        // Weights, two moments, gradients and two packed copies.
         plan.arena_bytes() + plan.table().bytes() * (1 + 2 + 1 + 2)
     }
 
@@ -264,17 +266,17 @@ impl Trainer {
         &mut self.executor
     }
 
-    /// Input of the next step.
+    /// Input of the training plan for the next step.
     pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
         self.executor.input_mut(name)
     }
 
-    /// Computes the part `part` of the gradient plan for the next step.
+    /// Runs the calls in the range `part` of the gradient plan for the next step.
     pub fn compute(&mut self, part: Range<usize>) {
         self.executor.train_part(&self.params, &self.packed, &mut self.grads, false, part);
     }
 
-    /// Completes the step with the optimizer.
+    /// Completes the step: updates the weights with the optimizer.
     pub fn update(&mut self, adam: &Adam) -> Learned {
         let isa = self.executor.plan().isa();
         let grad_norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
@@ -282,22 +284,22 @@ impl Trainer {
         Learned { loss: self.executor.output("loss")[0], grad_norm }
     }
 
-    /// Packs the weights after they were changed from outside.
+    /// Packs the weights after a caller has changed them.
     pub fn pack(&mut self) {
         self.packed.pack(&self.params);
     }
 }
 
-/// Number of states per executor run.
+/// Number of states in one run of an executor.
 const ROWS: usize = 64;
-/// Number of workers, each with its own executor.
+/// Number of workers. Each worker has its own executor.
 const WORKERS: usize = 8;
 /// Maximum number of states that an offloaded judge evaluates in one call.
 const OFFLOAD_ROWS: usize = 8192;
-/// Minimum number of states for an offloaded call; smaller calls are computed on the CPU.
+/// Minimum number of states for an offloaded call. The CPU computes smaller calls.
 const OFFLOAD_LEAST: usize = 1024;
 
-/// The network as a judge.
+/// A judge that uses the network.
 pub struct Evaluator<P> {
     inputs: Inputs,
     scores: Scores,
@@ -305,11 +307,11 @@ pub struct Evaluator<P> {
     isa: Isa,
     /// Parameter table of the trained network.
     table: Table,
-    /// Parameters of the judging plan.
+    /// Parameters of the plan for judging.
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Number of states judged on the CPU in a slice ([`par::TURN`]), a multiple of [`ROWS`].
+    /// Number of states that are judged on the CPU in a slice ([`par::TURN`]). It is a multiple of [`ROWS`].
     turn: usize,
     offload_plan: Arc<Plan>,
     offloaded: Option<OffloadedJudge<P>>,
@@ -322,7 +324,8 @@ struct Worker {
 }
 
 impl<P: Puzzle> Evaluator<P> {
-    /// Creates a judge from the weights of a [`plan_learning`] plan of the same network. `read` converts the network's outputs to scores.
+    /// Creates a judge. `weights` are those of a [`plan_learning`] plan of the same network. `read` builds the conversion of the network's
+    /// outputs to scores.
     pub fn new(
         net: &NetConfig,
         scores: Scores,
@@ -362,7 +365,7 @@ impl<P: Puzzle> Evaluator<P> {
         Ok(evaluator)
     }
 
-    /// Memory in bytes.
+    /// Memory of a judge, in bytes.
     pub fn bytes(net: &NetConfig) -> u64 {
         let widest = net.hidden.iter().max().copied().unwrap_or(0) as u64;
         let weights = net.products::<P>(P::MOVES.len()) + (P::CUBIES * CODES) as u64 * net.hidden[0] as u64;
@@ -383,7 +386,7 @@ impl<P: Puzzle> Evaluator<P> {
             let input = |input: &u16| &weights[usize::from(*input) * width..][..width];
             to.fill(0.0);
             for (i, row) in to.chunks_exact_mut(width).enumerate() {
-                // Facelets that never move are added to the first cubie's rows.
+                // The rows of facelets that never move are added to the rows of the first cubie.
                 let fixed = if i < CODES { P::FIXED } else { &[] };
                 for of in P::row_inputs(i).iter().chain(fixed) {
                     ops::add_scaled(self.isa, 1.0, input(of), row);
@@ -397,7 +400,7 @@ impl<P: Puzzle> Evaluator<P> {
         }
     }
 
-    /// Offloads calls with many states to a device, until the device fails.
+    /// Offloads calls with many states to a device until the device fails.
     pub fn offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         let evaluator = machine.evaluator(&self.offload_plan, self.params.values())?;
         self.offloaded = Some(OffloadedJudge {
@@ -420,10 +423,10 @@ impl<P: Puzzle> Evaluator<P> {
     }
 }
 
-/// The network on another device.
+/// A judge's network on another device.
 struct OffloadedJudge<P> {
     evaluator: Pinned<Box<dyn PlanEvaluator>>,
-    /// States of the last run. The run's result is valid only for these states.
+    /// States of the last run. The result of the run is valid only for these states.
     states: Vec<P>,
     pending: bool,
     rows: Vec<u16>,
@@ -476,7 +479,7 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         {
             match offloaded.poll(inputs, states, scores) {
                 Ok(here) => return here,
-                // The CPU judges the remaining states.
+                // The device failed, so the CPU judges the states.
                 Err(_) => self.offloaded = None,
             }
         }
@@ -488,7 +491,7 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         let Evaluator { inputs, outputs, params, packed, workers, .. } = self;
         let (inputs, outputs, params, packed) = (*inputs, *outputs, &*params, &*packed);
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
-        // Whole blocks for each worker, so that few states need few blocks.
+        // Each worker judges whole blocks of `ROWS` states, so that few states need few blocks.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
         let count = states.len().div_ceil(share);
         par::each_mut(&mut workers[..count], |i, worker| {

@@ -1,11 +1,13 @@
 //! Searches for a solution with a judge of states: greedy, beam, and weighted batch A*. A search advances in slices and ends at its limits.
-//! Its result is the same on any machine for the same scores; among equal candidates the first one is used.
+//! Its result is the same on any machine for the same scores. Among equal candidates it uses the first.
 //!
-//! A beam keeps the best `width` distinct children of a level, without states that it kept before. A judge of values is applied to every
-//! child. A judge of action values or policies is applied to the parents, which covers all their children; with a policy a child's score is
-//! the probability of its path. A* expands the `batch` most promising of all states found so far. A state's priority is `weight` times the
-//! moves made plus the estimated moves to go (Agostinelli et al., "Solving the Rubik's cube with deep reinforcement learning and search",
-//! 2019).
+//! A beam keeps the best `width` distinct children of a level and excludes states that it kept before. A judge of values evaluates every
+//! child. A judge of action values or policies evaluates the parents, which covers all their children. With a policy, the score of a child
+//! is the probability of its path.
+//!
+//! A* expands the `batch` most promising of all states found so far. These have the lowest cost: `weight` times the number of moves made,
+//! plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube with deep reinforcement learning
+//! and search", 2019).
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::cmp::Reverse;
@@ -14,7 +16,7 @@ use worlds::cube::{Actions, Puzzle};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Follows the best actions. Ends before it takes the same action in the same state again.
+    /// Takes the best action in each state. Ends before it would take the same action in the same state again.
     Greedy(Greedy),
     Beam {
         width: usize,
@@ -26,12 +28,12 @@ pub enum Method {
 }
 
 impl Method {
-    /// Recommended method for this cube and kind of scores; it takes at most a few seconds.
+    /// Recommended method for this cube and this kind of scores. A search with it takes at most a few seconds.
     pub fn preset<P: Puzzle>(scores: Scores) -> Method {
         let width = match (P::SIZE, scores) {
             (2, _) => 256,
             (_, Scores::Value) => 4096,
-            // These judges evaluate a parent once for all its children.
+            // Judges with these scores evaluate a parent once for all its children.
             (_, Scores::ActionValues | Scores::Policy) => 16_384,
         };
         Method::Beam { width }
@@ -43,7 +45,7 @@ impl Method {
 pub struct Limits {
     /// Maximum number of moves of a solution.
     pub steps: usize,
-    /// Maximum number of states generated.
+    /// Maximum number of generated states.
     pub nodes: u64,
 }
 
@@ -58,23 +60,23 @@ impl Default for Limits {
 pub enum Stop {
     Steps,
     Nodes,
-    /// No candidates left.
+    /// No candidates remain.
     Nothing,
 }
 
-/// Actions that solve the cube, or the reason why none were found.
+/// Actions that solve the cube, or the reason why the search found none.
 type End = Result<Vec<u8>, Stop>;
 
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Actions, verified to solve the cube.
+    /// Actions, verified to solve the cube, or the reason why the search found none.
     pub solution: End,
     /// Length of the longest path examined, in moves.
     pub steps: usize,
-    /// Number of states generated.
+    /// Number of generated states.
     pub nodes: u64,
-    /// Smallest estimated distance of the judged states; `None` if the judge gives no values.
+    /// Smallest estimated distance of all judged states; `None` if the judge uses a policy or no state was judged.
     pub nearest: Option<f32>,
 }
 
@@ -89,13 +91,13 @@ pub enum SearchError {
     Weight,
 }
 
-/// A search and its buffers, reusable for consecutive searches.
+/// A search and its buffers. Consecutive searches can use the same buffers.
 pub struct Search<P> {
     method: Method,
     limits: Limits,
     actions: Actions,
     start: P,
-    /// Nodes of the search: all states that A* found, all that beams kept, or the greedy path.
+    /// Nodes of the search: for A* all states found, for a beam all states kept, for greedy search the path.
     nodes: Vec<Node<P>>,
     known: Keys,
     /// Index of the first node of the current level.
@@ -104,17 +106,17 @@ pub struct Search<P> {
     steps: usize,
     generated: u64,
     nearest: f32,
-    /// States of the expanded nodes.
+    /// States of the nodes that are being expanded.
     parents: Vec<P>,
-    /// Children of all `parents`, one per action.
+    /// Children of all `parents`, one child per action.
     children: Vec<P>,
-    /// Children from which the search selects.
+    /// Children from which the search selects the next nodes.
     candidates: Vec<Candidate>,
-    /// Index in `candidates` by the key of the state.
+    /// Maps the key of each state in `candidates` to the index of the state there.
     keys: Keys,
-    /// States to be judged.
+    /// States that must be judged.
     fresh: Vec<P>,
-    /// Number of states in `fresh` that were judged; `None` if the next level or batch must be expanded first.
+    /// Number of states in `fresh` that were judged so far. `None` if no judging is in progress and the next nodes must be expanded.
     judged: Option<usize>,
     scores: Vec<f32>,
     open: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
@@ -126,26 +128,26 @@ struct Node<P> {
     state: P,
     parent: u32,
     action: u8,
-    /// True once A* has expanded the node. A shorter path reopens it.
+    /// True if A* has expanded the node. A shorter path to the state makes it false again.
     closed: bool,
     /// Number of moves from the start.
     steps: u32,
-    /// Logarithm of the path's probability for a policy, otherwise the value.
+    /// For a policy, the logarithm of the path's probability; otherwise the estimated distance.
     score: f32,
 }
 
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// Lower is better.
+    /// Cost of the candidate; lower is better.
     cost: f32,
-    /// Index among the children; in A*, index of the node.
+    /// Index in `children`; for A*, index of the node.
     child: u32,
 }
 
 /// Number of states judged per slice.
 const SLICE: usize = 512;
 
-/// Maps a float to an integer with the same order.
+/// Maps floats to integers in the same order.
 fn rank(x: f32) -> u32 {
     let bits = x.to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
@@ -196,7 +198,7 @@ impl<P: Puzzle> Search<P> {
             }
             Method::AStar { batch, .. } => (limits.nodes, (batch as u64).min(limits.nodes)),
         };
-        // Growing vectors double.
+        // Factors of 2 account for vectors that double their capacity.
         let level = level.saturating_mul(actions * (child + key));
         kept.saturating_mul(2 * node + key + 24).saturating_add(level)
     }
@@ -220,12 +222,12 @@ impl<P: Puzzle> Search<P> {
         self.steps
     }
 
-    /// Number of states generated so far.
+    /// Number of states generated so far in this search.
     pub fn nodes(&self) -> u64 {
         self.generated
     }
 
-    /// Smallest estimated distance of the judged states; `None` if the judge gives no values.
+    /// Smallest estimated distance of all judged states; `None` if the judge uses a policy or no state was judged.
     pub fn nearest(&self) -> Option<f32> {
         self.nearest.is_finite().then_some(self.nearest)
     }
@@ -240,8 +242,8 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// Runs a slice of a few milliseconds within one level of a beam, one batch of A*, or one greedy move. Returns the outcome at the end
-    /// of the search, and `None` before. The judge must not change during a search.
+    /// Runs a slice of a few milliseconds. A slice does not exceed one level of a beam, one batch of A*, or one greedy move. Returns the
+    /// outcome at the end of the search, and `None` before. The judge must not change during a search.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Outcome>, SearchError> {
         if self.start == P::SOLVED {
             return Ok(Some(self.end(Ok(Vec::new()))));
@@ -277,7 +279,7 @@ impl<P: Puzzle> Search<P> {
         Outcome { solution, steps: self.steps, nodes: self.generated, nearest: self.nearest() }
     }
 
-    /// Actions on the path to a node, followed by `last`.
+    /// Actions on the path from the start to a node, followed by the action `last`.
     fn path_to(&self, mut node: usize, last: Option<usize>) -> Vec<u8> {
         let mut actions: Vec<u8> = last.map(|action| action as u8).into_iter().collect();
         while node != 0 {
@@ -288,7 +290,7 @@ impl<P: Puzzle> Search<P> {
         actions
     }
 
-    /// Generates the children of `parents`; returns the index of the first child that is solved.
+    /// Generates the children of `parents`. Returns the index of the first solved child; `None` if no child is solved.
     fn generate_children(&mut self) -> Option<usize> {
         self.children.resize(self.parents.len() * self.actions.count(), P::SOLVED);
         P::fill_children(&self.parents, &self.actions, &mut self.children);
@@ -296,7 +298,7 @@ impl<P: Puzzle> Search<P> {
         self.children.iter().position(|child| *child == P::SOLVED)
     }
 
-    /// Judges the next states of `fresh`; returns true when all of them are judged.
+    /// Judges the next states of `fresh`. Returns true when all states of `fresh` are judged.
     fn judge_fresh(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
         let from = self.judged.unwrap_or(0);
@@ -307,7 +309,7 @@ impl<P: Puzzle> Search<P> {
             self.judged = Some(from);
             return false;
         }
-        // An action's value includes its own move.
+        // The value of an action counts the action itself as one move.
         let made = match judge.scores() {
             Scores::Value => Some(0.0),
             Scores::ActionValues => Some(1.0),
@@ -320,7 +322,7 @@ impl<P: Puzzle> Search<P> {
         self.judged.is_none()
     }
 
-    /// Limit that prevents another level; `None` if both limits allow it.
+    /// Limit that forbids another level; `None` if both limits allow another level.
     fn stop(&self) -> Option<Stop> {
         if self.steps >= self.limits.steps {
             Some(Stop::Steps)
@@ -396,7 +398,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Collects each new state once in `candidates`, with its lowest cost.
+    /// Collects the children that were not kept before in `candidates`, each state once, with the lowest cost.
     fn gather(&mut self, scores: Scores) {
         let (level, count) = (self.level, self.actions.count());
         self.keys.clear();
@@ -437,7 +439,7 @@ impl<P: Puzzle> Search<P> {
             let order = |a: &Candidate, b: &Candidate| a.cost.total_cmp(&b.cost).then(a.child.cmp(&b.child));
             self.candidates.select_nth_unstable_by(width, order);
             self.candidates.truncate(width);
-            // In child order, which does not depend on the selection algorithm.
+            // Child order does not depend on the selection algorithm.
             self.candidates.sort_unstable_by_key(|candidate| candidate.child);
         }
         self.level = self.nodes.len();
@@ -467,7 +469,7 @@ impl<P: Puzzle> Search<P> {
         while self.taken.len() < batch {
             let Some(Reverse((_, Reverse(steps), at))) = self.open.pop() else { break };
             let node = &mut self.nodes[at as usize];
-            // A reopened node may be in the queue several times; only its current entry counts.
+            // The queue may contain a reopened node several times. Only the entry with the current number of steps counts.
             if node.closed || node.steps != steps {
                 continue;
             }
@@ -496,7 +498,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Adds a node for each new child, and updates the nodes that a shorter path reaches.
+    /// Adds a node for each new child. If a child has a node already and the new path is shorter, updates this node.
     fn find(&mut self, scores: Scores, weight: f32) {
         let count = self.actions.count();
         self.candidates.clear();
@@ -552,10 +554,10 @@ impl<P: Puzzle> Search<P> {
     }
 }
 
-/// Hash map from keys to indices, with open addressing.
+/// Hash map from state keys to indices, with open addressing.
 #[derive(Default)]
 struct Keys {
-    /// A key, and an index plus 1; 0 marks a free slot.
+    /// Each slot has a key, and an index plus 1; 0 marks a free slot.
     slots: Vec<(u64, u32)>,
     len: usize,
 }
@@ -566,7 +568,7 @@ impl Keys {
         self.len = 0;
     }
 
-    /// Slot of the key, or the free slot for it.
+    /// Index of the slot that contains the key. If no slot does, index of the free slot for the key.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
@@ -585,7 +587,7 @@ impl Keys {
         self.slots[self.slot(key)].1.checked_sub(1)
     }
 
-    /// Index stored for the key. If there is none, stores `place` and returns `None`.
+    /// Returns the index stored for the key. If there is none, stores `place` and returns `None`.
     #[inline]
     fn place(&mut self, key: u64, place: u32) -> Option<u32> {
         if 2 * self.len >= self.slots.len() {

@@ -1,4 +1,4 @@
-//! Settings that several learners share, and their checks.
+//! Settings that several learners of the cube share, and checks of settings.
 
 use super::dqn::td::Loss;
 use super::{Greedy, NetConfig, Scores};
@@ -9,7 +9,7 @@ use graph::{Adam, PlanError};
 use std::sync::Arc;
 use worlds::cube::{Distances, Metric};
 
-/// Invalid settings or an invalid checkpoint.
+/// Error of creating, configuring or restoring a learner.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnerError {
     #[error(transparent)]
@@ -48,7 +48,7 @@ settings! {
 }
 
 impl Steps {
-    /// Adam parameters after `steps` steps.
+    /// Parameters of Adam after `steps` optimizer steps.
     pub(super) fn adam(&self, steps: u64) -> Adam {
         let decay = 1.0 + steps as f32 / self.lr_steps;
         Adam { lr: self.lr / decay.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
@@ -57,7 +57,7 @@ impl Steps {
 
 choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
 
-/// The setting is a switch: true is [`Greedy::Onward`].
+/// As a setting, this is a switch that is true for [`Greedy::Onward`].
 impl Field for Greedy {
     fn get(&self) -> Value {
         (*self == Greedy::Onward).get()
@@ -68,7 +68,7 @@ impl Field for Greedy {
     }
 }
 
-/// The setting is a number: the error above which Huber's loss is linear; 0 for squares only.
+/// As a setting, this is a number: the error above which the Huber loss is linear. 0 selects [`Loss::Squares`].
 impl Field for Loss {
     fn get(&self) -> Value {
         match self {
@@ -82,19 +82,20 @@ impl Field for Loss {
     }
 }
 
-/// Returns true if there is a table and it is for this metric.
+/// Returns true if there is a table of distances and its metric is `metric`.
 pub(super) fn has_metric(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
     exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
-/// Returns an error if work on `value` states with `each` multiply-adds per state would exceed the limit for work without a pause.
+/// Returns an error if an uninterrupted piece of work would exceed the limit of a slice. The work processes `value` states with `each`
+/// multiply-adds per state. `name` is the setting with the value `value`.
 pub(super) fn check_work(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
     let most = (LONGEST / each.max(1) as f64) as usize;
     if value > most { Err(LearnerError::Long { name, value, most }) } else { Ok(()) }
 }
 
 impl NetConfig {
-    /// Returns an error for invalid layers, or for inputs that do not support the scores.
+    /// Returns an error if the layers are invalid or the inputs do not support the scores.
     pub(super) fn check(&self, scores: Scores) -> Result<(), LearnerError> {
         between("layers", self.hidden.len(), 1, 8)?;
         let fits = |units: usize| (16..=8192).contains(&units) && units.is_multiple_of(16);

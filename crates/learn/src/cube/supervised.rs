@@ -1,11 +1,11 @@
-//! The strong learners, trained on labels that the rules provide. There are three signals: the length of a random walk from the solved
-//! state, whose mean orders states by distance (Chervov et al., "A machine learning approach that beats large Rubik's cubes", 2025); the
-//! last move of a walk (Takano, "Self-supervision is all you need for solving Rubik's cube", 2023); and exact distances, as a reference
-//! where a table exists.
+//! The strong learners, which train on labels derived from the rules. There are three signals. The first is the length of a random walk
+//! from the solved state to a state; its mean orders states by distance (Chervov et al., "A machine learning approach that beats large
+//! Rubik's cubes", 2025). The second is the last move of a walk (Takano, "Self-supervision is all you need for solving Rubik's cube",
+//! 2023). The third is the exact distance, as a reference where a table exists.
 //!
-//! Walks never undo the last move, and all states of a walk are samples. Uniform samples would rarely be near the solved state, where a
-//! wrong move costs most. The judge uses an average of the weights over about the last eighth of the training. A walk depends on the seed,
-//! the step and the walk's number, so the number of threads has no effect.
+//! Walks never undo the last move, and all states of a walk are samples. States sampled uniformly would rarely be near the solved state,
+//! where a wrong move costs most. The judge uses an average of the weights over about the last eighth of the training. A walk depends on
+//! the seed, the step and the walk's number, so the number of threads has no effect.
 
 mod offload;
 
@@ -23,14 +23,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric};
 
-/// Training signal.
+/// Training signal: the label of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Length of a random walk to the state.
+    /// Length of a random walk from the solved state to the state.
     WalkLength,
-    /// Last move of a random walk to the state; its inverse is the action to take.
+    /// Last move of a random walk to the state. The inverse of this move is the correct action.
     LastMove,
-    /// Exact distance of each state of a random walk.
+    /// Exact distance of the state, which is part of a random walk.
     Exact,
 }
 
@@ -67,7 +67,7 @@ settings! {
 }
 
 impl SupervisedConfig {
-    /// Recommended settings for this cube.
+    /// Recommended settings for this cube and this signal.
     pub fn preset<P: Cube>(signal: Signal) -> SupervisedConfig {
         let two = P::SIZE == 2;
         let inputs = match signal.scores() {
@@ -87,12 +87,12 @@ impl SupervisedConfig {
             },
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
-            // Both take about the same time per iteration.
+            // The two cubes need about the same time per iteration.
             steps: Steps { lr: 2e-3, lr_steps: 2000.0, max_grad_norm: 10.0, updates: if two { 64 } else { 16 } },
         }
     }
 
-    /// Upper estimate of the memory of a run with these settings, in bytes. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(outputs) = self.check::<P>() else { return u64::MAX };
         let plan = net::plan_learning::<P>(&self.net, outputs, self.signal.loss(), self.rows(), Isa::best());
@@ -116,12 +116,12 @@ impl SupervisedConfig {
         Ok(outputs)
     }
 
-    /// Number of states per step: `batch`, rounded down to whole walks.
+    /// Number of states per optimizer step: `batch`, rounded down to whole walks.
     fn rows(&self) -> usize {
         self.batch / self.walk * self.walk
     }
 
-    /// Scale and mean that normalize the targets. Normalized walk lengths have variance 1, normalized distances about 1.
+    /// Scale and mean by which the targets are normalized. Normalized walk lengths have variance 1, normalized distances about 1.
     fn unit(&self) -> (f32, f32) {
         let steps = self.walk as f32;
         match self.signal {
@@ -134,14 +134,14 @@ impl SupervisedConfig {
 
 const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "walk or last" };
 
-/// Minimum number of samples that one thread draws at a time.
+/// Minimum number of samples in a piece.
 const PIECE: usize = 128;
 /// The judge's weights average about the last 1/`PARTS_OF_MEAN` of all steps so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 /// Random stream of the samples.
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// Samples drawn by one thread.
+/// A part of the samples of a step, drawn by one thread, with its buffers.
 struct Piece<P> {
     states: Vec<P>,
     taken: Vec<u8>,
@@ -158,16 +158,16 @@ pub struct Supervised<P> {
     outputs: usize,
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
-    /// Offloaded training. While it is active, `trainer` has the state of the last boundary.
+    /// Offloaded training. While it is active, `trainer` contains the state of the last iteration boundary.
     away: OffloadSlots<PlanSteps>,
-    /// Average of the weights over the latest part of the training, used by the judge.
+    /// Average of the weights over the latest part of the training. The judge uses it.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
-    /// Ranges of plan calls, one per slice.
+    /// Ranges of the training plan's calls. Each slice runs one range.
     slices: Vec<Range<usize>>,
-    /// Number of completed steps of this iteration.
+    /// Number of optimizer steps of this iteration that are complete.
     update: usize,
-    /// Number of completed slices of the next step.
+    /// Number of slices of the current optimizer step that are complete.
     slice: usize,
     progress: Progress,
     sums: Stats,
@@ -177,7 +177,7 @@ pub struct Supervised<P> {
 }
 
 impl<P: Cube> Supervised<P> {
-    /// Creates a learner. [`Signal::Exact`] requires `exact`.
+    /// Creates a learner. `exact` is the table of distances, which only [`Signal::Exact`] requires.
     pub fn new(config: SupervisedConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Supervised<P>, LearnerError> {
         let outputs = config.check::<P>()?;
         if config.signal == Signal::Exact && !has_metric(exact.as_ref(), config.metric) {
@@ -217,7 +217,8 @@ impl<P: Cube> Supervised<P> {
         })
     }
 
-    /// Restores a learner from its [`Supervised::parts`]. With the settings and the seed of the saved learner, training continues exactly.
+    /// Restores a learner from its [`Supervised::parts`]. With the settings and the seed of the saved learner, training continues exactly
+    /// as without the interruption.
     pub fn restore(
         config: SupervisedConfig,
         exact: Option<Arc<Distances>>,
@@ -248,7 +249,8 @@ impl<P: Cube> Supervised<P> {
         &self.config
     }
 
-    /// Changes the settings between two iterations, as [`SupervisedConfig::can_become`] allows.
+    /// Changes the settings between two iterations. Returns an error for changes that need a new learner
+    /// ([`SupervisedConfig::can_become`]).
     pub fn set(&mut self, config: SupervisedConfig) -> Result<(), LearnerError> {
         config.check::<P>()?;
         if !self.config.can_become(&config) {
@@ -270,7 +272,7 @@ impl<P: Cube> Supervised<P> {
         Stats { finite: self.is_finite(), ..sums.over(steps, self.config.rows()) }
     }
 
-    /// Draws the samples of the next step.
+    /// Draws the samples of the next optimizer step.
     fn draw(&mut self) {
         let Supervised { config, seed, actions, exact, progress, pieces, .. } = self;
         let (signal, (scale, shift), step) = (config.signal, config.unit(), progress.updates);

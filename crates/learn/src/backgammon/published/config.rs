@@ -1,4 +1,4 @@
-//! Settings, and the errors of the learner.
+//! Settings and errors of the published learner.
 
 use super::net::Shape;
 use super::trainer::SHARDS;
@@ -13,14 +13,14 @@ settings! {
     pub struct PublishedConfig {
         live lr: f32 = 1e-3, [log(1e-5, 0.1).down_to(0.0).up_to(1.0), "Learning rate", "",
             "Step size of each update. A small rate learns slowly; a large one can undo what was learned."];
-        /// The two halves of a double share the simulations of a turn.
+        /// A double is played in two decisions, each of which gets half of these simulations.
         fixed evals: usize = 100, [count(2.0, 2000.0), "Simulations per decision", "simulations",
             "Search simulations for each decision in self-play. More simulations play better, and give fewer games."];
         fixed exploration: f32 = 0.5, [linear(0.0, 10.0), "PUCT exploration constant", "",
             "Weight of the network's policy relative to the search's results (c of PUCT)."];
-        /// Expected loss of an untried action relative to its decision's value, in points.
+        /// Number of points by which the assumed value of an untried action is below the value of its decision.
         fixed doubt: f32 = 0.0;
-        /// Loss assumed for a simulation until its result is known, in points.
+        /// Loss that is counted for a simulation while its result is pending, in points.
         fixed virtual_loss: f32 = 1.0;
         fixed noise: f32 = 0.25, [linear(0.0, 1.0), "Dirichlet noise", "",
             "Share of random noise in the root's priors; makes games differ."];
@@ -35,7 +35,7 @@ settings! {
         fixed games: usize = 48, [count(1.0, 1024.0), "Games per actor", "games", "Games that each actor plays concurrently."];
         fixed batch: usize = 160, [count(2.0, 1024.0), "Inference batch size", "positions",
             "Positions of an actor's games that the network evaluates in one batch."];
-        /// Maximum number of simulations of one tree in a batch.
+        /// Maximum number of simulations that one tree adds to a batch.
         fixed leaves: usize = 4;
         fixed round_batches: usize = 320, [count(1.0, 1e5), "Round length", "batches",
             "Batches per actor in a round. New weights take effect in the next round."];
@@ -88,7 +88,7 @@ impl PublishedConfig {
     }
 }
 
-/// Invalid settings or an invalid checkpoint.
+/// Error of creating, configuring or restoring the learner.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishedError {
     #[error(transparent)]

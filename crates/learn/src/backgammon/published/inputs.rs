@@ -1,23 +1,24 @@
-//! Network inputs of a decision: 344 numbers, at most 50 of them nonzero. The side to move comes first and each side counts its own points,
-//! so the inputs do not identify the players.
+//! Network inputs of a decision: 344 numbers, at most 50 of them nonzero. The side to move comes first, and each side numbers the points
+//! from its own home. The inputs therefore do not identify the players.
 //!
-//! | first | each | meaning |
+//! | first index | count | meaning |
 //! | --- | --- | --- |
-//! | 0 | 24 x 6 | side to move: a point has at least 1, 2, 3, 4, 5 checkers; half the number beyond 5 |
+//! | 0 | 24 x 6 | side to move, for each point: at least 1, 2, 3, 4, 5 checkers; half the number beyond 5 |
 //! | 144 | 3 | on the bar: at least one, at least two, half the number beyond 2 |
-//! | 147 | 3 | borne off: share of the first, second and third five |
+//! | 147 | 3 | borne off: share of the first, second and third five checkers |
 //! | 150 | 4 | pips / 100; share of home points made; longest prime / 6; blots / 5 |
-//! | 154 | 3 | rear checker / 25; checkers in the opponent's home / 5; checkers in the own home / 15 |
+//! | 154 | 3 | place of the rear checker / 25; checkers in the opponent's home / 5; checkers in the own home / 15 |
 //! | 157 | 157 | the same for the other side |
 //! | 314 | 2 | 1 while the sides are in contact; lead in pips / 100 |
-//! | 316 | 21 + 6 | roll, and its numbers |
-//! | 343 | 1 | second half of a double |
+//! | 316 | 21 + 6 | roll (one-hot); numbers on the dice |
+//! | 343 | 1 | 1 in the second half of a double |
 
 use worlds::backgammon::{BAR, Board, OFF, POINTS, Roll, Side};
 
 pub const INPUTS: usize = 344;
 
-/// Offsets in the table above. The first three are within one side; `SIDE` is the length of one side.
+/// Offsets in the table above. `BAR_AT`, `OFF_AT` and `WHOLE_AT` are relative to the start of a side. `SIDE` is the number of inputs of a
+/// side.
 const BAR_AT: usize = POINTS * 6;
 const OFF_AT: usize = BAR_AT + 3;
 const WHOLE_AT: usize = OFF_AT + 3;
@@ -27,13 +28,13 @@ const ROLLS: usize = BOTH + 2;
 const NUMBERS: usize = ROLLS + Roll::ALL.len();
 const SECOND: usize = NUMBERS + 6;
 const _: () = assert!(SECOND + 1 == INPUTS);
-/// Size of buffers for the nonzero inputs of a decision. At most 50 are needed: one per checker, seven per side and six for both sides.
+/// Size of buffers for the nonzero inputs of a decision. At most 50 inputs are nonzero: one per checker, seven per side, and six more.
 pub const MOST: usize = 64;
 
-/// A move decision: a board and a roll. A double is played in two decisions, called halves, of up to two moves each.
+/// A decision about a move: a board and a roll. A double is played in two decisions, called halves, of up to two moves each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Board seen by the player to move.
+    /// Board from the point of view of the player to move.
     pub board: Board,
     /// Index into [`Roll::ALL`].
     pub roll: u8,
@@ -58,7 +59,7 @@ pub fn place_of(roll: Roll) -> u8 {
     roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
 }
 
-/// Passes each nonzero input with its index to `put`, in ascending order.
+/// Calls `put` with the index and the value of each nonzero input, in ascending order of the indices.
 #[inline(always)]
 pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     let board = &decision.board;
@@ -79,7 +80,7 @@ pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     }
 }
 
-/// Passes the nonzero inputs of one side, whose inputs begin at index `start`, to `put`; returns the side's pips.
+/// Calls `put` with the nonzero inputs of one side, and returns the side's pips. `start` is the side's first index.
 #[inline(always)]
 fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
     const ON_POINTS: u32 = (1 << BAR) - 2;
@@ -118,7 +119,7 @@ fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
             put(start + OFF_AT + third as usize, 0.2 * (u32::from(side.off()) - 5 * third).min(5) as f32);
         }
     }
-    // Longest run of points with two or more checkers. Each step shortens every run by one.
+    // Length of the longest run of points with two or more checkers. Each step shortens every run by one.
     let (mut run, mut prime) = (many & ON_POINTS, 0);
     while run != 0 {
         run &= run >> 1;

@@ -1,5 +1,5 @@
-//! CPU implementation of the offload interface. Its results are bit-identical to the learner's own, so it serves as the reference for other
-//! devices.
+//! CPU implementation of the offload interface. Its results are bit-identical to the learner's own results, so it serves as the reference
+//! for other devices.
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, PackedSample, TrainResult, TrainStateRef};
 use super::net::{self, Evaluator, Weights};
@@ -13,7 +13,7 @@ pub struct LocalAccelerator {
     plan: Arc<Plan>,
     evaluator: Evaluator,
     weights: Weights,
-    /// Decisions of each lane that await evaluation.
+    /// Decisions of each lane that are to be evaluated.
     lanes: [Vec<[u32; DECISION_WORDS]>; LANES],
     trainer: Trainer,
     samples: Vec<Sample>,
@@ -22,7 +22,7 @@ pub struct LocalAccelerator {
 impl LocalAccelerator {
     pub fn new(spec: &OffloadSpec) -> Result<LocalAccelerator, Fault> {
         let refused = |error: graph::PlanError| Fault::Refused { why: error.to_string() };
-        // Panels need at least two rows, even if no leaves are offloaded.
+        // A plan needs at least two rows, even if no leaves are offloaded.
         let rows = spec.lane_rows.max(2);
         let plan = net::plan_search(spec.shape, rows, spec.isa).map_err(refused)?;
         let trainer = Trainer::new(spec.shape, spec.minibatch, 0, spec.isa).map_err(refused)?;

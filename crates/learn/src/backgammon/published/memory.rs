@@ -1,4 +1,4 @@
-//! Memory of a learner, estimated before it is created.
+//! Estimate of a learner's memory before the learner is created.
 
 use super::config::{PublishedConfig, PublishedError};
 use super::net::{self, Weights};
@@ -10,10 +10,10 @@ use math::Isa;
 use worlds::backgammon::Results;
 
 impl PublishedConfig {
-    /// Upper estimate of the memory of a run with these settings, in bytes. A shell uses it to refuse a run before anything is allocated. A
-    /// save needs a copy of the samples in addition. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. A save needs additional memory
+    /// for a copy of the samples.
     pub fn bytes(&self) -> u64 {
-        // A margin for plans and names. Casts saturate.
+        // The factor is a margin for plans and names. The cast saturates.
         self.estimate().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
     }
 
@@ -26,8 +26,8 @@ impl PublishedConfig {
         let learning = net::plan_learning(shape, rows, isa)?;
         let actors = self.actors as f64 * Actor::bytes(&search, self);
         let replay = self.replay as f64 * size_of::<replay::Sample>() as f64;
-        // Weights of this generation and the previous one, two moments, the gradient's shards and their sum, and two packed copies. Packed
-        // copies are padded to whole panels.
+        // Sizes of these vectors: weights of this generation and of the previous generation, two moments, gradients of all shards, sum of
+        // the gradients, and two packed copies. Packed copies are padded to whole panels.
         const PANELS: f64 = 1.05;
         let weights = 4.0 * shape.parameters() as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0 * PANELS);
         let trainer = weights + SHARDS as f64 * (learning.arena_bytes() as f64 + Results::BYTES as f64);

@@ -1,13 +1,13 @@
-//! The network. Its default shape is that of AlphaZero.jl (see `published.rs`), with 283,433 parameters and 278,656 multiply-adds: 344
-//! inputs, width 128, and three residual blocks with layer norm. The policy has one hidden layer and 676 actions; the value has two hidden
-//! layers and five probabilities. Width and number of blocks are settings.
+//! The network of the published learner. Its default shape is that of AlphaZero.jl: 344 inputs, width 128, and three residual blocks with
+//! layer norm. This shape has 283,433 parameters and needs 278,656 multiply-adds. The policy has one hidden layer and 676 actions. The
+//! value has two hidden layers and five probabilities. Width and number of blocks are settings.
 //!
-//! An action is the pair of places from which checkers move: 26·a + b. The larger die is played from place a and the smaller from place b;
-//! 0 is a die that is not played, and 25 is the bar. A double is played in two decisions (halves) of two moves each, the higher place
-//! first.
+//! An action is a pair of places a and b from which checkers move, packed as 26·a + b. The larger die is played from place a and the
+//! smaller die from place b. Place 0 means that the die is not played; place 25 is the bar. A double is played in two decisions (halves) of
+//! up to two moves each. In a half, a is the higher place.
 //!
-//! A search computes only a part of the network. It sums the first-layer rows of nonzero inputs, with bit-identical results, and evaluates
-//! the policy only for legal actions. Training computes the whole network.
+//! A search computes only a part of the network. It adds up the first-layer rows of nonzero inputs, which is bit-identical to the dense
+//! product, and evaluates the policy only for legal actions. Training computes the whole network.
 
 use super::inputs::{self, Decision, INPUTS};
 use graph::{Buffer, Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
@@ -18,7 +18,8 @@ use worlds::backgammon::{BAR, Board, Chances};
 
 const PLACES: usize = BAR + 1;
 pub const ACTIONS: usize = PLACES * PLACES;
-/// Number of value outputs: the probabilities of a win, a gammon or more, a backgammon, a lost gammon or more, and a lost backgammon.
+/// Number of value outputs: the probabilities of a win, of winning at least a gammon, of winning a backgammon, of losing at least a gammon,
+/// and of losing a backgammon.
 pub const HEADS: usize = 5;
 
 /// Size of the network.
@@ -47,19 +48,20 @@ impl Shape {
     pub const fn decision_products(self) -> usize {
         /// Cost of the tree and the rules, in multiply-adds.
         const TREE: usize = 100_000;
-        /// Number of rows computed in the first layer and in the policy's last layer.
+        /// Typical number of weight rows that a simulation uses in the first layer and in the policy's last layer.
         const ROWS: usize = inputs::MOST + 64;
         self.search_products() + ROWS * self.width + TREE
     }
 
     pub const fn parameters(self) -> usize {
-        // Each layer has biases, and each norm scale and shift. The stem and the trunk have a norm each without a layer.
+        // Each of the counted layers has biases and a norm with scale and shift. The stem's biases and the norms of stem and trunk add five
+        // vectors.
         let layers = 2 * self.blocks + 3;
         self.products() + self.width * (3 * layers + 5) + ACTIONS + HEADS
     }
 }
 
-/// Packs the first two places of a play into an action.
+/// Packs the places of the first two moves into an action.
 #[inline]
 pub fn action(play: [u8; 2]) -> u16 {
     u16::from(play[0]) * PLACES as u16 + u16::from(play[1])
@@ -76,7 +78,8 @@ fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
     g.norm(y, &format!("{name}.norm"))
 }
 
-/// Builds the network from the first layer's sums to the policy's last hidden layer and the five value logits.
+/// Builds the network between the first layer's sums and the outputs. The outputs are the policy's last hidden layer and the five value
+/// logits.
 fn body(g: &mut Graph, blocks: usize, stem: NodeId) -> (NodeId, NodeId) {
     let stem = g.norm(stem, "stem.norm");
     let mut x = g.relu(stem);
@@ -101,7 +104,7 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
     g.dense(policy, "policy.1", ACTIONS, Init::Uniform(0.01))
 }
 
-/// Builds the whole network, which defines the parameter table.
+/// Builds the whole network. Plans of its parts use the same parameter table.
 fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
@@ -111,13 +114,13 @@ fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     (g, policy, value)
 }
 
-/// Compiles a plan whose value outputs are probabilities.
+/// Compiles a plan with the outputs `policy` and `value`. The value outputs are probabilities.
 fn plan(mut g: Graph, [policy, value]: [NodeId; 2], layout: Layout, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// Plan for searching: from the first layer's sums to the policy's hidden layer and the five probabilities.
+/// Plan of a search, from the first layer's sums to the policy's last hidden layer and the five probabilities.
 pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let stem = g.input("stem", [rows, shape.width]);
@@ -125,7 +128,7 @@ pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan from the inputs to the outputs of [`plan_search`], in row layout, for devices that compute the first layer too.
+/// Plan from the inputs to the outputs of [`plan_search`], in row layout. Devices that also compute the first layer use this plan.
 pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);
@@ -134,18 +137,18 @@ pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Rows, isa)
 }
 
-/// Plan of the whole network: all 676 logits and the five probabilities.
+/// Plan of the whole network, with all 676 logits and the five probabilities as outputs.
 pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (g, policy, value) = whole(shape, rows);
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)], with the policy p over legal actions only. The other
-/// symbols are explained in `published.rs`.
+/// Plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)]. The policy p is over legal actions only. The head of
+/// `published.rs` explains the symbols.
 pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
-    // 0 for legal actions, otherwise far below any logit.
+    // 0 for legal actions; for all other actions a number far below any logit.
     let mask = g.input("mask", [rows, ACTIONS]);
     let share = g.input("share", [rows, ACTIONS]);
     let outcome = g.input("outcome", [rows, HEADS]);
@@ -155,7 +158,7 @@ pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, P
     let terms = g.mul(share, log_p);
     let sum = g.sum_all(terms);
     let policy_loss = g.affine(sum, -1.0 / rows as f32, 0.0);
-    // max(x, 0) - x·t + ln(1 + exp(-|x|))
+    // BCE as a function of the logit x and the target t: max(x, 0) - x·t + ln(1 + exp(-|x|)).
     let zero = g.scalar(0.0);
     let over = g.max(value, zero);
     let hit = g.mul(value, outcome);
@@ -175,21 +178,21 @@ pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, P
     Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
 }
 
-/// Immutable weights, prepared for searching.
+/// Weights in the form that a search uses: parameters, packed matrices, and the transposed first layer.
 pub struct Weights {
     width: usize,
     pub params: Params,
     packed: Packed,
-    /// Transposed first layer, `[344][width]`.
+    /// Transposed weights of the first layer, `[344][width]`.
     stem: Buffer,
-    /// Range of the first layer's biases in the parameters.
+    /// Range of the first layer's biases in the parameter vector.
     biases: Range<usize>,
-    /// Ranges of the weights and the biases of the policy's last layer in the parameters.
+    /// Ranges of the weights and of the biases of the policy's last layer in the parameter vector.
     last: [Range<usize>; 2],
 }
 
 impl Weights {
-    /// Memory in bytes. Packed weights take about as much as unpacked weights, except for the first and the policy's last layer.
+    /// Memory in bytes. The packed copy is counted as large as the parameters.
     pub fn bytes(shape: Shape) -> f64 {
         4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }
@@ -226,13 +229,13 @@ impl Weights {
     }
 }
 
-/// Width of the network of a search plan.
+/// Network width, from the parameter table of a search plan.
 fn width(plan: &Plan) -> usize {
     plan.table().specs().iter().find(|spec| &*spec.name == "stem.bias").map_or(0, ParamSpec::len)
 }
 
-/// Converts the five heads into consistent outcome probabilities for the player to move. A side that has borne off a checker cannot lose a
-/// gammon.
+/// Converts the five value outputs to consistent outcome probabilities for the player to move. A side that has borne off a checker cannot
+/// lose a gammon.
 #[inline]
 pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     let [win, gammon, backgammon, lose_gammon, lose_backgammon] = heads;
@@ -245,7 +248,7 @@ pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     Chances([win - gammon, gammon - backgammon, backgammon, lose - lose_gammon, lose_gammon - lose_backgammon, lose_backgammon])
 }
 
-/// Targets of the heads for a game that ended with outcome `ending`, an index into [`Chances`].
+/// Targets of the five value outputs for a finished game. `ending` is the index of the outcome in [`Chances`].
 pub fn outcome(ending: usize) -> [f32; HEADS] {
     let at = |holds: bool| f32::from(u8::from(holds));
     [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
@@ -257,9 +260,9 @@ pub struct Evaluator {
     pub width: usize,
     pub rows: usize,
     executor: Executor,
-    /// Nonzero inputs of all decisions in the batch, each with its index.
+    /// Nonzero inputs of all decisions in the batch, as pairs of index and value.
     inputs: Vec<(u32, f32)>,
-    /// End of each decision's inputs in `inputs`.
+    /// End index in `inputs` of each decision's inputs.
     ends: Vec<usize>,
     /// First-layer sums, `[rows][width]`.
     stem: Buffer,
@@ -330,7 +333,7 @@ impl Evaluator {
         }
     }
 
-    /// Sets the outputs of a row computed on another device: the policy's hidden layer and the five probabilities.
+    /// Stores the outputs that another device computed for a row: the policy's last hidden layer and the five probabilities.
     pub fn set_row(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
         self.hidden[row * self.width..][..self.width].copy_from_slice(hidden);
         self.heads[row] = *heads;
@@ -344,12 +347,12 @@ impl Evaluator {
         self.heads[row]
     }
 
-    /// Writes the policy's probabilities of the given legal actions of a row. `to` must have at least the number of actions, rounded up to
-    /// a multiple of 16.
+    /// Computes the policy's probabilities of the legal `actions` of a row. `to` needs as many entries as actions, rounded up to a multiple
+    /// of 16.
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
         let hidden = self.hidden(row);
-        // Softmax of the products of these rows with the hidden layer.
+        // Softmax over the logits of `actions`. A logit is the product of the action's weight row with the hidden layer, plus the bias.
         kernel!(self.isa, |s: S, hidden: &[f32], w: &[f32], b: &[f32], actions: &[u16], to: &mut [f32]| {
             let n = actions.len();
             let to = &mut to[..n.next_multiple_of(16)];
@@ -385,7 +388,8 @@ impl Evaluator {
     }
 }
 
-/// First-layer kernel: biases plus the rows of nonzero inputs, each times its input. The order of additions is that of a dense product.
+/// Kernel of the first layer. It adds the biases and, for each nonzero input, the input's weight row times its value. The order of
+/// additions is that of a dense product.
 struct Stem<'a> {
     width: usize,
     table: &'a [f32],
@@ -395,7 +399,7 @@ struct Stem<'a> {
     to: &'a mut [f32],
 }
 
-/// Computes `V` vectors of one decision's sums, starting at column `at`.
+/// Computes `V` SIMD vectors of one decision's sums, starting at column `at`.
 #[inline(always)]
 fn stem_pass<S: Simd, const V: usize>(s: S, stem: &Stem, inputs: &[(u32, f32)], at: usize, to: &mut [f32]) {
     let length = V * S::LANES;
@@ -524,7 +528,7 @@ mod tests {
             let mut scratch = Results::new();
             for (row, decision) in decisions.iter().enumerate() {
                 let of = |name: &str, i: usize, count: usize| executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL];
-                // Bit-identical.
+                // The values are bit-identical.
                 assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
                 let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
                 let actions: Vec<u16> = tree::legal(decision, &mut scratch).collect();
@@ -545,7 +549,7 @@ mod tests {
         let start = chances([0.6, 0.2, 0.05, 0.1, 0.02], &Board::START);
         assert!((sum(start) - 1.0).abs() < 1e-6 && (start.equity() - 0.33).abs() < 1e-6);
         assert!((f64::from(outcomes::equity(&start.0)) - start.equity()).abs() < 1e-6);
-        // More gammons than wins are impossible.
+        // These outputs contain more gammons than wins, which is impossible.
         let odd = chances([0.1, 0.3, 0.9, 0.95, 0.99], &Board::START);
         assert!(odd.0.iter().all(|&chance| chance >= 0.0) && (sum(odd) - 1.0).abs() < 1e-6);
         // A side that has borne off a checker cannot lose a gammon.

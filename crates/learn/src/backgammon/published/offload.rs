@@ -1,8 +1,8 @@
-//! Offloading of the published learner's work to another device, and probes of its speed.
+//! Offloading of the published learner's work to another device, and probes of the device's speed.
 //!
-//! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other are evaluated. Actors share
-//! nothing, and an update depends only on its number and the samples. A round therefore has the same results as on the CPU, except for
-//! rounding on the device.
+//! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other lane are evaluated. Actors
+//! share nothing, and an update depends only on its number and the samples. A round therefore has the same results as on the CPU, except
+//! for rounding on the device.
 
 use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, TrainStateRef, Work, decision_words, packed_sample};
 use super::offloaded::{Lane, Offloaded, Probe};
@@ -57,7 +57,7 @@ impl Published {
         })
     }
 
-    /// Sends the replay samples at these indices to the device that trains.
+    /// Sends the samples with the replay indices `places` to the device that trains.
     fn store_samples(&self, accelerator: &mut Pinned<Box<dyn Accelerator>>, places: Range<usize>) -> Result<(), Fault> {
         /// Maximum number of samples per call.
         const MOST: usize = 4096;
@@ -70,8 +70,8 @@ impl Published {
         Ok(())
     }
 
-    /// Runs one slice of offloaded work; returns true when the round is complete. `Err` contains the result of `advance` if the device is
-    /// busy or has failed.
+    /// Runs one slice of offloaded work. Returns `Ok(true)` when the round is complete. If the device is busy or has failed, returns `Err`
+    /// with the result for `advance`.
     pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice<Stats>> {
         let Some(mut offloaded) = self.away.offloaded.take() else { return Ok(false) };
         if let Some(since_s) = offloaded.waiting_since_s.take() {
@@ -101,17 +101,17 @@ impl Published {
         }
     }
 
-    /// Runs one slice of a round of `all` batches.
+    /// Runs one slice of a round that has `all` batches.
     fn advance_offloaded(&mut self, offloaded: &mut Offloaded, all: usize) -> Result<OffloadSlice, Fault> {
         let Phase::Play { batches, ahead, updates } = self.phase else { return Ok(OffloadSlice::Played) };
         let work = offloaded.work;
-        // With offloaded leaves, the slice's work depends on the lane that has its results.
+        // With offloaded leaves the stretch is empty, because the actors continue only when the results of their lane are complete.
         let stretch = self.stretch(batches, ahead, if work.leaves { batches } else { all });
         let until = self.updates_until(batches + stretch.batches, updates);
         let pieces = self.limits.pieces(&self.trainer.cut, self.limits.played(&stretch));
         let (mut updates, mut due) = (updates, until - updates);
         if work.learning {
-            // At most the number of updates that fit a slice here, because the device may be this CPU.
+            // At most the updates that fit in a slice of this CPU, because the device may be this CPU.
             let most = self.limits.pieces(&self.trainer.cut, 0.0).div_ceil(self.trainer.cut.pieces());
             let sent = due.min(most);
             self.step_offloaded(offloaded, sent)?;
@@ -121,7 +121,7 @@ impl Published {
         let mut actors = stretch.actors.clone();
         if work.leaves {
             (0..LANES).try_for_each(|lane| self.ask(offloaded, lane, all))?;
-            // The lane requested first.
+            // The lane whose pending request is the oldest.
             let asked = (0..LANES).filter(|&lane| offloaded.lanes[lane].asked);
             if let Some(lane) = asked.min_by_key(|&lane| offloaded.lanes[lane].batches) {
                 let answer = &mut offloaded.answer;
@@ -173,7 +173,8 @@ impl Published {
         result
     }
 
-    /// Sends a lane's next batch of decisions, unless a batch of the lane is pending or its `all` batches are complete.
+    /// Sends the next batch of a lane's decisions. Does nothing if a batch of the lane is pending or if the lane's `all` batches are
+    /// complete.
     fn ask(&mut self, offloaded: &mut Offloaded, lane: usize, all: usize) -> Result<(), Fault> {
         let actors = self.lane(lane);
         while !offloaded.lanes[lane].asked && offloaded.lanes[lane].batches < all {
@@ -183,11 +184,11 @@ impl Published {
                 offloaded.words.extend(actor.selected().map(decision_words));
             }
             if offloaded.words.is_empty() {
-                // Every simulation reached the end of a game.
+                // No decision needs an evaluation: every simulation reached the end of a game.
                 self.beside(actors.clone(), 0, 0, |actor, playing| actor.back_up(playing));
                 offloaded.lanes[lane].batches += 1;
             } else {
-                // Set before the call: after a failure these leaves are evaluated here.
+                // Set before the call, so that the CPU evaluates these leaves if the call fails.
                 offloaded.lanes[lane].asked = true;
                 let words = &offloaded.words;
                 self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.ask(lane, words)))?;
@@ -208,7 +209,7 @@ impl Published {
         Ok(())
     }
 
-    /// Stores the training state that the device computed in this round.
+    /// Replaces the training state by the result of the device.
     fn take_result(&mut self, learned: &TrainResult) {
         let TrainState { params, optimizer } = &mut self.trainer.state;
         params.values_mut().copy_from_slice(&learned.weights);
@@ -219,8 +220,8 @@ impl Published {
         self.trainer.pack();
     }
 
-    /// Continues the round on the CPU: evaluates pending leaves on the CPU, advances both lanes to the same batch, and sets the number of
-    /// updates back so that the CPU repeats the device's updates.
+    /// Continues the round on the CPU. Evaluates pending leaves, advances both lanes to the same batch, and resets the number of updates so
+    /// that the CPU repeats the device's updates.
     fn resume_locally(&mut self, offloaded: &Offloaded) {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
@@ -244,8 +245,8 @@ impl Published {
         self.phase = Phase::Play { batches, ahead, updates: done };
     }
 
-    /// Sends the state of a new round to the device: the weights if it evaluates leaves, and, if it trains, the `fresh` samples of the last
-    /// round, which start at index `first` of the replay.
+    /// Sends the state of a new round to the device. A device that evaluates leaves receives the weights. A device that trains receives the
+    /// `fresh` samples of the last round, which start at replay index `first`.
     pub(super) fn announce_round(&mut self, first: usize, fresh: usize) {
         let Some(mut offloaded) = self.away.offloaded.take() else { return };
         let since_s = (self.clock)();
@@ -265,12 +266,13 @@ impl Published {
         offloaded.waited_s = (self.clock)() - since_s;
         match sent {
             Ok(()) => self.away.offloaded = Some(offloaded),
-            // The completed round is reported before the fault.
+            // `advance` reports the fault after the completed round.
             Err(fault) => self.away.failed = Some(fault),
         }
     }
 
-    /// Seconds spent waiting for the device in this round, times the number of threads: the actors' times are summed over threads too.
+    /// Seconds spent waiting for the device in this round, times the number of threads, because the actors' times are also sums over
+    /// threads.
     pub(super) fn waited_s(&self) -> f64 {
         self.away.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
     }
@@ -288,17 +290,17 @@ impl Published {
         self.config.round_batches.div_ceil(PROBE_SHARE)
     }
 
-    /// Number of boards evaluated in this round.
+    /// Number of boards evaluated so far in this round.
     pub(super) fn evaluated(&self) -> u64 {
         self.actors.iter().map(Actor::evaluated).sum()
     }
 
-    /// Returns true once about as many games end as begin: as many games have ended as are played concurrently.
+    /// Returns true once games end about as often as they begin. The criterion is that as many games have ended as are played concurrently.
     pub fn is_steady(&self) -> bool {
         self.progress.games >= (self.config.actors * self.config.games) as u64
     }
 
-    /// Work that is currently offloaded; `None` without offloading and during a probe.
+    /// Work that is currently offloaded. `None` if no work is offloaded, and during a probe.
     pub fn offloaded(&self) -> Option<Work> {
         self.away.offloaded.as_ref().filter(|_| self.away.probe.is_none()).map(|offloaded| offloaded.work)
     }
@@ -309,7 +311,7 @@ impl Published {
         Ok(())
     }
 
-    /// Begins a probe of `work`: passes over a part of a round. The results of the passes are discarded.
+    /// Begins a probe of `work`. Each pass plays a part of a round, and its results are discarded.
     pub fn probe_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         let offloaded = self.connect(machine, work)?;
         self.away.probe = Some(Box::new(Probe {
@@ -323,8 +325,8 @@ impl Published {
     }
 }
 
-/// Offloading options, in the order of [`Offload::ways`]. Training alone is an option too, because the fastest division differs between
-/// machines.
+/// Kinds of work, in the order of [`Offload::ways`]. Training alone is an option, because the fastest division of the work depends on the
+/// machine.
 const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
 
 impl Offload for Published {
@@ -332,7 +334,7 @@ impl Offload for Published {
         &["Fastest: training on the GPU, games on the CPU.", "Fastest: training and evaluating boards on the GPU."]
     }
 
-    /// False: a probe advances the learner's own games.
+    /// Returns false, because a probe advances the learner's own games.
     fn trains_meanwhile(&self) -> bool {
         false
     }
@@ -375,7 +377,7 @@ impl Offload for Published {
         }
     }
 
-    /// Number of boards evaluated in a pass.
+    /// Number of boards evaluated in a pass if all batches are full.
     fn pass_work(&mut self) -> f64 {
         (self.probe_batches() * self.config.actors * self.config.batch) as f64
     }

@@ -1,4 +1,4 @@
-//! State of the published learner's offloaded work.
+//! State of the published learner's offloaded work and of its probe.
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, TrainResult, Work};
 use super::selfplay::Games;
@@ -7,11 +7,11 @@ use crate::Fault;
 use crate::backgammon::Progress;
 use math::par::Pinned;
 
-/// State of the work on other devices: offloaded work and a probe.
+/// The offloaded work, and a probe of a device.
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Fault of a device that failed between two slices, until it is reported.
+    /// Fault of a device that failed between two slices; `None` after the report.
     pub failed: Option<Fault>,
     pub probe: Option<Box<Probe>>,
 }
@@ -25,33 +25,33 @@ pub(super) struct Offloaded {
     pub learned: TrainResult,
     pub answer: Answer,
     pub words: Vec<[u32; DECISION_WORDS]>,
-    /// Start of the current wait in seconds; `None` while not waiting.
+    /// Time at which the current wait began, in seconds; `None` while not waiting.
     pub waiting_since_s: Option<f64>,
-    /// Seconds of this round spent waiting for the device or calling it.
+    /// Seconds in this round during which the learner waited for the device or called it.
     pub waited_s: f64,
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lane {
-    /// Number of batches of this round whose results were received.
+    /// Number of the lane's batches in this round whose results were received.
     pub batches: usize,
-    /// True while a batch is being evaluated.
+    /// True while the device evaluates a batch of the lane.
     pub asked: bool,
 }
 
 impl Offloaded {
-    /// Returns true if no batch of the round has begun.
+    /// Returns true if no lane has begun a batch of this round.
     pub fn is_idle(&self) -> bool {
         self.lanes.iter().all(|lane| lane.batches == 0 && !lane.asked)
     }
 }
 
-/// Learner state before a probe, and the progress of its current pass.
+/// State of the learner from before a probe.
 pub(super) struct Probe {
     pub progress: Progress,
     pub games: Games,
     pub state: TrainState,
     pub offloaded: Option<Offloaded>,
-    /// Number of boards evaluated before the current pass.
+    /// Number of boards that the probe evaluated before the current pass.
     pub before: u64,
 }

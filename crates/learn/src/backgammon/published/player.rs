@@ -1,4 +1,4 @@
-//! Player that uses the network: it plays the policy's most likely action, or searches without noise. The result of a decision does not
+//! Player that uses the network. It plays the policy's most likely action, or searches without noise. The result of a decision does not
 //! depend on the other decisions of a batch.
 
 use super::inputs::Decision;
@@ -11,15 +11,16 @@ use math::PANEL;
 use std::sync::Arc;
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
-/// Number of rows of a batch.
+/// Number of decisions in a batch.
 pub const ROWS: usize = PANEL;
-/// Maximum number of simulations of one tree in a batch. `ROWS / LEAVES` trees are searched at once, so that they fit in a batch.
+/// Maximum number of simulations that one tree adds to a batch. `ROWS / LEAVES` trees are searched at once, so that their simulations fit
+/// in a batch.
 const LEAVES: usize = 4;
 
 struct Searching {
     search: Search,
     spare: Tree,
-    /// By slot: index of the decision in the request, and the decision being searched; `None` for a free slot.
+    /// For each slot, the index of the caller's decision, and the decision that is being searched; `None` for a free slot.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,
@@ -40,7 +41,8 @@ impl PublishedPlayer {
         Evaluator::bytes(plan, shape.width, ROWS) + Weights::bytes(shape) + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }
 
-    /// Creates a player, which searches if `evals` exceeds 1. The plan must have [`ROWS`] rows.
+    /// Creates a player. The player searches if `evals`, the number of evaluations per decision, exceeds 1. The plan must have [`ROWS`]
+    /// rows.
     pub fn new(plan: &Arc<Plan>, weights: Arc<Weights>, rule: Rule, evals: u32) -> PublishedPlayer {
         let searching = (evals > 1).then(|| Searching {
             search: Search::new(plan, ROWS, ROWS / LEAVES, LEAVES, evals as usize),
@@ -59,8 +61,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// Evaluates each decision with the network. `report` receives the decision's index, heads, legal actions, and probabilities of these
-    /// actions.
+    /// Evaluates each decision with the network. Calls `report` with the decision's index, the five value outputs, the legal actions, and
+    /// the probabilities of these actions.
     fn evaluate(&mut self, decisions: &[Decision], mut report: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
         for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
             self.evaluator.clear();
@@ -75,7 +77,7 @@ impl PublishedPlayer {
         }
     }
 
-    /// Writes the board after the most likely action of each decision to `chosen`. A double gets the most likely action of each half.
+    /// Writes the board after the most likely action of each decision to `chosen`. Each half of a double plays its most likely action.
     fn choose_by_policy(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {
@@ -96,7 +98,7 @@ impl PublishedPlayer {
         }
     }
 
-    /// Outcome probabilities of boards before the roll, for the player to roll: means over all rolls.
+    /// Outcome probabilities of boards before the roll, for the player to roll. They are means over all rolls.
     fn expected_chances(&mut self, boards: &[Board]) -> Vec<Chances> {
         let decisions: Vec<Decision> =
             boards.iter().flat_map(|&board| Roll::ALL.into_iter().map(move |roll| Decision::new(board, roll))).collect();
@@ -110,7 +112,7 @@ impl PublishedPlayer {
         sums.into_iter().map(Chances).collect()
     }
 
-    /// Results of a roll, each with its probability by the policy alone.
+    /// Results of a roll, each with its probability under the policy without search.
     fn likely(&mut self, board: Board, roll: Roll) -> Vec<(Board, f32)> {
         let mut found: Vec<(Board, f32)> = Vec::new();
         let mut open = vec![(Decision::new(board, roll), 1.0f32)];
@@ -135,7 +137,7 @@ impl PublishedPlayer {
     }
 }
 
-/// Applies an action. Returns the second half of a double, or the board at the end of the turn as `Err`.
+/// Applies an action. Returns `Ok` with the second half of a double, or `Err` with the board at the end of the turn.
 fn after(decision: &Decision, action: u16) -> Result<Decision, Board> {
     let (board, roll) = (decision.board.moved(decision.roll(), play(action)), decision.roll());
     let more = roll.is_double() && !decision.second && board.can_move(roll.high());
@@ -195,12 +197,12 @@ impl Searching {
         }
     }
 
-    /// Searches a decision. Returns each visited result with its share of the visits, the sum of its backed-up values, and its number of
-    /// visits.
+    /// Searches a decision. Returns for each visited result: the board, its share of the visits, the sum of its backed-up values, and its
+    /// number of visits.
     fn shares(&mut self, weights: &Weights, decision: Decision) -> Vec<(Board, f32, f32, u32)> {
         self.begin(0, 0, decision);
         let mut seconds: Seconds = [0.0; 4];
-        // A double gets all its evaluations at once, so that one tree contains both halves.
+        // A double gets the evaluations of both halves at once, because one tree contains both halves.
         self.search.slots[0].left = self.evals;
         while self.search.slots[0].left > 0 {
             self.search.step(weights, &self.rule, &|| 0.0, &mut seconds, |_, _| {});
@@ -270,7 +272,7 @@ impl Player for PublishedPlayer {
                     0 => expected.turned(),
                     points => Chances(outcomes::ended(points)),
                 };
-                // The search's values are added to the mean over all rolls.
+                // The equity combines the static value, weighted by the number of rolls, with the values of the search.
                 let (share, sum, visits) =
                     searched.iter().find(|found| found.0 == board).map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
                 let rolls = Roll::ALL.len() as f32;
@@ -284,7 +286,7 @@ impl Player for PublishedPlayer {
                 Candidate { board, chances, equity, first_equity, prior, share, depth }
             })
             .collect();
-        // In the order of preference of [`Player::choose`].
+        // Sorted in the order in which [`Player::choose`] prefers the results.
         candidates.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity)));
         candidates
     }

@@ -5,9 +5,9 @@ use super::net::ACTIONS;
 use super::tree::Edge;
 use worlds::backgammon::{BAR, Board, Roll};
 
-/// Number of words of a sample. Words 0 to 7: number of checkers per place, with four words per side and four bits per place. Word 8: roll,
-/// half of a double, number of shares. Word 9: outcome for the player who decides (an index into `Chances`); until the end of the game, the
-/// index of that player. From word 10: shares of the visits, with the action in the upper 16 bits and the visits in the lower.
+/// Number of words of a sample. Words 0 to 8 are the decision, with the number of visit shares in the upper 16 bits of word 8. Word 9 is
+/// the outcome for the player who decides, as an index into `Chances`; until the game ends it is the index of the player. Each later word
+/// is a visit share: the action in the upper 16 bits, the visits in the lower 16 bits.
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
@@ -16,7 +16,8 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     let mut sample = [0; WORDS];
     sample[..DECISION_WORDS].copy_from_slice(&decision_words(decision));
     let mut shares = 0;
-    // Keeps the most visited actions if there are more than a sample can store. Stores none if all were visited equally often.
+    // If a sample cannot store all visited actions, the least visited actions are omitted. If all of them were visited equally often, no
+    // action is stored.
     let (mut least, mut fits) = (1, edges.iter().filter(|edge| edge.visits >= 1).count());
     while fits > SHARES {
         least += 1;
@@ -31,7 +32,8 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     sample
 }
 
-/// Number of words of a decision: checkers per place as in `WORDS`, then a word with the roll and, from bit 8, the half of a double.
+/// Number of words of a decision. Words 0 to 7 are the numbers of checkers, with four words per side and four bits per place. Word 8 is the
+/// roll; its bit 8 is set for the second half of a double.
 pub const DECISION_WORDS: usize = 9;
 
 pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
@@ -53,19 +55,19 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 
-/// Returns true if saved words are a valid sample. A sample may have no shares, if the search tried no action, or tried more actions
-/// equally often than a sample can store. Only its outcome is then used for training.
+/// Returns true if saved words are a valid sample. A sample without shares is valid; it has only an outcome to train on. The cause is a
+/// search that tried no action, or too many actions equally often.
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = (sample[8] >> 16) as usize;
     let sound = |&share: &u32| (share >> 16) < ACTIONS as u32 && share & 0xFFFF > 0;
     read_decision(sample).is_some() && shares <= SHARES && sample[9] < 6 && sample[10..10 + shares].iter().all(sound)
 }
 
-/// The newest samples in a ring buffer.
+/// Ring buffer of the newest samples.
 pub struct Replay {
     pub samples: Vec<Sample>,
     most: usize,
-    /// Index that is overwritten next, once the buffer is full.
+    /// Index of the next write.
     pub next: usize,
 }
 

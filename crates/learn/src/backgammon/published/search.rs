@@ -1,5 +1,5 @@
-//! Concurrent tree searches. Simulations of all trees are collected into one batch, the network evaluates the batch, and the results are
-//! backed up. This file contains no game logic and no samples.
+//! Concurrent tree searches. The simulations of all trees form one batch. The network evaluates the batch, and the results are backed up in
+//! the trees.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights};
@@ -9,10 +9,10 @@ use graph::Plan;
 use std::sync::Arc;
 use worlds::backgammon::Results;
 
-/// One tree and its budget.
+/// One tree and its budget of simulations.
 pub struct Slot {
     pub tree: Tree,
-    /// Number of simulations that remain.
+    /// Number of simulations left in the budget, including pending simulations.
     pub left: u32,
     pending: u32,
 }
@@ -23,15 +23,15 @@ struct Waiting {
     path: std::ops::Range<usize>,
 }
 
-/// Time of a search by part, in seconds: rules, inputs, network, tree.
+/// Seconds spent in each part of a search: rules, inputs, network, tree.
 pub type Seconds = [f64; 4];
 
 pub struct Search {
     pub slots: Vec<Slot>,
     evaluator: Evaluator,
-    /// Maximum number of simulations of one tree in a batch.
+    /// Maximum number of simulations that one tree adds to a batch.
     leaves: u32,
-    /// First slot of the next batch. It advances, so that all slots are served even if a batch is too small for all.
+    /// First slot of the next batch. It advances, so that every slot is served even if a batch is too small for all slots.
     next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
@@ -44,7 +44,7 @@ pub struct Search {
     pub batches: u64,
 }
 
-/// Expected path length per row, for buffer sizes.
+/// Expected number of steps of a path, from which the sizes of buffers are computed.
 const STEPS: usize = 64;
 
 impl Search {
@@ -76,14 +76,14 @@ impl Search {
         }
     }
 
-    /// Resets the counters and starts at the first slot. Discards pending simulations; the caller restarts the trees.
+    /// Resets the counters and the first slot, and discards pending simulations. The caller must restart the trees.
     pub fn rewind(&mut self) {
         (self.next, self.evaluated, self.batches) = (0, 0, 0);
         self.waiting.clear();
         self.slots.iter_mut().for_each(|slot| slot.pending = 0);
     }
 
-    /// Runs one batch. `opened` receives the slot index and the tree of each newly evaluated root.
+    /// Runs one batch. Calls `opened` with the slot index and the tree of each newly evaluated root.
     pub fn step(
         &mut self,
         weights: &Weights,
@@ -97,7 +97,7 @@ impl Search {
         self.back_up(weights, clock, seconds, opened);
     }
 
-    /// Selects a batch of leaves in all trees.
+    /// Selects the leaves of the next batch from all trees.
     pub fn select(&mut self, rule: &Rule, clock: &dyn Fn() -> f64, seconds: &mut Seconds) {
         let began_s = clock();
         self.gather(rule);
@@ -126,17 +126,16 @@ impl Search {
         seconds[2] += clock() - read_s;
     }
 
-    /// Width of the network.
     pub fn width(&self) -> usize {
         self.evaluator.width
     }
 
-    /// Sets the outputs of a row that another device computed.
+    /// Stores the outputs that another device computed for a row.
     pub fn set_row(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
         self.evaluator.set_row(row, hidden, heads);
     }
 
-    /// Backs up the batch's results in the trees. `opened` is as in [`Search::step`].
+    /// Backs up the batch's results in the trees. Calls `opened` as in [`Search::step`].
     pub fn back_up(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, seconds: &mut Seconds, mut opened: impl FnMut(usize, &mut Tree)) {
         let began_s = clock();
         self.evaluated += self.waiting.len() as u64;
@@ -155,7 +154,7 @@ impl Search {
             slot.pending -= 1;
             slot.left -= 1;
         }
-        // Mostly the policy's last layer.
+        // The policy's last layer needs most of this time.
         seconds[2] += clock() - began_s;
     }
 
@@ -183,7 +182,7 @@ impl Search {
                         continue;
                     }
                     Leaf::Busy => {}
-                    // The tree is full: the search ends with the results that it has.
+                    // The tree is full. The search ends with the results so far.
                     Leaf::Full => slot.left = slot.pending,
                 }
                 slot.tree.cancel(&self.path[first..]);

@@ -1,5 +1,5 @@
-//! Self-play. An actor plays several games concurrently, with a search for each decision. Rolls with only one result are played without a
-//! search. Nothing is allocated during play, except for unusually long games.
+//! Self-play. An actor plays several games concurrently, and each decision has its own search. A roll with only one result is played
+//! without a search. Play allocates no memory, except for unusually long games.
 
 use super::accelerator::Answer;
 use super::config::PublishedConfig;
@@ -14,7 +14,7 @@ use math::{Isa, Rng, poly};
 use std::sync::Arc;
 use worlds::backgammon::{Board, Roll};
 
-/// Expected maximum number of samples of a game; the buffers of longer games grow.
+/// Expected maximum number of samples of a game. The buffers of longer games grow.
 const LONG: usize = 192;
 /// Random stream of the games.
 const GAMES: u32 = 0x4741_4D45;
@@ -23,7 +23,7 @@ pub const SAVED: usize = 16;
 
 struct Game {
     decision: Decision,
-    /// Player to decide: 0 or 1.
+    /// Index of the player who decides: 0 or 1.
     decider: u32,
     /// Number of decisions so far.
     decisions: u32,
@@ -35,7 +35,7 @@ struct Game {
     trace: Vec<Sample>,
 }
 
-/// Counts of finished games.
+/// Totals over finished games.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Endings {
     pub games: u64,
@@ -60,14 +60,14 @@ impl Endings {
     }
 }
 
-/// Saved state of several games: `games` has [`SAVED`] words for each game, `traces` the samples of all games.
+/// Saved state of several games. `games` has [`SAVED`] words for each game; `traces` are the samples of all games.
 #[derive(Clone, Default)]
 pub struct Games {
     pub games: Vec<u32>,
     pub traces: Vec<u32>,
 }
 
-/// Context for a slice of play.
+/// Arguments of play that all actors share in a slice.
 #[derive(Clone, Copy)]
 pub struct Playing<'a> {
     pub config: &'a PublishedConfig,
@@ -79,7 +79,7 @@ pub struct Playing<'a> {
 pub struct Actor {
     search: Search,
     games: Vec<Game>,
-    /// Spare tree for copying a subtree to reuse.
+    /// Second tree, to which a reused subtree is copied.
     spare: tree::Tree,
     /// Samples of the games that ended in this round.
     pub finished_samples: Vec<Sample>,
@@ -93,8 +93,8 @@ impl Actor {
         let &PublishedConfig { evals, games, batch, round_batches, width, .. } = config;
         let sample = size_of::<Sample>() as f64;
         let game = size_of::<Game>() as f64 + LONG as f64 * sample;
-        // Expected number of samples from the games that end in a round: those of earlier rounds, and one per `evals` rows. A vector that
-        // is too small doubles its capacity.
+        // Expected number of samples of the games that end in a round: `expected` from earlier rounds, or one per `evals` rows if that is
+        // more. A vector that is too small doubles its capacity.
         let expected = LONG as f64 * games as f64;
         let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
         let grown = if decided > expected { 2.0 * decided } else { 0.0 };
@@ -102,7 +102,7 @@ impl Actor {
         search + games as f64 * game + (expected + grown) * sample
     }
 
-    /// Creates an actor that plays the games from number `first` on. The random numbers of a game depend on the seed and the game's number.
+    /// Creates an actor whose first game has the number `first`. The random numbers of a game depend on the seed and the game's number.
     pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Actor {
         let game = |i| {
             let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
@@ -125,7 +125,7 @@ impl Actor {
         actor
     }
 
-    /// Begins a round. Every search restarts, so that a round depends only on the positions of its games.
+    /// Begins a round. Every search restarts, so that a round depends only on the positions of the actor's games.
     pub fn begin_round(&mut self, config: &PublishedConfig) {
         self.finished_samples.clear();
         self.endings = Endings::default();
@@ -142,7 +142,7 @@ impl Actor {
         self.search.evaluated
     }
 
-    /// Plays one batch.
+    /// Plays one batch: all three phases.
     pub fn step(&mut self, playing: Playing) {
         self.select(playing);
         self.evaluate(playing);
@@ -163,8 +163,8 @@ impl Actor {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// Second phase with another device: stores the device's results, from row `first` of `answer` on. Returns the index after the last row
-    /// used.
+    /// Second phase on another device: stores the device's results, which begin at row `first` of `answer`. Returns the index after the
+    /// actor's last row.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
@@ -174,7 +174,7 @@ impl Actor {
         first + rows
     }
 
-    /// Third phase: backs up the results, and moves in games whose search is complete.
+    /// Third phase: backs up the results, and plays the chosen action in each game whose search is complete.
     pub fn back_up(&mut self, playing: Playing) {
         let Playing { config, isa, weights, clock } = playing;
         let games = &mut self.games;
@@ -191,7 +191,7 @@ impl Actor {
         self.seconds[3] += clock() - began_s;
     }
 
-    /// Ends a search: plays the chosen action and continues to the next decision that is not forced.
+    /// Ends the search of game `i`: plays the chosen action and continues to the next decision that is not forced.
     fn decide(&mut self, i: usize, playing: Playing) {
         let (game, slot) = (&mut self.games[i], &mut self.search.slots[i]);
         let edges = slot.tree.edges(ROOT);
@@ -202,7 +202,7 @@ impl Actor {
         self.moves += 1;
         let mut continues = game.play(play(action));
         let mut forced = false;
-        // Forced turns are played immediately.
+        // A turn with only one play is forced and needs no search.
         while continues {
             tree::list(&game.decision, &mut self.search.scratch);
             let &[only] = self.search.scratch.plays() else { break };
@@ -225,7 +225,7 @@ impl Actor {
         slot.left = game.evals(playing.config);
     }
 
-    /// Sets the samples and statistics of a round that a worker played. The games must be restored first ([`Actor::restore`]).
+    /// Sets the samples and statistics of a round that a worker played. The caller must restore the games first with [`Actor::restore`].
     pub fn credit(&mut self, samples: &[Sample], endings: Endings, moves: u64, evaluated: u64) {
         self.finished_samples.extend(samples);
         (self.endings, self.moves, self.search.evaluated) = (endings, moves, evaluated);
@@ -241,8 +241,8 @@ impl Actor {
         }
     }
 
-    /// Inverse of [`Actor::save`]. `games` has the words of this actor's games; `samples` begins with their samples. Returns the remaining
-    /// samples, or `None` for invalid words.
+    /// Restores the games from the words of [`Actor::save`]. `games` has the words of this actor's games only; `samples` begins with the
+    /// words of their samples. Returns the rest of `samples`, or `None` for invalid words.
     pub fn restore<'a>(&mut self, config: &PublishedConfig, seed: u32, games: &[u32], samples: &'a [u32]) -> Option<&'a [u32]> {
         let mut left = samples;
         for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
@@ -268,7 +268,7 @@ impl Actor {
 }
 
 impl Game {
-    /// Begins a new game; the opening roll is never forced.
+    /// Begins a new game. Every opening roll has several plays, so the first turn is never forced.
     fn begin(&mut self) {
         let roll = Roll::drawn_to_open(&mut self.numbers);
         self.decision = Decision::new(Board::START, roll);
@@ -277,7 +277,7 @@ impl Game {
         self.trace.clear();
     }
 
-    /// Value that differs between searches, for the order of the dice in the tree.
+    /// Number that differs between searches. It varies the order of the dice in the tree.
     fn salt(&self) -> u64 {
         self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
     }
@@ -288,8 +288,8 @@ impl Game {
         if self.decision.roll().is_double() { evals.div_ceil(2) } else { evals }
     }
 
-    /// Chooses an edge. In a game's first decisions the choice is random and favours visited edges; later it is the edge with the most
-    /// visits.
+    /// Chooses an edge. In the first decisions of a game the choice is random, in favour of edges with more visits. Later it is the edge
+    /// with the most visits.
     fn choose(&mut self, edges: &[tree::Edge], playing: Playing) -> usize {
         let Playing { config, isa, .. } = playing;
         let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
@@ -311,11 +311,11 @@ impl Game {
                 }
             }
         }
-        // The first of equal ones, which had the larger prior.
+        // The first of the edges with equal visits, which had the largest prior.
         edges.iter().position(|edge| edge.visits == most).unwrap_or(0)
     }
 
-    /// Plays the two moves of an action. If this ends the turn, rolls for the other player. Returns false at the end of the game.
+    /// Plays the two moves of an action. If the turn is over, rolls for the other player. Returns false at the end of the game.
     fn play(&mut self, moves: [u8; 2]) -> bool {
         let Decision { board, second, .. } = self.decision;
         let roll = self.decision.roll();
@@ -334,7 +334,8 @@ impl Game {
         true
     }
 
-    /// Appends the game's samples, each with the outcome for the player who decided. The player of the last decision has won.
+    /// Appends the game's samples to `finished_samples`, each with the outcome for the player who decided. The player of the last decision
+    /// has won.
     fn end(&mut self, finished_samples: &mut Vec<Sample>) {
         let points = self.decision.board.points().clamp(1, 3) as u32;
         for sample in &mut self.trace {
@@ -352,7 +353,7 @@ mod tests {
     use graph::Params;
     use worlds::backgammon::Results;
 
-    /// An actor with this share of noise, and its configuration, plan and weights.
+    /// Creates an actor whose noise has the share `noise`. Also returns its configuration, plan and weights.
     fn actor(noise: f32) -> (Actor, PublishedConfig, Arc<Plan>, Weights) {
         let config = PublishedConfig { games: 6, batch: 24, evals: 12, noise, ..PublishedConfig::default() };
         let plan = plan_search(config.shape(), config.batch, Isa::best()).unwrap();
@@ -388,15 +389,15 @@ mod tests {
                 assert!((share - expected).abs() <= 4.0 * error, "{temperature}: {visits} visits, {share} {expected}");
             }
         }
-        // Later decisions take the most visited action, and so do all at temperature 0.
+        // Later decisions take the most visited action, as do all decisions at temperature 0.
         actor.games[0].decisions = config.warm_decisions;
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
         (actor.games[0].decisions, config.temperature) = (0, 0.0);
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
     }
 
-    /// Distance of root priors from the network's policy, summed over actions and averaged over roots, with the number of roots. Index 0 is
-    /// for new trees, index 1 for reused trees.
+    /// Distance of root priors from the network's policy, and number of roots. The distance is a sum over actions and a mean over roots.
+    /// Index 0 is for new trees, index 1 for reused trees.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());
@@ -417,7 +418,7 @@ mod tests {
                 let edges = slot.tree.edges(ROOT);
                 let far: f32 = edges.iter().map(|edge| (edge.prior - of(edge.action)).abs()).sum();
                 assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-3);
-                // A reused tree has its full budget until its first own evaluation.
+                // The budget of a reused tree is complete until the tree's first new evaluation.
                 let kept = slot.left == game.evals(&config);
                 sums[usize::from(kept)].0 += far;
                 sums[usize::from(kept)].1 += 1;
@@ -430,7 +431,7 @@ mod tests {
     fn noise_is_added_to_every_root() {
         for ((without, roots), (with, _)) in noise_of_roots(0.0).into_iter().zip(noise_of_roots(0.25)) {
             assert!(roots > 20 && without < 1e-4, "{roots} roots, {without} without noise");
-            // At most 2·0.25: noise on actions that the policy did not expect adds 0.25 there and removes it elsewhere.
+            // The limit is 2·0.25: noise moves at most 0.25 of the prior, and the distance counts both the loss and the gain.
             assert!((0.15..0.5).contains(&with), "{with} with noise");
         }
     }

@@ -1,8 +1,8 @@
-//! Rounds whose games remote workers play. A piece is one actor with all of its games, which cannot be split because they share batches. An
-//! actor's results follow from the positions of its games and the weights at the start of the round. A learner that receives results
-//! therefore continues exactly as if it had played itself.
+//! Rounds whose games remote workers play. A piece is one actor with all of its games. The games of an actor cannot be divided, because
+//! they share batches. An actor's results follow from the positions of its games and the weights at the start of the round. A learner that
+//! receives results therefore continues exactly as if it had played the games itself.
 //!
-//! The updates of a round do not depend on the games of that round, so the learner makes them while the workers play.
+//! The updates of a round do not depend on the games of that round, so the learner makes the updates while the workers play.
 
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
@@ -15,26 +15,26 @@ use graph::Params;
 use math::{Isa, par};
 use std::ops::Range;
 
-/// Everything needed to play the games of a round.
+/// Description of a round: everything that a worker needs to play the games.
 #[derive(Clone)]
 pub struct Round {
-    /// Settings that affect play; all others are the defaults.
+    /// Settings that affect play. All other settings have their default values.
     config: PublishedConfig,
     seed: u32,
-    /// Numbers of the pieces that were not received yet, counted over the whole training.
+    /// Numbers of the pieces whose results were not received yet. Pieces are numbered over the whole training.
     pieces: Range<u64>,
     weights: Vec<f32>,
     /// Saved games of each piece in `pieces`.
     games: Vec<Games>,
 }
 
-/// Results of consecutive actors; `first` is the number of the first piece.
+/// Results of consecutive actors. `first` is the number of the first actor's piece.
 pub struct Played {
     first: u64,
     results: Vec<ActorResult>,
 }
 
-/// Result of an actor's round, including the actor's games at the end of the round.
+/// Results of one actor in a round. `games` are the actor's games at the end of the round.
 struct ActorResult {
     games: Games,
     samples: Vec<Sample>,
@@ -61,7 +61,7 @@ fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
     ]
 }
 
-/// Reads the saved games and splits them by actor.
+/// Reads the saved games of `actors` actors and splits them by actor.
 fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, SavedError> {
     let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
     let each = games.len() / actors.max(1);
@@ -142,7 +142,7 @@ impl Round {
         })
     }
 
-    /// Plays the actors of `pieces` that belong to this round, on all threads.
+    /// Plays the pieces of this round whose numbers are in `pieces`, on all threads.
     pub fn play(&self, isa: Isa, pieces: Range<u64>) -> Result<Played, PublishedError> {
         let Round { config, seed, .. } = self;
         let first = pieces.start.clamp(self.pieces.start, self.pieces.end);
@@ -173,7 +173,7 @@ impl Round {
         Ok(Played { first, results })
     }
 
-    /// Digest of a short round: its final positions and the network's outputs for them. Builds with equal fingerprints play identically.
+    /// Final positions of a short round, and the network's outputs for them. Two builds with equal fingerprints play identically.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
         let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
@@ -252,13 +252,13 @@ impl Played {
 }
 
 impl Published {
-    /// Number of this round's first piece. An actor has a different number in each round.
+    /// Number of this round's first piece. Numbering continues over rounds, so an actor has a different number in each round.
     fn first_piece(&self) -> u64 {
         self.progress.iterations * self.config.actors as u64
     }
 
-    /// Description of the remaining actors' work. `None` once all results were received or some batches were played locally, and while work
-    /// is offloaded.
+    /// Description of the work of the actors whose results were not received. `None` if all results were received, if the learner has
+    /// played batches of this round itself, or while work is offloaded.
     pub fn round(&self) -> Option<Round> {
         self.is_due().then(|| Round {
             config: self.config.clone(),
@@ -274,7 +274,7 @@ impl Published {
         first + self.sharing.received as u64..first + self.actors.len() as u64
     }
 
-    /// Runs one slice of the round's updates while workers play; returns [`Slice::Waiting`] if no updates are left.
+    /// Runs one slice of the round's updates while workers play. Returns [`Slice::Waiting`] if no updates are left.
     pub(super) fn learn_meanwhile(&mut self, updates: usize) -> Slice<Stats> {
         let until = self.updates_until(self.config.round_batches, updates);
         if until == updates {
@@ -286,8 +286,8 @@ impl Published {
         Slice::Worked
     }
 
-    /// Adds the results of the next actors of this round, which a worker played from [`Published::round`]. Returns an error if `played`
-    /// does not begin with the next actor.
+    /// Adds the results of this round's next actors, which a worker played from [`Published::round`]. Returns an error if `played` begins
+    /// with another actor.
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
         let found = played.first..played.first.saturating_add(played.results.len() as u64);

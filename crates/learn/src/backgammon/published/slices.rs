@@ -6,7 +6,7 @@ use super::config::PublishedConfig;
 use super::trainer::Cut;
 use std::ops::Range;
 
-/// Maximum number of batches of each actor in a slice.
+/// Maximum number of batches that each actor plays in a slice.
 const BATCHES: usize = 4;
 
 pub struct Limits {
@@ -14,9 +14,9 @@ pub struct Limits {
     longest: f64,
     /// Number of multiply-adds of one actor's batch.
     batch: f64,
-    /// Number of consecutive batches of an actor before the next actors play.
+    /// Number of batches that each actor plays in a stretch.
     batches: usize,
-    /// Number of actors that play in one slice.
+    /// Number of actors that play in a stretch.
     actors: usize,
 }
 
@@ -30,14 +30,15 @@ pub struct Stretch {
 impl Limits {
     pub fn new(config: &PublishedConfig, longest: f64) -> Limits {
         let batch = config.batch as f64 * config.shape().decision_products() as f64;
-        // The other half is for training.
+        // The other half of the slice is for training.
         let half = longest / 2.0;
         let batches = ((half / (batch * config.actors as f64)) as usize).clamp(1, BATCHES);
         let actors = ((half / (batch * batches as f64)) as usize).clamp(1, config.actors);
         Limits { longest, batch, batches, actors }
     }
 
-    /// Next stretch of the first of these actors, each with `left` batches remaining in the round; empty if `left` is 0.
+    /// Next stretch. It consists of the first of `actors`, each of which has `left` batches left in the round. The stretch is empty if
+    /// `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };
@@ -49,7 +50,8 @@ impl Limits {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Number of pieces of updates that fit in a slice with `played` multiply-adds of play; at least one if `played` is 0.
+    /// Number of pieces of optimizer steps that fit in a slice in addition to `played` multiply-adds of play. At least one piece if
+    /// `played` is zero.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }

@@ -1,4 +1,4 @@
-//! The trainer: weights, optimizer moments, and shards that process a minibatch in parallel.
+//! Trainer of the published learner: weights, optimizer moments, and shards that process a minibatch in parallel.
 
 use super::inputs::{self, INPUTS};
 use super::net::{self, ACTIONS, HEADS, Shape};
@@ -13,7 +13,7 @@ use worlds::backgammon::Results;
 
 /// Number of shards of a minibatch.
 pub const SHARDS: usize = 4;
-/// Mask value far below any logit; an f32 sum with a logit stays finite.
+/// Mask value of illegal actions. It is far below any logit, and its sum with a logit is finite in f32.
 const ILLEGAL: f32 = -1e9;
 
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct TrainState {
     pub optimizer: Optimizer,
 }
 
-/// Division of an optimizer step into pieces. A piece is a part of the plan for some of the shards. A small step is one piece.
+/// Division of an optimizer step into pieces. A piece runs a part of the plan for some of the shards. A small step is one piece.
 pub struct Cut {
     /// Maximum number of multiply-adds of a piece.
     pub piece: f64,
@@ -32,7 +32,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Divides a step into pieces of at most `longest` multiply-adds. A single matrix product is never divided.
+    /// Divides a step into pieces of at most `longest` multiply-adds. A single matrix product is not divided, even if it is longer.
     pub fn new(plan: &Plan, shape: Shape, minibatch: usize, longest: f64) -> Cut {
         let whole = 3.0 * minibatch as f64 * shape.products() as f64;
         let product = plan.longest_call();
@@ -50,7 +50,7 @@ impl Cut {
         SHARDS.div_ceil(self.group_size)
     }
 
-    /// Shards of piece `n`, and its part of the plan.
+    /// Indices of the shards that piece `n` processes, and range of the plan's calls that it runs.
     fn piece(&self, n: usize) -> (Range<usize>, Range<usize>) {
         let first = n % self.groups() * self.group_size;
         (first..SHARDS.min(first + self.group_size), self.parts[n / self.groups()].clone())
@@ -66,7 +66,7 @@ pub struct Trainer {
     packed: Packed,
     shards: Vec<Shard>,
     grads: Vec<f32>,
-    /// Sums over the steps of a round: policy loss, value loss, gradient norm before clipping.
+    /// Sums over the optimizer steps of a round: policy loss, value loss, gradient norm before clipping.
     pub sums: [f64; 3],
 }
 
@@ -77,7 +77,7 @@ impl Trainer {
         let params = Params::new(plan.table(), seed);
         Ok(Trainer {
             isa,
-            // Half a slice; actors use the other half.
+            // A piece is at most half a slice. The actors use the other half.
             cut: Cut::new(&plan, shape, minibatch, LONGEST / 2.0),
             done: 0,
             packed: Packed::new(&plan, &params),
@@ -88,17 +88,17 @@ impl Trainer {
         })
     }
 
-    /// Executor of the first shard's gradients.
+    /// Executor of the first shard, which computes gradients.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.shards[0].executor
     }
 
-    /// Packs the weights after they were set from outside.
+    /// Packs the weights after a caller has set them.
     pub fn pack(&mut self) {
         self.packed.pack(&self.state.params);
     }
 
-    /// Returns true if no step is in progress.
+    /// Returns true if no optimizer step is in progress.
     pub fn is_between_steps(&self) -> bool {
         self.done == 0
     }
@@ -108,7 +108,8 @@ impl Trainer {
         self.done = 0;
     }
 
-    /// Runs the next piece of a step on the samples with the indices `drawn`; returns true if the piece completes the step.
+    /// Runs the next piece of an optimizer step. `drawn` are the indices of the minibatch in `samples`. Returns true if the piece completes
+    /// the step.
     pub fn advance(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) -> bool {
         let (shards, part) = self.cut.piece(self.done);
         let (params, packed) = (&self.state.params, &self.packed);
@@ -130,12 +131,12 @@ impl Trainer {
         true
     }
 
-    /// Runs a whole step.
+    /// Runs a whole optimizer step.
     pub fn step(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) {
         while !self.advance(adam, value_coef, samples, drawn) {}
     }
 
-    /// Takes the optimizer step with the gradients of all shards.
+    /// Runs the optimizer with the mean gradient of all shards.
     fn end_step(&mut self, adam: &Adam) {
         let TrainState { params, optimizer } = &mut self.state;
         self.shards.iter_mut().for_each(Shard::end);
@@ -151,11 +152,11 @@ impl Trainer {
     }
 }
 
-/// Computes the gradients of one shard of each minibatch.
+/// Executor and gradients of one shard of the minibatch.
 struct Shard {
     executor: Executor,
     grads: Vec<f32>,
-    /// Policy loss and value loss.
+    /// Policy loss and value loss of the last step.
     losses: [f32; 2],
     scratch: Results,
     rows: usize,
@@ -167,7 +168,7 @@ impl Shard {
         Shard { executor: Executor::new(plan), grads, losses: [0.0; 2], scratch: Results::new(), rows }
     }
 
-    /// Writes one sample into each row of the executor's inputs.
+    /// Writes the samples to the executor's inputs, one sample per row.
     fn read<'a>(&mut self, value_coef: f32, samples: impl Iterator<Item = &'a Sample>) {
         self.executor.input_mut("value_coef")[0] = value_coef;
         self.executor.input_mut("inputs").fill(0.0);
@@ -189,7 +190,7 @@ impl Shard {
         }
     }
 
-    /// Runs a part of the gradient plan.
+    /// Runs the calls in the range `part` of the gradient plan.
     fn learn(&mut self, params: &Params, packed: &Packed, part: Range<usize>) {
         self.executor.train_part(params, packed, &mut self.grads, false, part);
     }

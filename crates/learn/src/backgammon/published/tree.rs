@@ -1,18 +1,18 @@
-//! Search tree of one game: PUCT (Silver et al. 2017) over decisions, with the dice as chance nodes between them.
+//! Search tree of one game: PUCT (Silver et al. 2017) over decisions, with the dice as chance nodes between decisions.
 //!
-//! choose the action with the largest Q + c·P·√N/(1 + n),  Q = sum of backed-up values / n, in points per game; P: prior, n: visits of the
-//! action, N: visits of the decision
+//! The search chooses the action with the largest Q + c·P·√N/(1 + n). Q is the mean of the action's backed-up values in points per game. P
+//! is the prior of the action, n is the number of its visits, and N is the number of visits of the decision.
 //!
-//! Nodes are stored in arrays of fixed capacity. A chance node is found by the 64-bit hash of its board, independent of the moves that led
-//! to it, and contains the nodes of its 21 rolls. Each edge then stores the index of its child, so that later simulations need no hash. The
-//! edges of a node are ordered: first the tried edges, then the untried edge with the largest prior, then the rest. A choice therefore
-//! examines the tried edges and one more.
+//! Nodes are stored in arrays of fixed capacity. A chance node contains the nodes of its 21 rolls. A hash table finds it by the 64-bit hash
+//! of its board, which does not depend on the moves that led to the board. Each edge then stores the index of its child, so that later
+//! simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried edge with the largest prior, then all
+//! others. A choice therefore examines only the tried edges and one untried edge.
 //!
-//! Dice are not drawn at random. In 36 visits of a board each of the 36 dice combinations occurs once, in an order given by the board's
-//! hash, so that the mean is the exact expectation. A pending simulation counts as a loss (virtual loss), which directs other simulations
-//! of the batch to different actions.
+//! Dice are not drawn at random. In 36 visits of a chance node each of the 36 dice combinations occurs once, so that the mean is the exact
+//! expectation. The order of the combinations depends on the board's hash. A pending simulation counts as a loss (virtual loss), which
+//! directs other simulations of the batch to different actions.
 //!
-//! The tree contains no network: the caller supplies the outputs for the decisions that the tree requests.
+//! The tree does not contain the network. The caller computes the network's outputs for the decisions that the tree requests.
 
 use super::inputs::Decision;
 use super::net::{action, play};
@@ -20,33 +20,33 @@ use math::rng::Sequence;
 use math::{Isa, poly};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// An action of a decision: 16 bytes, four per cache line.
+/// An action of a decision. An edge has 16 bytes, so that a cache line holds four edges.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Edge {
     pub prior: f32,
     /// Sum of backed-up values, in points for the player who decides.
     pub sum: f32,
     pub visits: u16,
-    /// Number of simulations whose result is pending.
+    /// Number of simulations through this edge whose results are pending.
     pending: u16,
     pub action: u16,
     child: u16,
 }
 
-/// Value of `Edge::child` until the edge is followed for the first time.
+/// Value of `Edge::child` until a simulation uses the edge for the first time.
 const UNKNOWN: u16 = 0xFFFF;
-/// Value of `Edge::child` for the end of the game, won by the player who decides; the lowest two bits are the points.
+/// Value of `Edge::child` for an action that wins the game. The lowest two bits are the points.
 const ENDED: u16 = 0xFFF0;
-/// Flag in `Edge::child` for the second half of a double; the other bits are the index of the half's node.
+/// Flag in `Edge::child` for an action that leads to the second half of a double. The other bits are the index of that half's node.
 const SECOND: u16 = 0x8000;
-/// Index that no node has.
+/// Index that belongs to no node.
 const NONE: u16 = 0x7FFF;
 const MOST_NODES: usize = 0x7FF0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fresh,
-    /// The evaluation was requested.
+    /// The evaluation was requested and is not complete.
     Pending,
     Open,
 }
@@ -55,26 +55,26 @@ enum State {
 struct Node {
     decision: Decision,
     state: State,
-    /// Index of the first edge.
+    /// Index of the node's first edge in the tree's edges.
     first: u32,
     /// Number of edges.
     count: u16,
-    /// Number of tried edges, which come first.
+    /// Number of tried edges. They come before the untried edges.
     tried: u16,
     visits: u32,
     pending: u32,
-    /// Value by the network, in points for the player who decides.
+    /// Value computed by the network, in points for the player who decides.
     value: f32,
 }
 
-/// A board before a roll, seen by the player to roll.
+/// A board before a roll, from the point of view of the player to roll.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
     board: Board,
     rolls: [u16; Roll::ALL.len()],
-    /// Index of the first of the 36 dice combinations in [`COMBINATIONS`].
+    /// Index in [`COMBINATIONS`] of the dice for the first visit.
     start: u8,
-    /// Distance to the index of the next dice combination.
+    /// Difference between the indices for consecutive visits, modulo 36.
     stride: u8,
     visits: u32,
 }
@@ -91,9 +91,9 @@ pub struct Step {
 pub enum Leaf {
     /// Node whose decision needs an evaluation.
     New(u16),
-    /// End of the game, with the points won by the player who moved last.
+    /// End of the game. The field is the points won by the player who moved last.
     Ended(f32),
-    /// The leaf's evaluation is already pending in this batch.
+    /// The evaluation of the leaf is already pending.
     Busy,
     /// The tree has no room, or the path is too long.
     Full,
@@ -103,13 +103,13 @@ pub enum Leaf {
 pub struct Rule {
     /// Exploration constant c of PUCT, in points.
     pub exploration: f32,
-    /// Assumed loss of an untried action relative to its decision's value, in points.
+    /// Number of points by which the assumed value of an untried action is below the value of its decision.
     pub doubt: f32,
     /// Virtual loss of each pending simulation, in points.
     pub loss: f32,
 }
 
-/// Upper bound on the actions of a decision: at most 15 places for each of two checkers.
+/// Upper bound on the number of actions of a decision. Each of two checkers can move from at most 15 places.
 pub const MOST_ACTIONS: usize = 240;
 /// Maximum number of steps of a path.
 const DEEPEST: usize = 200;
@@ -118,12 +118,12 @@ pub struct Tree {
     nodes: Vec<Node>,
     chances: Vec<Chance>,
     edges: Vec<Edge>,
-    /// Hash table with open addressing. An entry has 16 bits of the hash above 16 bits of an index; the index's highest bit distinguishes
-    /// nodes from chance nodes.
+    /// Hash table with open addressing. An entry has 16 bits of the hash above 16 bits of an index. The highest bit of the index is set for
+    /// nodes and clear for chance nodes.
     table: Box<[u32]>,
     most_nodes: usize,
     most_edges: usize,
-    /// Varies the order of the dice between searches.
+    /// Number that varies the order of the dice between searches.
     salt: u64,
     /// Buffer for copying: the new index of each copied node, then of each copied chance node.
     moved: Box<[u16]>,
@@ -133,7 +133,7 @@ const EMPTY: u32 = u32::MAX;
 pub const ROOT: u16 = 0;
 
 impl Tree {
-    /// Capacities for nodes and edges.
+    /// Maximum numbers of nodes and of edges.
     fn capacity(evals: usize) -> (usize, usize) {
         let most_nodes = (2 * evals + 64).min(MOST_NODES);
         (most_nodes, 32 * most_nodes + 8 * MOST_ACTIONS)
@@ -146,7 +146,7 @@ impl Tree {
         size_of::<Tree>() + nodes + table + most_edges * size_of::<Edge>()
     }
 
-    /// Creates a tree with capacity for searches of `evals` simulations and for a reused subtree.
+    /// Creates a tree with capacity for a search of `evals` simulations in addition to a reused subtree.
     pub fn new(evals: usize) -> Tree {
         let (most_nodes, most_edges) = Self::capacity(evals);
         Tree {
@@ -161,7 +161,7 @@ impl Tree {
         }
     }
 
-    /// Restarts the tree with this decision as root. `salt` varies the order of the dice.
+    /// Restarts the tree with `decision` as root. `salt` varies the order of the dice.
     pub fn begin(&mut self, decision: Decision, salt: u64) {
         self.nodes.clear();
         self.chances.clear();
@@ -191,14 +191,14 @@ impl Tree {
         &self.edges[node.first as usize..][..usize::from(node.count)]
     }
 
-    /// Node of the second half of a double after an edge of the root. `None` if the edge leads elsewhere or was not followed.
+    /// Node of the second half of a double to which an edge of the root leads. `None` if the edge leads elsewhere or was not used.
     pub fn second(&self, edge: usize) -> Option<u16> {
         let child = self.edges(ROOT)[edge].child;
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
     }
 
-    /// Descends to an unevaluated decision or to the end of a game. The steps are appended to `path`. For [`Leaf::Busy`] and [`Leaf::Full`]
-    /// the caller must undo the steps with [`Tree::cancel`].
+    /// Descends from the root to an unevaluated decision or to the end of a game. Appends the steps to `path`. After [`Leaf::Busy`] or
+    /// [`Leaf::Full`] the caller must undo the steps with [`Tree::cancel`].
     pub fn descend(&mut self, rule: &Rule, path: &mut Vec<Step>) -> Leaf {
         let began = path.len();
         let mut at = ROOT;
@@ -239,12 +239,12 @@ impl Tree {
     }
 
     fn has_room(&self) -> bool {
-        // Reserve for the edges of pending evaluations.
+        // Reserves room for the edges of pending evaluations.
         let reserve = 8 * MOST_ACTIONS;
         self.nodes.len() + 1 < self.most_nodes && self.chances.len() < self.most_nodes && self.edges.len() + reserve <= self.most_edges
     }
 
-    /// Finds or creates the child that an action leads to; returns its value for `Edge::child`.
+    /// Finds or creates the child to which an action leads. Returns the value of `Edge::child` for this child.
     fn follow(&mut self, at: u16, action: u16) -> u16 {
         let Decision { board, roll: place, second } = self.nodes[usize::from(at)].decision;
         let roll = Roll::ALL[usize::from(place)];
@@ -280,7 +280,8 @@ impl Tree {
         })
     }
 
-    /// Index stored for this hash, if `is_it` accepts it; otherwise the free slot for a new entry, as `Err`.
+    /// Returns `Ok` with the index that is stored for the hash and that `is_it` accepts. Without such an index, returns `Err` with the free
+    /// slot for a new entry.
     #[inline]
     fn find(&self, hash: u64, is_it: impl Fn(&Tree, u16) -> bool) -> Result<u16, usize> {
         let mask = self.table.len() - 1;
@@ -297,7 +298,7 @@ impl Tree {
         }
     }
 
-    /// Advances a chance node to the next of the 36 dice combinations; returns the node of the roll.
+    /// Advances a chance node to its next dice combination. Returns the node of that roll and creates it if necessary.
     fn next_roll(&mut self, chance: u16) -> u16 {
         let Chance { board, rolls, start, stride, visits } = &mut self.chances[usize::from(chance)];
         let combination = (u32::from(*start) + *visits % 36 * u32::from(*stride)) % 36;
@@ -307,14 +308,14 @@ impl Tree {
         if known != NONE {
             return known;
         }
-        // Fits in 16 bits: the tree has at most one node more than were counted before this step.
+        // The index fits in 16 bits, because the tree had room before this step.
         let node = self.nodes.len() as u16;
         rolls[usize::from(roll)] = node;
         let board = *board;
         self.push(Decision { board, roll, second: false })
     }
 
-    /// Undoes the counts of a path that led to no evaluation.
+    /// Undoes the counts of a path that ended without an evaluation.
     pub fn cancel(&mut self, path: &[Step]) {
         for step in path {
             self.nodes[usize::from(step.node)].pending -= 1;
@@ -326,11 +327,12 @@ impl Tree {
         }
     }
 
-    /// Backs up a value in points for the player who decides at the leaf or, at the end of the game, moved last.
+    /// Backs up the value of a leaf along its path. `points` are for the player who decides at the leaf or, at the end of a game, for the
+    /// player who moved last.
     pub fn back_up(&mut self, path: &[Step], points: f32) {
         let mut points = points;
         for step in path.iter().rev() {
-            // After the dice the other side decides.
+            // The other side decides after a roll.
             if step.dice {
                 points = -points;
             }
@@ -383,8 +385,8 @@ impl Tree {
         promote(&mut edges[tried..]);
     }
 
-    /// Moves the root to the decision reached by an edge and keeps the subtree below it, if this leaves room for `evals` simulations.
-    /// Returns true if the new root is already evaluated. `spare` receives the old tree.
+    /// Moves the root to the decision `reached` below an edge of the root. Keeps the subtree of this decision if the tree has room for
+    /// `evals` more simulations. Returns true if the new root is already evaluated. `spare` contains the old tree afterwards.
     pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, evals: usize) -> bool {
         let child = self.edges(ROOT)[edge].child;
         let node = if child >= ENDED {
@@ -410,12 +412,12 @@ impl Tree {
         self.is_open()
     }
 
-    /// Copies everything reachable from a node, which becomes the root of the copy.
+    /// Copies a node and everything reachable from it to the tree `to`. The copy of the node is the root of `to`.
     fn copy_to(&mut self, from: u16, to: &mut Tree) {
         self.moved.fill(NONE);
         self.moved[usize::from(from)] = ROOT;
         to.nodes[0] = self.nodes[usize::from(from)];
-        // The copied nodes serve as the work list.
+        // The copied nodes also serve as the list of nodes whose children are to be copied.
         let (mut node, mut chance) = (0, 0);
         loop {
             if node < to.nodes.len() {
@@ -469,7 +471,7 @@ impl Tree {
         self.moved[moved]
     }
 
-    /// Adds an index that is not in the hash table yet.
+    /// Adds an index that the hash table does not contain yet.
     fn insert(&mut self, hash: u64, id: u16) {
         if let Err(slot) = self.find(hash, |_, _| false) {
             self.table[slot] = tagged(hash, id);
@@ -482,7 +484,7 @@ fn hash_of_second(decision: &Decision) -> u64 {
     decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Lists the plays of a decision in `scratch`: a whole move, or the two moves of one half of a double.
+/// Lists the plays of a decision in `scratch`. A play is a whole move, or the two moves of one half of a double.
 pub fn list(decision: &Decision, scratch: &mut Results) {
     let roll = decision.roll();
     if roll.is_double() {
@@ -492,7 +494,7 @@ pub fn list(decision: &Decision, scratch: &mut Results) {
     }
 }
 
-/// The plays of a decision as actions.
+/// Legal plays of a decision, as actions.
 pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl ExactSizeIterator<Item = u16> + 'a {
     list(decision, scratch);
     scratch.plays().iter().map(|play| action([play[0], play[1]]))
@@ -538,7 +540,7 @@ fn choose(rule: &Rule, node: &Node, edges: &[Edge]) -> usize {
     best
 }
 
-/// Moves the edge with the largest prior to the front.
+/// Swaps the edge with the largest prior to the front.
 #[inline]
 fn promote(edges: &mut [Edge]) {
     let (mut best, mut most) = (0, f32::NEG_INFINITY);
@@ -552,13 +554,13 @@ fn promote(edges: &mut [Edge]) {
     }
 }
 
-/// Draws from the gamma distribution with shape `alpha` in (0, 1] (Ahrens and Dieter 1974, GS).
+/// Draws from the gamma distribution with shape `alpha` in (0, 1]. The algorithm is GS of Ahrens and Dieter (1974).
 fn gamma(isa: Isa, alpha: f32, numbers: &mut Sequence) -> f32 {
     let power = |x: f32, y: f32| poly::exp_1(isa, y * poly::ln_1(isa, x));
     let b = 1.0 + alpha / std::f32::consts::E;
     loop {
         let p = b * numbers.uniform();
-        // In (0, 1].
+        // `u` is in (0, 1].
         let u = 1.0 - numbers.uniform();
         if p <= 1.0 {
             let x = if p > 0.0 { power(p, 1.0 / alpha) } else { 0.0 };
@@ -592,7 +594,7 @@ mod tests {
         Board::new(side(mine), side(theirs)).unwrap()
     }
 
-    /// Pseudorandom outputs that replace a network: a value, and a weight for each action.
+    /// Pseudorandom number in place of a network output for an action.
     fn pseudorandom(decision: &Decision, action: u16) -> f32 {
         let hash = decision.board.hash64() as u32 ^ u32::from(decision.roll) << 8 ^ u32::from(decision.second);
         math::rng::uniform_from_word(math::rng::hash_1([1, 2], [hash, action.into()])[0])
@@ -608,7 +610,7 @@ mod tests {
         weights.iter().map(|weight| weight / sum).collect()
     }
 
-    /// Runs `count` simulations, with up to `concurrent` pending at once.
+    /// Runs `count` simulations, of which up to `concurrent` are pending at once.
     fn search(tree: &mut Tree, count: u32, concurrent: usize, value: &dyn Fn(&Decision) -> f32) {
         let (mut scratch, mut actions, mut left) = (Results::new(), Vec::new(), count);
         while left > 0 {
@@ -648,13 +650,13 @@ mod tests {
         tree
     }
 
-    /// Number of visits of an action, and its sum of points.
+    /// Number of visits of an action, and sum of the action's points.
     type Tried = (u32, f32);
 
-    /// Reference implementation: hash maps, all actions compared, one simulation at a time.
+    /// Reference implementation of the search. It uses hash maps, compares all actions and runs one simulation at a time.
     #[derive(Default)]
     struct Plain {
-        /// Edges by decision and action.
+        /// For each decision (board, roll, second half), the edges by action.
         known: HashMap<(Board, u8, bool), HashMap<u16, Tried>>,
         dice: HashMap<Board, u32>,
     }
@@ -683,7 +685,7 @@ mod tests {
             } else if after.points() != 0 {
                 after.points() as f32
             } else {
-                // Uses the tree's order of the dice; everything else is independent.
+                // The reference uses the tree's order of the dice, but nothing else of the tree.
                 let mut tree = Tree::new(2);
                 tree.begin(decision, 0);
                 let chance = tree.chance(after.turned());
@@ -728,8 +730,8 @@ mod tests {
         }
     }
 
-    /// A position with a single action. The value depends only on the pips and the roll, so the expectation over the opponent's rolls is
-    /// known.
+    /// Tests a position with a single action. The value depends only on the pips and the roll, so the expectation over the opponent's rolls
+    /// is known.
     #[test]
     fn chance_nodes_back_up_the_expectation() {
         let board = board(&[(4, 1)], &[(20, 1), (13, 1)]);
@@ -740,7 +742,7 @@ mod tests {
         };
         let mut tree = Tree::new(100);
         tree.begin(Decision::new(board, Roll::ALL[1]), 0);
-        // The first simulation opens the root; its only action is then tried 36 times.
+        // The first simulation opens the root. The root's only action is then tried 36 times.
         search(&mut tree, 37, 1, &value);
         let &[edge] = tree.edges(ROOT) else { panic!("one action") };
         assert_eq!(edge.visits, 36);
@@ -771,7 +773,7 @@ mod tests {
                 let tree = searched_tree(Decision::new(Board::START, roll), 200, concurrent);
                 assert!(tree.edges.iter().all(|edge| edge.pending == 0));
                 assert!(tree.nodes.iter().all(|node| node.pending == 0 && node.state != State::Pending));
-                // The first simulation only opened the root.
+                // The first simulation opened the root without trying an action.
                 assert_eq!(tree.nodes[0].visits, 199);
                 assert_eq!(tree.edges(ROOT).iter().map(|e| u32::from(e.visits)).sum::<u32>(), 199);
                 for node in tree.nodes.iter().filter(|node| node.state == State::Open) {
@@ -809,7 +811,7 @@ mod tests {
             for edge in tree.edges(ROOT) {
                 assert_eq!(edge.sum, points * f32::from(edge.visits));
             }
-            // One decision earlier: the opponent cannot prevent the loss.
+            // Position one decision earlier, in which the opponent cannot prevent the loss.
             let tree = searched_tree(Decision::new(last(theirs).turned(), Roll::ALL[1]), 200, 1);
             let total: f32 = tree.edges(ROOT).iter().map(|edge| edge.sum).sum();
             assert!(total < 0.0, "{total}");

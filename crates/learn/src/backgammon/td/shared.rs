@@ -1,7 +1,8 @@
-//! Rounds whose games remote workers play. The result of a game follows from the seed, the game's number and the weights of its round. A
-//! learner that receives games therefore continues exactly as if it had played them itself, however the games are divided among workers.
+//! Rounds whose games remote workers play. The result of a game follows from the seed, the game's number and the weights of the round. A
+//! learner that receives games therefore continues exactly as if it had played the games itself. The division of the games among workers
+//! has no effect.
 //!
-//! The caller sends rounds and games between processes, as named parts like those of a checkpoint.
+//! Rounds and games are exchanged between processes as named parts, in the same form as checkpoints.
 
 use super::{GameResult, LONGEST, Phase, SelfPlay, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
@@ -12,19 +13,19 @@ use crate::{Data, Find, Parts, SavedError, Sharing};
 use math::{Isa, par};
 use std::ops::Range;
 
-/// Everything needed to play the games of a round.
+/// Description of a round: everything that a worker needs to play the games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     seed: u32,
     shape: Shape,
     lambda: f32,
     lookahead: bool,
-    /// Numbers of the games that were not played or received yet, counted over the whole training.
+    /// Numbers of the games that were not played or received yet. Games are numbered over the whole training.
     pub games: Range<u64>,
     learned: Vec<f32>,
 }
 
-/// Results of consecutive games.
+/// Results of consecutive games. `first` is the number of the first game.
 #[derive(Default)]
 pub struct Games {
     first: u64,
@@ -69,7 +70,7 @@ impl Round {
         Ok(Round { seed, shape, lambda, lookahead, games: start..end, learned })
     }
 
-    /// Plays the games of `games` that belong to this round, on all threads.
+    /// Plays the games of this round whose numbers are in `games`, on all threads.
     pub fn play(&self, isa: Isa, games: Range<u64>) -> Games {
         let games = games.start.max(self.games.start)..games.end.min(self.games.end);
         let network = Network::new(isa, self.shape, &self.learned);
@@ -91,7 +92,7 @@ impl Round {
         played
     }
 
-    /// Hash of one short game. Builds with equal fingerprints play games identically; a worker's fingerprint must equal the learner's.
+    /// Hash of one short game. Two builds with equal hashes play identical games, so a worker's hash must equal the learner's hash.
     pub fn fingerprint(isa: Isa) -> u64 {
         let shape = StrongConfig { hidden: 16, ..StrongConfig::default() }.shape();
         let learned = shape.first_weights(isa, 1, super::WEIGHTS);
@@ -109,7 +110,7 @@ impl Round {
     }
 }
 
-/// Number of bytes of a board in [`BOARDS`]: its inputs, its possible outcomes, and the index of its network.
+/// Number of bytes of a board in [`BOARDS`]: the inputs, the mask of possible outcomes, and the index of the network.
 const BOARD: usize = INPUTS + 2;
 
 impl Games {
@@ -160,7 +161,7 @@ impl Games {
 }
 
 impl Strong {
-    /// Description of the remaining games of this round; `None` while the learner trains.
+    /// Description of the games of this round that are not complete; `None` while the learner trains.
     pub fn round(&self) -> Option<Round> {
         let Phase::Playing(_) = self.phase else { return None };
         Some(Round {
@@ -185,7 +186,7 @@ impl Strong {
         if found.is_empty() || found.start != due.start || found.end > due.end {
             return Err(StrongError::OtherGames { found, due });
         }
-        // The received games replace any games in progress here.
+        // The received games replace the games in progress.
         self.under_way = 0;
         let mut samples = games.samples.as_slice();
         for game in &games.results {

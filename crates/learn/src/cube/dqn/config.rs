@@ -1,4 +1,4 @@
-//! Settings of deep Q-learning, and presets.
+//! Settings and presets of deep Q-learning.
 
 use super::curriculum::{CurriculumConfig, DEEPEST, Schedule};
 use super::play::{Episodes, MOST_SLACK};
@@ -22,11 +22,11 @@ pub(super) const FIXED: LearnerError =
     LearnerError::Fixed { what: "cube, metric, network, loss, batch, replay, envs, window and pretraining" };
 
 choices! {
-    /// Schedule of the share of random actions, by moves made.
+    /// Schedule by which the share of random moves decays.
     pub enum Decay {
-        /// Linear decay to the final share.
+        /// Linear decay to the final share over `epsilon_moves` moves.
         Linear = "linear", "Linear";
-        /// Exponential decay to the final share, by a factor of e per `epsilon_moves`.
+        /// Exponential decay to the final share: the difference shrinks by a factor of e every `epsilon_moves` moves.
         Exponential = "exponential", "Exponential";
     }
 }
@@ -34,28 +34,28 @@ choices! {
 choices! {
     /// Rule by which the target network is updated.
     pub enum Follow {
-        /// Copies the trained network's weights after a fixed number of updates.
+        /// Copies the trained network's weights at intervals of `target_every` updates.
         Hard = "hard", "Copies";
-        /// Moves the weights by a fixed share of the distance to the trained network at every update (Polyak averaging).
+        /// At every update, moves the weights towards the trained network by a fixed share of the distance (Polyak averaging).
         Polyak = "polyak", "Polyak averaging";
     }
 }
 
 choices! {
-    /// Labels that pretraining derives from the table of distances.
+    /// Labels for pretraining, derived from the table of distances.
     pub enum Labels {
-        /// An action that begins an optimal solution, as the class to predict.
+        /// The first action of an optimal solution. The network learns it as a class.
         Moves = "moves", "Optimal moves";
-        /// The return of an action followed by optimal moves.
+        /// The return of an action if all later moves are optimal.
         Distances = "distances", "Optimal returns";
     }
 }
 
 choices! {
-    /// Network that the judge uses.
+    /// Network that the judge uses to evaluate states.
     pub enum Judging {
         Trained = "trained", "Trained network";
-        /// With [`Follow::Polyak`] its weights are an average of the trained network's weights.
+        /// With [`Follow::Polyak`], the weights of this network are an average of the trained network's weights.
         Target = "target", "Target network";
     }
 }
@@ -122,7 +122,7 @@ settings! {
         nest curriculum: CurriculumConfig = CURRICULUM;
         live hindsight: f32 = 0.0, [SHARE, "Hindsight share", "",
             "Share of failed episodes that are also trained on as if their final state had been the goal."];
-        /// Number of pretraining updates. They use scrambles up to the curriculum's last depth.
+        /// Number of pretraining updates. Pretraining uses scrambles up to the curriculum's last depth.
         fixed pretraining: usize = 0, [whole(0.0, 1e7), "Pretraining", "updates",
             "Updates at the start that train on the table of distances instead of play. 0 disables pretraining."];
         fixed labels: Labels = Labels::Distances, [one_of::<Labels>(), "Pretraining labels", "",
@@ -130,16 +130,16 @@ settings! {
     }
 }
 
-/// Named settings.
+/// Named sets of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// The layers 144-128-64-6 in `docs/OPTIMIZATION_PLAN.md` of github.com/adamavixio/machine-learning. That page lists dueling among
-    /// later additions; here the network is dueling and double. All other settings are ours.
+    /// Network and method after `docs/OPTIMIZATION_PLAN.md` of github.com/adamavixio/machine-learning, with the layers 144-128-64-6. That
+    /// page lists dueling among later additions; here the network is dueling and double. All other settings are our choice.
     Published,
-    /// The layers 144-256-128-64 in the README of the same repository, with components that it lists: dueling, 3-step returns, layer norm,
-    /// prioritised replay, Polyak averaging. All other settings are ours.
+    /// Network and method after the README of the same repository, with the layers 144-256-128-64. The README lists these components:
+    /// dueling, 3-step returns, layer norm, prioritised replay, Polyak averaging. All other settings are our choice.
     Later,
-    /// Best settings found here.
+    /// Best settings that we found.
     Tuned,
 }
 
@@ -172,7 +172,7 @@ impl DqnConfig {
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
-                // Almost no correction: distant states, which have larger errors, are sampled more often.
+                // Almost no correction, so that distant states, which have larger errors, are sampled more often.
                 beta: 0.2,
                 beta_steps: 1e9,
                 envs: 256,
@@ -188,14 +188,15 @@ impl DqnConfig {
         }
     }
 
-    /// Upper estimate of the memory of a run with these settings, in bytes. Returns `u64::MAX` for invalid settings.
+    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(actions) = self.check::<P>() else { return u64::MAX };
         let isa = Isa::best();
         let plans = [self.plan_learning::<P>(actions, isa), self.plan_values::<P>(actions, isa)];
         let [Ok(learning), Ok(values)] = plans else { return u64::MAX };
         let active = self.net.inputs.active::<P>();
-        // Two networks, two moments, four packed copies; an optional label plan of the same size as the training plan.
+        // Weights of two networks, two moments and four packed copies, and of the label plan. The label plan is as large as the training
+        // plan.
         let (weights, shards) = (learning.table().bytes(), self.shards() as u64);
         let shard = learning.arena_bytes() + values.arena_bytes() + weights;
         let networks = shards * shard + weights * 13 + learning.arena_bytes() * shards;
@@ -224,7 +225,7 @@ impl DqnConfig {
             return Err(UNKNOWN);
         }
         let actions = Actions::of::<P>(self.metric).count();
-        // Values by both networks, forward and backward; a step is not divided into slices.
+        // A step computes values by both networks, forward and backward. It is not divided into slices.
         let products = net.products::<P>(actions);
         check_work("batch", self.batch, products * 5 / 2)?;
         check_work("envs", self.envs, products)?;
@@ -240,7 +241,7 @@ impl DqnConfig {
         td::plan_values::<P>(&self.net, actions, self.batch / self.shards(), isa)
     }
 
-    /// Number of equal parts of a batch, each for one thread.
+    /// Number of equal shards of the batch. Each shard is processed by one thread.
     pub(super) fn shards(&self) -> usize {
         let fits = |&count: &usize| self.batch.is_multiple_of(count) && self.batch / count >= SHARD;
         (1..=MOST_SHARDS).rev().find(fits).unwrap_or(1)
@@ -250,7 +251,7 @@ impl DqnConfig {
         Targets { rewards: self.rewards, double: self.double, bounded: self.bounded }
     }
 
-    /// Share of random actions after `moves` moves.
+    /// Share of random moves after `moves` moves.
     pub fn epsilon_after(&self, isa: Isa, moves: u64) -> f32 {
         let passed = moves as f32 / self.epsilon_moves;
         let left = match self.decay {
@@ -264,7 +265,7 @@ impl DqnConfig {
         self.epsilon_end + (self.epsilon - self.epsilon_end) * left
     }
 
-    /// Exponent of the importance weights after `updates` steps.
+    /// Exponent of the importance weights after `updates` optimizer steps.
     pub(super) fn beta_after(&self, updates: u64) -> f32 {
         self.beta + (1.0 - self.beta) * (updates as f32 / self.beta_steps).min(1.0)
     }

@@ -1,4 +1,4 @@
-//! Curriculum over the depth of scrambles. The stage is the current depth. It increases by one once enough of the newest episodes at that
+//! Curriculum over the depth of scrambles. The stage is the current depth. It increases by one when enough of the newest episodes at this
 //! depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget them.
 
 use crate::settings::{SHARE, count, one_of, whole};
@@ -7,16 +7,16 @@ use math::rng::Sequence;
 
 /// Maximum number of moves of a scramble.
 pub const DEEPEST: usize = 64;
-/// Maximum size of the window of a success rate.
+/// Maximum number of episodes that a success rate covers.
 pub const WIDEST: usize = 1000;
 
 choices! {
     pub enum Schedule {
-        /// All depths up to the last are equally likely from the start.
+        /// All depths up to the last depth are equally likely from the start.
         Even = "even", "All depths";
-        /// All episodes start at the stage's depth.
+        /// All episodes begin at the stage's depth.
         Plain = "plain", "Current stage";
-        /// A fraction of the episodes starts at earlier depths, each equally likely; the others start at the stage's depth.
+        /// A fraction of the episodes begins at earlier depths, which are equally likely. All other episodes begin at the stage's depth.
         Fractional = "fractional", "Fractional";
     }
 }
@@ -39,11 +39,12 @@ settings! {
     }
 }
 
-/// Newest episodes of one depth.
+/// Newest episodes that began at one depth. `solved` is the number of these episodes that solved the cube.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Depth {
     solved: u32,
-    /// Results of the episodes, true if solved. A ring buffer once it has as many entries as the window.
+    /// Results of the episodes; true for solved. Once there are as many results as the window allows, this is a ring buffer, and `at` is
+    /// the index of the next write.
     newest: Vec<bool>,
     at: usize,
 }
@@ -58,7 +59,7 @@ impl Curriculum {
     pub fn new(config: &CurriculumConfig) -> Curriculum {
         let depth = Depth { newest: Vec::with_capacity(WIDEST), ..Depth::default() };
         let mut depths = vec![depth; DEEPEST + 1];
-        // A clone does not keep the capacity.
+        // Cloning does not preserve the capacity.
         depths.iter_mut().for_each(|depth| depth.newest.reserve(WIDEST));
         let stage = if config.schedule == Schedule::Even { config.last } else { config.first };
         Curriculum { stage, depths }
@@ -69,7 +70,7 @@ impl Curriculum {
         self.stage
     }
 
-    /// Share of new episodes that start at this depth.
+    /// Probability that a new episode begins at this depth.
     pub fn share(&self, config: &CurriculumConfig, depth: usize) -> f32 {
         let (stage, first) = (self.stage, config.first.min(self.stage));
         let before = (stage - first) as f32;
@@ -94,7 +95,7 @@ impl Curriculum {
         }
     }
 
-    /// Records an episode's result; returns true if the stage increases.
+    /// Records the result of an episode. Returns true if the stage increases.
     pub fn record(&mut self, config: &CurriculumConfig, depth: usize, solved: bool) -> bool {
         let here = &mut self.depths[depth];
         if here.newest.len() < config.window {
@@ -115,7 +116,7 @@ impl Curriculum {
         advances
     }
 
-    /// Success rate of a depth's newest episodes, and number of these episodes.
+    /// Success rate of the newest episodes at a depth, and number of these episodes.
     pub fn success(&self, depth: usize) -> (f32, usize) {
         let Depth { solved, newest, .. } = &self.depths[depth];
         (*solved as f32 / newest.len().max(1) as f32, newest.len())
@@ -129,7 +130,7 @@ impl Curriculum {
         };
     }
 
-    /// Saves the stage; then for each depth the start of its ring, its length and its entries.
+    /// Words for a checkpoint: the stage, then for each depth the index of the next write, the number of results and the results.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = vec![self.stage as u32];
         for Depth { newest, at, .. } in &self.depths {

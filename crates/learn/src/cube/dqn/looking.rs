@@ -1,4 +1,4 @@
-//! Access to the learner for its room: the judge, and the internal state.
+//! The parts of the learner that its room uses: the judge and the internal state.
 
 use super::replay::Transition;
 use super::{Dqn, DqnConfig};
@@ -9,7 +9,7 @@ use graph::PlanError;
 use worlds::cube::Actions;
 
 impl<P: Cube> Dqn<P> {
-    /// Returns the state of the curriculum and the replay, with the `top` transitions of highest priority.
+    /// Returns the state of the curriculum and of the replay, with the `top` transitions of highest priority.
     fn look_inside(&self, top: usize) -> Result<Inside<P>, PlanError> {
         let DqnConfig { net, rewards, curriculum, alpha, prioritised, .. } = &self.config;
         let depths = (1..=curriculum.last).map(|depth| {
@@ -18,7 +18,7 @@ impl<P: Cube> Dqn<P> {
         });
         let len = self.replay.len();
         let (mut priorities, mut order) = ([0.0; PRIORITY_BINS], Vec::new());
-        // With an alpha of 0 all priorities are equal.
+        // With an alpha of 0 the priorities do not depend on the errors.
         let root = |priority: f32| if *alpha > 0.0 { priority.powf(1.0 / alpha) } else { priority };
         if *prioritised {
             for at in 0..len {

@@ -1,10 +1,11 @@
-//! Concurrent episodes: a scramble, then moves until the cube is solved or the limit is reached. The transitions of an episode are known
-//! when it ends. Each spans n steps (n-step returns, Sutton 1988), or fewer at the end.
+//! Concurrent episodes. An episode is a scramble, followed by moves until the cube is solved or the maximum number of moves is reached. The
+//! transitions of an episode are created when the episode ends. Each transition spans n steps (n-step returns, Sutton 1988), or fewer at
+//! the end of the episode.
 //!
-//! A failed episode may be reused with its final state as the goal (hindsight, Andrychowicz et al. 2017). The states of the cube form a
-//! group, so all states of the episode can be taken relative to the final state. The final state then is the solved cube, and each earlier
-//! state is the one that the remaining moves solve. A relabelled episode is therefore a valid path with the same moves, and all of its
-//! transitions are correct.
+//! A failed episode may be used again with its final state as the goal (hindsight, Andrychowicz et al. 2017). The states of the cube form a
+//! group, so all states of the episode can be expressed relative to the final state. The final state then becomes the solved cube, and each
+//! earlier state becomes the state that the remaining moves solve. A relabelled episode is therefore a valid path with the same moves, and
+//! all of its transitions are correct.
 
 use super::curriculum::{Curriculum, CurriculumConfig, DEEPEST};
 use super::replay::Transition;
@@ -12,10 +13,11 @@ use crate::cube::{Cube, Greedy};
 use math::Rng;
 use worlds::cube::{Actions, Puzzle};
 
-/// Maximum number of moves of an episode beyond the scramble's depth.
+/// Upper limit of [`Play::slack`].
 pub const MOST_SLACK: usize = 190;
 
-/// Passes the transitions of an episode to `give`. `path` has one state more than `taken` has actions.
+/// Calls `give` with the transitions of an episode. `path` are the episode's states, `taken` the actions between the states. `steps` is the
+/// number of steps per transition.
 pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut give: impl FnMut(Transition<P>)) {
     assert_eq!(path.len(), taken.len() + 1);
     for (i, &action) in taken.iter().enumerate() {
@@ -24,8 +26,8 @@ pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut
     }
 }
 
-/// Computes in `path` the states from which the actions lead to the solved state. The path starts after the last earlier occurrence of the
-/// solved state. Returns the number of actions on the path.
+/// Relabels an episode: computes the states from which the actions `taken` lead to the solved state. Writes the states after the last
+/// earlier occurrence of the solved state to `path`. Returns the number of actions between these states.
 pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) -> usize {
     path.clear();
     path.push(P::SOLVED);
@@ -41,22 +43,23 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
     path.len() - 1
 }
 
-/// Parameters of play.
+/// Parameters of a round of play.
 #[derive(Clone, Copy, Debug)]
 pub struct Play<'a> {
     pub actions: Actions,
     pub curriculum: &'a CurriculumConfig,
-    /// Maximum number of moves beyond the scramble's depth.
+    /// Maximum number of moves of an episode, in addition to the depth of its scramble.
     pub slack: usize,
     pub epsilon: f32,
-    /// Decides whether a move may undo the last one.
+    /// Decides whether a move may undo the previous move.
     pub acting: Greedy,
     pub steps: usize,
-    /// Share of failed episodes that are relabelled.
+    /// Share of failed episodes that are used again with their final state as the goal.
     pub hindsight: f32,
 }
 
-/// An episode in progress.
+/// An episode in progress. `path` are the states so far; it is empty if the episode has not begun. `taken` are the actions between the
+/// states.
 #[derive(Clone, Debug)]
 struct Episode<P> {
     depth: usize,
@@ -66,12 +69,12 @@ struct Episode<P> {
 
 pub struct Episodes<P> {
     all: Vec<Episode<P>>,
-    /// Current state of each episode.
+    /// Current state of each episode; solved if the episode has not begun.
     states: Vec<P>,
     relabelled: Vec<P>,
 }
 
-/// Number of episodes that ended, and number of them that solved the cube.
+/// Number of episodes that ended, and number of these episodes that solved the cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     pub episodes: u32,
@@ -92,7 +95,7 @@ impl<P: Cube> Episodes<P> {
         count as u64 * ((LONGEST + 2) * (size_of::<P>() + 1) + size_of::<Episode<P>>()) as u64
     }
 
-    /// Begins new episodes in place of ended ones; returns the current states.
+    /// Begins all episodes that have not begun yet. Returns the current state of each episode.
     pub fn states(&mut self, play: &Play, curriculum: &Curriculum, rng: &Rng) -> &[P] {
         for (i, (episode, state)) in self.all.iter_mut().zip(&mut self.states).enumerate() {
             if !episode.path.is_empty() {
@@ -113,8 +116,8 @@ impl<P: Cube> Episodes<P> {
         &self.states
     }
 
-    /// Makes one move in each episode: at random, or by the action values `q`, `[episodes][actions]`. Passes the transitions of ended
-    /// episodes to `give`.
+    /// Makes one move in each episode. The move is random, or the best by the action values `q`, `[episodes][actions]`. Calls `give` with
+    /// the transitions of the episodes that end.
     pub fn step(&mut self, play: &Play, curriculum: &mut Curriculum, rng: &Rng, q: &[f32], mut give: impl FnMut(Transition<P>)) -> Ended {
         let (count, mut ended) = (play.actions.count(), Ended::default());
         let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));
@@ -154,7 +157,8 @@ impl<P: Cube> Episodes<P> {
         ended
     }
 
-    /// Saves each episode: 0 if it has not begun; otherwise its depth, the number of actions, the first state and the actions.
+    /// Words of all episodes for a checkpoint. An episode that has not begun has the word 0. Any other episode has its depth, the number of
+    /// actions, the first state and the actions.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = Vec::new();
         for Episode { depth, path, taken } in &self.all {
@@ -171,8 +175,8 @@ impl<P: Cube> Episodes<P> {
         words
     }
 
-    /// Restores episode `i`, which must not have begun, from the first of `words`, and removes these words. Returns `None` for invalid
-    /// words.
+    /// Restores episode `i`, which must not have begun, from the first words of `words`, and removes these words from the slice. Returns
+    /// `None` for invalid words.
     pub(super) fn resume(&mut self, i: usize, words: &mut &[u32], actions: u32) -> Option<()> {
         let mut next = |len: usize| {
             let (here, rest) = words.split_at_checked(len)?;
@@ -201,7 +205,7 @@ impl<P: Cube> Episodes<P> {
     }
 }
 
-/// Action with the greatest value; of equal values, the first. The action `without` is excluded.
+/// Action with the greatest value; the first if several are equal. The action `without` is excluded.
 pub fn best(q: &[f32], without: Option<usize>) -> usize {
     let mut best = usize::from(without == Some(0));
     for (action, value) in q.iter().enumerate() {

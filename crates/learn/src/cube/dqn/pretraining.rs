@@ -15,7 +15,7 @@ impl<P: Cube> Dqn<P> {
         let drawn = (self.clock)();
         if let Some((executor, packed)) = &mut self.label_plan {
             let inputs = self.config.net.inputs;
-            // The shards' inputs serve as buffers.
+            // The shards' inputs serve as buffers for the indices of active inputs.
             let active = executor.input_mut("active");
             let part = active.len() / self.shards.len();
             let batches = self.drawn.batch.chunks_exact(self.drawn.batch.len() / self.shards.len());
@@ -44,7 +44,7 @@ impl<P: Cube> Dqn<P> {
         self.iteration.sums.parts_s[3] += (self.clock)() - drawn;
     }
 
-    /// Draws a batch of scrambles, an action for each, and the return of the action if all later moves are optimal.
+    /// Draws a batch of scrambles. For each it draws an action and computes the return of this action if all later moves are optimal.
     fn draw_labels(&mut self) {
         let mut numbers = self.rng(LABELS, self.progress.updates).sequence(0);
         let exact = self.exact.as_deref().expect("checked with the settings");
@@ -64,7 +64,7 @@ impl<P: Cube> Dqn<P> {
             };
             let mut action = numbers.below(count as u32) as usize;
             if self.config.labels == Labels::Moves {
-                // The first optimal action from the drawn one on.
+                // The search for an optimal action begins at the drawn action.
                 let best = (0..count).map(|action| after(action).1).min();
                 while Some(after(action).1) != best {
                     action = (action + 1) % count;

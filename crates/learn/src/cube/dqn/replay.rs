@@ -1,6 +1,7 @@
-//! Replay: a ring of transitions, sampled uniformly or by priority (Schaul et al., "Prioritized experience replay", 2016). A priority is
-//! `(|error| + floor)^alpha`. New transitions get the greatest priority so far, so that each is sampled soon. The sum of priorities is
-//! divided into equal ranges, and each sample of a batch is drawn from its own range. Importance weights correct the sampling bias.
+//! Replay: a ring buffer of transitions, sampled uniformly or by priority (Schaul et al., "Prioritized experience replay", 2016). A
+//! priority is `(|error| + floor)^alpha`. A new transition gets the greatest priority so far, so that it is sampled soon. For a batch, the
+//! sum of priorities is divided into equal ranges, and each sample is drawn from its own range. Importance weights correct the sampling
+//! bias.
 
 use math::rng::Sequence;
 use math::{Isa, Unary, ops};
@@ -13,7 +14,7 @@ pub const MOST_STEPS: usize = 5;
 pub struct Transition<P> {
     pub state: P,
     pub action: u8,
-    /// Number of steps, 1 to [`MOST_STEPS`]: the action and the moves after it.
+    /// Number of steps, from 1 to [`MOST_STEPS`]. The first step is `action`.
     pub steps: u8,
     /// True if the last step solved the cube.
     pub done: bool,
@@ -21,17 +22,17 @@ pub struct Transition<P> {
 }
 
 impl<P> Transition<P> {
-    /// Packs action, steps and `done` into a word.
+    /// Packs `action`, `steps` and `done` into a word.
     pub(super) fn how(&self) -> u32 {
         u32::from(self.action) | u32::from(self.steps) << 8 | u32::from(self.done) << 16
     }
 }
 
-/// Tree over nonnegative numbers that finds the leaf at a position of their cumulative sum. Each node is the sum of its two children, so
-/// that the tree is a function of its leaves.
+/// Binary tree over nonnegative numbers, the leaves. It finds the leaf at a given position of the cumulative sum. Each inner node is the
+/// sum of its two children, so that the tree is a function of its leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumTree {
-    /// The root has index 1; the second half contains the leaves.
+    /// Nodes by index. The root has index 1, node n has the children 2n and 2n + 1, and the second half contains the leaves.
     nodes: Vec<f32>,
 }
 
@@ -57,13 +58,13 @@ impl SumTree {
         }
     }
 
-    /// First leaf at which the cumulative sum exceeds `mass`. Never a leaf of value 0 unless all are 0.
+    /// First leaf at which the cumulative sum exceeds `mass`. The value of this leaf is above 0, unless all leaves are 0.
     pub fn find(&self, mut mass: f32) -> usize {
         let (mut node, leaves) = (1, self.nodes.len() / 2);
         while node < leaves {
             let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
             node *= 2;
-            // Rounding may lead beyond the last nonzero leaf.
+            // The second condition is needed because rounding may lead beyond the last nonzero leaf.
             if mass >= left && right > 0.0 {
                 mass -= left;
                 node += 1;
@@ -86,7 +87,7 @@ pub struct Replay<P> {
 }
 
 impl<P: Copy> Replay<P> {
-    /// Creates an empty replay; `nothing` fills the unused entries.
+    /// Creates an empty replay. Unused entries contain the state `nothing`.
     pub fn new(capacity: usize, prioritised: bool, nothing: P) -> Replay<P> {
         Replay {
             states: vec![nothing; capacity],
@@ -121,7 +122,7 @@ impl<P: Copy> Replay<P> {
         self.tree.is_some()
     }
 
-    /// Adds a transition; replaces the oldest one when full.
+    /// Adds a transition. It replaces the oldest transition if the replay is full.
     pub fn push(&mut self, new: Transition<P>) {
         let at = self.at;
         (self.states[at], self.next[at], self.how[at]) = (new.state, new.next, new.how());
@@ -137,12 +138,12 @@ impl<P: Copy> Replay<P> {
         Transition { state: self.states[at], action: how as u8, steps: (how >> 8) as u8, done: how >> 16 == 1, next: self.next[at] }
     }
 
-    /// Priority of a transition, after the exponent `alpha`; 1 with uniform sampling.
+    /// Priority of a transition, including the exponent `alpha`; 1 with uniform sampling.
     pub fn priority(&self, at: usize) -> f32 {
         self.tree.as_ref().map_or(1.0, |tree| tree.get(at))
     }
 
-    /// Draws the indices of a batch.
+    /// Draws the replay indices of a batch.
     pub fn sample(&self, numbers: &mut Sequence, picks: &mut [u32]) {
         let Some(tree) = &self.tree else {
             return picks.iter_mut().for_each(|pick| *pick = numbers.below(self.len as u32));
@@ -153,19 +154,19 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Computes the weights of a batch, `(len · priority / total)^-beta`, scaled so that the greatest is 1.
+    /// Computes the importance weights of a batch, `(len · priority / total)^-beta`, and scales them so that the greatest weight is 1.
     pub fn weigh(&self, isa: Isa, beta: f32, picks: &[u32], weights: &mut [f32]) {
         let Some(tree) = &self.tree else { return weights.fill(1.0) };
         for (weight, &pick) in weights.iter_mut().zip(picks) {
             *weight = tree.get(pick as usize);
         }
         let least = weights.iter().copied().fold(f32::INFINITY, f32::min);
-        // All other factors cancel out.
+        // The factors `len` and `total` cancel out in the scaled weights.
         weights.iter_mut().for_each(|weight| *weight /= least);
         raise(isa, -beta, weights);
     }
 
-    /// Updates the priorities of a batch from its errors, which it overwrites.
+    /// Updates the priorities of a batch from its errors. Overwrites `errors`.
     pub fn update_priorities(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
         let Some(tree) = &mut self.tree else { return };
         errors.iter_mut().for_each(|error| *error = error.abs() + floor);
@@ -179,17 +180,18 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Index of the next write, and the priority of the next transition.
+    /// Index of the next write, and priority of the next new transition.
     pub(super) fn cursor(&self) -> (u64, f32) {
         (self.at as u64, self.greatest)
     }
 
-    /// Restores cursor and priorities after the transitions of a checkpoint were added; returns false for invalid values.
+    /// Restores the values of `cursor` and the priorities. The caller must first add the transitions of the checkpoint. Returns false for
+    /// invalid values.
     pub(super) fn set_cursor(&mut self, at: u64, greatest: f32, priorities: &[f32]) -> bool {
         let places = if self.len < self.capacity() { self.len..=self.len } else { 0..=self.capacity() - 1 };
         let sound = |priority: &f32| priority.is_finite() && *priority > 0.0;
         let known = if self.tree.is_some() { self.len } else { 0 };
-        // Index range: a full ring may continue anywhere.
+        // The next write of a full ring may be at any index. Otherwise the index is the number of transitions.
         let at = at as usize;
         if !(places.contains(&at) && priorities.len() == known && priorities.iter().chain([&greatest]).all(sound)) {
             return false;
@@ -202,7 +204,7 @@ impl<P: Copy> Replay<P> {
     }
 }
 
-/// Computes x = x^power for positive numbers.
+/// Computes x^power in place, for positive numbers.
 fn raise(isa: Isa, power: f32, x: &mut [f32]) {
     ops::unary_in_place(isa, Unary::Ln, x);
     x.iter_mut().for_each(|x| *x *= power);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use worlds::cube::Distances;
 
 impl<P: Cube> Dqn<P> {
-    /// Arrays that [`Dqn::restore`] reads.
+    /// Named arrays for a checkpoint, which [`Dqn::restore`] reads.
     pub(super) fn saved(&self) -> Vec<Saved> {
         let mut parts = save(
             self.params.table(),
@@ -53,7 +53,7 @@ impl<P: Cube> Dqn<P> {
     }
 
     /// Restores a learner from its [`crate::Learner::parts`]. With the settings and the seed of the saved learner, training continues
-    /// exactly.
+    /// exactly as without the interruption.
     pub fn restore(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa, find: &Find) -> Result<Dqn<P>, LearnerError> {
         let mut it = Dqn::new(config, exact, seed, isa)?;
         let table = it.params.table().clone();

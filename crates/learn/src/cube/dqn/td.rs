@@ -1,7 +1,7 @@
-//! Temporal-difference targets: the rewards of a transition plus the discounted value of its next state. The value of a state is its
-//! greatest action value by the target network, whose weights change more slowly than those of the trained network (Mnih et al. 2015). With
-//! double Q-learning, the value is instead the target network's value of the action that the trained network prefers (van Hasselt et al.
-//! 2016).
+//! Temporal-difference targets: the rewards of a transition plus the discounted value of the next state. The value of a state is the
+//! greatest of its action values by the target network. The weights of this network change more slowly than those of the trained network
+//! (Mnih et al. 2015). With double Q-learning, the trained network selects the action and the target network evaluates it (van Hasselt et
+//! al. 2016).
 
 use super::super::net::NetConfig;
 use super::play::best;
@@ -29,13 +29,13 @@ impl Rewards {
         self.gamma > 0.0 && (self.step < 0.0 || self.goal > 0.0 && self.gamma < 1.0)
     }
 
-    /// Return of `moves` moves, the last of which solves the cube.
+    /// Return of a solution of `moves` moves.
     pub fn of_moves(&self, moves: usize) -> f32 {
         self.of_steps(moves, true).0
     }
 
-    /// Sum of the discounted rewards of `steps` steps, and factor of the value of the state after them. `done`: the last step solves the
-    /// cube.
+    /// Returns the sum of the discounted rewards of `steps` steps, and the factor of the value of the state after these steps. If `done`,
+    /// the last step solves the cube and the factor is 0.
     pub fn of_steps(&self, steps: usize, done: bool) -> (f32, f32) {
         let (mut sum, mut discount) = (0.0, 1.0);
         for step in 0..steps {
@@ -46,18 +46,18 @@ impl Rewards {
         (sum, if done { 0.0 } else { discount })
     }
 
-    /// Lower and upper bound of an action value in an unsolved state.
+    /// Lower and upper bound of the action values in an unsolved state.
     pub fn bounds(&self) -> (f32, f32) {
         let never = if self.gamma < 1.0 { self.step / (1.0 - self.gamma) } else { f32::NEG_INFINITY };
         (never, self.of_moves(1))
     }
 
-    /// Converts action values to numbers of moves.
+    /// Converts action values to the numbers of moves with which a solution would have these values as its return.
     pub fn moves_of(&self, g: &mut Graph, q: NodeId) -> NodeId {
         if self.gamma == 1.0 {
             return g.affine(q, 1.0 / self.step, -self.goal / self.step);
         }
-        // n moves return `never + slope * gamma^n`.
+        // A solution of n moves has the return `never + slope * gamma^n`.
         let never = self.step / (1.0 - self.gamma);
         let slope = self.goal / self.gamma - never;
         let power = g.affine(q, 1.0 / slope, -never / slope);
@@ -68,19 +68,19 @@ impl Rewards {
     }
 }
 
-/// Rules for the computation of targets.
+/// Rules by which targets are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Targets {
     pub rewards: Rewards,
-    /// Double Q-learning: the target network evaluates the action that the trained network prefers.
+    /// Enables double Q-learning: the target network evaluates the action that the trained network prefers.
     pub double: bool,
     /// Limits the values of next states to [`Rewards::bounds`].
     pub bounded: bool,
 }
 
 impl Targets {
-    /// Computes the target of each transition. `trained` and `target` are the networks' values of the next states; `trained` is used only
-    /// with `double`.
+    /// Computes the targets of a batch into `values`. `trained` and `target` are the two networks' action values of the next states.
+    /// `trained` is used only with `double`.
     pub fn fill<P: Copy>(&self, batch: &[Transition<P>], trained: &[f32], target: &[f32], actions: usize, values: &mut [f32]) {
         let (least, most) = self.rewards.bounds();
         let returns: [[(f32, f32); 2]; MOST_STEPS + 1] =
@@ -100,17 +100,18 @@ impl Targets {
     }
 }
 
-/// Loss as a function of the error; training minimizes the mean over a batch.
+/// Loss of one sample as a function of its error. Training minimizes the mean over a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// Half the squared error.
     Squares,
-    /// Half the squared error up to the given size of the error, and linear beyond (Huber 1964).
+    /// Half the squared error if the error is at most the given size; linear in larger errors (Huber 1964).
     Huber(f32),
 }
 
 /// Plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The outputs are `loss` and `taken`, the values of the
-/// given actions. The losses of shards of `rows` out of a batch of `all` add up to the batch's loss, and so do the gradients.
+/// given actions. A plan computes a shard of `rows` samples from a batch of `all`; the losses and gradients of all shards sum to those of
+/// the batch.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,
@@ -143,7 +144,7 @@ pub fn learning<P: Puzzle>(
     let mut each = match loss {
         Loss::Squares => g.square(error),
         Loss::Huber(delta) => {
-            // e² up to δ, and 2δ|e| - δ² beyond.
+            // Twice the Huber loss of the error e: e² if |e| is at most δ, otherwise 2δ|e| - δ².
             let near = g.clamp(error, -delta, delta);
             let twice = g.affine(error, 2.0, 0.0);
             let rest = g.sub(twice, near);
@@ -158,7 +159,7 @@ pub fn learning<P: Puzzle>(
     (g.affine(sum, 0.5 / all as f32, 0.0), taken)
 }
 
-/// Plan with the input `active` and the output `q`: the values of all actions in each state.
+/// Plan with the input `active` and the output `q`, the values of all actions in each state.
 pub fn plan_values<P: Puzzle>(net: &NetConfig, actions: usize, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);

@@ -1,4 +1,4 @@
-//! Offloaded training of the supervised learners. Samples are drawn on the CPU and sent to the device.
+//! Offloaded training of the supervised learners. The CPU draws the samples and sends them to the device.
 
 use super::Supervised;
 use crate::cube::{Cube, Stats};
@@ -24,8 +24,8 @@ impl<P: Cube> Planned for Supervised<P> {
         self.config.steps.updates
     }
 
-    /// Draws the samples of the step and sends them. Samples depend on the number of the step, so training draws the samples of a probe
-    /// again.
+    /// Draws the samples of the next step and sends them to the device. Samples depend on the number of the step. Training therefore draws
+    /// the same samples again after a probe.
     fn begin_step(&mut self, machine: &mut PlanSteps) -> Result<(), Fault> {
         self.draw();
         for name in ["active", "target"] {
@@ -52,7 +52,7 @@ impl<P: Cube> Planned for Supervised<P> {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
-        // Only the newest step is reported; it represents all.
+        // The device reports only the newest step. Its loss and norm represent all steps.
         let updates = self.update as f32;
         self.sums.loss = updates * trained.outputs[0].1[0];
         self.sums.grad_norm = updates * trained.norm;
@@ -70,7 +70,7 @@ impl<P: Cube> Planned for Supervised<P> {
         self.sums.parts_s[3] += seconds;
     }
 
-    /// Number of states used in an iteration.
+    /// Number of states that an iteration uses.
     fn iteration_work(&self) -> f64 {
         (self.config.steps.updates * self.config.rows()) as f64
     }
