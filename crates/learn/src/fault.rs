@@ -1,6 +1,6 @@
 //! Failures of a machine that work is offloaded to.
 
-/// Reason why a machine cannot start or continue, with a remedy.
+/// Reason why a machine cannot start or continue offloaded work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     NoAdapter {
@@ -28,7 +28,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Description of the failure, as a sentence.
+    /// Returns a description of the failure, as a sentence.
     pub fn what(&self) -> String {
         let text = match self {
             Fault::NoAdapter { why } => format!("no GPU is available ({why})"),
@@ -47,7 +47,7 @@ impl Fault {
         first.chain(letters).chain(['.']).collect()
     }
 
-    /// Remedy, as a sentence.
+    /// Returns a remedy, as a sentence.
     pub fn next_step(&self) -> &'static str {
         match self {
             Fault::NoAdapter { .. } => "Train on the CPU, or check the system's GPU driver.",

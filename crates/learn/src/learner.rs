@@ -1,92 +1,93 @@
-//! Interface of all learners. Runs use only this interface; a room adds the methods that it needs.
+//! Interface of all learners. Code for all rooms uses only this interface. Code for a single room also calls methods of its own learners.
 
 use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice};
 use graph::Executor;
 
-/// Values, each with its column name.
+/// Pairs of a column name and a value. The columns are those of a run's reports.
 pub type ByName<T> = Vec<(&'static str, T)>;
 
-/// Learner of one algorithm. The same settings and seed give the same weights for any number of threads.
+/// Implementation of one training algorithm. The weights depend on the settings and the seed, but not on the number of threads.
 pub trait Learner: Send + Sync {
     /// Statistics of one iteration.
     type Stats: Into<Iteration>;
     type Progress: Progress;
 
-    /// Runs one slice of work, a few milliseconds long.
+    /// Runs one slice of work, which takes a few milliseconds.
     fn advance(&mut self) -> Slice<Self::Stats>;
 
-    /// Returns true between two iterations, where settings may change.
+    /// Returns true between two iterations. Settings may change only then.
     fn at_boundary(&self) -> bool;
 
     /// Returns every setting with its current value, in declaration order.
     fn settings(&self) -> Vec<(&'static Setting, Value)>;
 
-    /// Returns the error that [`Learner::change`] would return.
+    /// Returns the result that [`Learner::change`] would return, without a change.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Changes a live setting. Call it at a boundary only.
     fn change(&mut self, name: &str, value: &Value) -> Result<(), Refusal>;
 
-    /// Returns true if [`Learner::parts`] is also complete within an iteration.
+    /// Returns true if [`Learner::parts`] returns a complete state at any time, not only between two iterations.
     fn saves_mid_iteration(&self) -> bool {
         false
     }
 
     fn progress(&self) -> Self::Progress;
 
-    /// Counters by column name.
+    /// Returns the values of the progress counters, except the number of iterations, with their column names.
     fn counts(&self) -> ByName<f64> {
         self.progress().counts()
     }
 
-    /// Weights of the acting network, for a digest.
+    /// Returns the weights of the network that acts or predicts. The digest of a run is computed from them.
     fn weights(&self) -> &[f32];
 
-    /// Complete state by name, from which the learner can be restored. Call it between two iterations, or anywhere if
-    /// [`Learner::saves_mid_iteration`].
+    /// Returns the complete state as named arrays, from which the learner can be restored. Call this method between two iterations, or at
+    /// any time if [`Learner::saves_mid_iteration`] returns true.
     fn parts(&self) -> Parts;
 
-    /// Returns true if the state is worth saving: it can be restored, and the losses and gradients of the last iteration were finite. A
-    /// learner that has diverged must not overwrite a good checkpoint.
+    /// Returns true if the learner can be restored from its state, and the losses and gradients of the last iteration were finite. A state
+    /// for which this is false must not overwrite a good checkpoint.
     fn is_finite(&self) -> bool;
 
-    /// Sets the profiling clock (seconds, arbitrary epoch). It does not affect the training result.
+    /// Sets the profiling clock, which returns seconds since an arbitrary time. It does not affect the training result.
     fn set_clock(&mut self, clock: fn() -> f64);
 
-    /// Executor that computes the gradients of a plan; the first if several run in parallel. `None` if the learner has none.
+    /// Returns the executor that computes gradients, or the first of several parallel executors. Returns `None` if the learner has no
+    /// executor.
     fn executor_mut(&mut self) -> Option<&mut Executor> {
         None
     }
 
-    /// Returns the learner's [`Offload`] interface, or the reason why it trains on the CPU only.
+    /// Returns the learner's [`Offload`] interface, or the reason why the learner trains on the CPU only.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         Err("This learner trains on the CPU only")
     }
 
-    /// Machine that computed the newest work.
+    /// Returns the machine that did the newest work.
     fn worked_on(&self) -> WorkedOn {
         WorkedOn::Processor
     }
 
-    /// Returns the learner's [`Sharing`] interface, if other workers can compute pieces of its iterations.
+    /// Returns the learner's [`Sharing`] interface, or `None` if workers cannot compute pieces of its iterations.
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
         None
     }
 }
 
-/// Machine that computed the finished part of an iteration.
+/// Machine that did the finished work of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,
-    /// All work that determines the digest was offloaded.
+    /// The other machine did all work that determines the digest.
     Offloaded,
-    /// Both machines computed a part of this work.
+    /// The CPU and the other machine each did a part of the work that determines the digest.
     Both,
 }
 
 impl WorkedOn {
-    /// Result for a learner that offloads all of its work or none.
+    /// Returns the machine of a learner that offloads either all of its work or none.
     pub(crate) fn of(is_offloaded: bool) -> WorkedOn {
         if is_offloaded { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
@@ -96,23 +97,23 @@ impl WorkedOn {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Iteration {
     pub metrics: ByName<Option<f64>>,
-    /// Seconds per part of the iteration, by the profiling clock.
+    /// Seconds spent on each part of the iteration, measured with the profiling clock.
     pub parts_s: ByName<f64>,
     /// True if all losses and gradients are finite.
     pub finite: bool,
-    /// Work of the iteration, in the unit of [`Offload::pass_work`], for the choice of a device. `None` if the time per unit may change in
-    /// later iterations.
+    /// Work of the iteration, in the unit of [`Offload::pass_work`]. The choice of a device depends on it. `None` if the time per unit may
+    /// change in later iterations.
     pub work: Option<f64>,
 }
 
 /// Progress counters of a learner.
 pub trait Progress: Copy {
     fn iterations(&self) -> u64;
-    /// Further counters, by column name.
+    /// Returns all counters except the number of iterations, with their column names.
     fn counts(&self) -> ByName<f64>;
 }
 
-/// Declares the counters that the learners of a room have besides their iterations. Each counter has the name of its column.
+/// Declares a `Progress` struct with the number of iterations and the given counters. The name of a counter is also its column name.
 #[macro_export]
 macro_rules! progress {
     ($($(#[$doc:meta])* $counter:ident),* $(,)?) => {

@@ -1,4 +1,5 @@
-//! Learners: one algorithm each. A learner depends on worlds, graphs and kernels, and not on the user interface, files or platform.
+//! Learners, one for each training algorithm. This crate uses the worlds, the graphs and the kernels. It does not depend on a user
+//! interface, a file system or a platform.
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,13 @@
 //! Differentiable logic cellular automata (Miotti, Niklasson, Randazzo, Mordvintsev: "Differentiable Logic Cellular Automata", Google,
-//! Paradigms of Intelligence, 2025, google-research.github.io/self-organising-systems/difflogic-ca, with its notebook; "published" refers
-//! to these). Every cell has a few channels. Kernels of gates, together called the perception, read the nine cells around a cell, one
-//! channel at a time, with the same gates for every channel. A further network of gates, called the update, reads the cell and the kernels'
-//! outputs, and returns the cell's next state. This module contains the common parts of training and circuits: gates, layers, wires, and
-//! the cells that fire (change their state) in an asynchronous step.
+//! Paradigms of Intelligence, 2025, google-research.github.io/self-organising-systems/difflogic-ca). In this module, "published" refers to
+//! this article and its notebook.
+//!
+//! Every cell has a few channels. The perception consists of kernels. A kernel is a network of gates that reads the nine cells (the cell
+//! and its eight neighbours), one channel at a time, with the same gates for every channel. The update is a further network of gates. It
+//! reads the cell and the outputs of all kernels, and returns the cell's next state.
+//!
+//! This module contains the common parts of training and circuits: gates, layers, wires, and the random choice of the cells that fire
+//! (change their state) in an asynchronous step.
 
 pub mod automaton;
 pub mod check;
@@ -20,12 +24,11 @@ pub mod train;
 use math::{Isa, Rng};
 
 /// Number of gate operations, in the published order. Bit 3 of the operation is the output for (a, b) = (0, 0), bit 2 for (0, 1), bit 1 for
-/// (1, 0) and bit 0 for (1, 1). So 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR; 15 - op is the negation of op.
+/// (1, 0) and bit 0 for (1, 1). For example, 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR. The negation of `op` is 15 - `op`.
 pub const OPS: usize = 16;
 /// Operation that returns its first input.
 pub const PASS: u8 = 3;
 
-/// Name of each operation.
 pub const OP_NAMES: [&str; OPS] = [
     "false",
     "a and b",
@@ -45,12 +48,12 @@ pub const OP_NAMES: [&str; OPS] = [
     "true",
 ];
 
-/// Result of an operation.
+/// Returns the result of operation `op` for the inputs `a` and `b`.
 pub fn apply(op: u8, a: bool, b: bool) -> bool {
     op >> (3 - (2 * u8::from(a) + u8::from(b))) & 1 == 1
 }
 
-/// Coefficients of an operation as the polynomial c0 + c1 a + c2 b + c3 ab.
+/// Returns the coefficients of the polynomial c0 + c1 a + c2 b + c3 ab that equals an operation.
 pub fn coefficients(op: u8) -> [f64; 4] {
     let [none, b, a, both] =
         [(false, false), (false, true), (true, false), (true, true)].map(|(a, b)| f64::from(u8::from(apply(op, a, b))));
@@ -62,7 +65,7 @@ pub fn coefficients(op: u8) -> [f64; 4] {
 pub struct Architecture {
     pub channels: usize,
     pub kernels: usize,
-    /// Number of gates in each layer of one kernel. The first layer has 8 gates; each reads the cell itself and one neighbour.
+    /// Number of gates in each layer of one kernel. The first layer has 8 gates. Each of them reads the cell itself and one neighbour.
     pub perception: Vec<usize>,
     /// Number of gates in each layer of the update; the last layer has one gate per channel.
     pub update: Vec<usize>,
@@ -74,28 +77,29 @@ impl Architecture {
         self.channels * (1 + self.kernels * self.perception.last().copied().unwrap_or(0))
     }
 
-    /// Number of learned gates. Parameters are always in this order: layers of the perception, each `[kernel][gate]`; then layers of the
-    /// update.
+    /// Number of learned gates. Parameters are always stored in this order: layers of the perception, each `[kernel][gate]`, then layers of
+    /// the update.
     pub fn gates(&self) -> usize {
         self.kernels * self.perception.iter().sum::<usize>() + self.update.iter().sum::<usize>()
     }
 
-    /// Number of gates evaluated per cell and step; kernels process every channel.
+    /// Number of gate evaluations per cell and step. Every channel needs its own evaluation of the kernels.
     pub fn gates_per_cell(&self) -> usize {
         self.channels * self.kernels * self.perception.iter().sum::<usize>() + self.update.iter().sum::<usize>()
     }
 }
 
-/// Wiring of all layers except the first layer of each kernel, whose wires are fixed.
+/// Rule for the wires of all layers except the first layer of each kernel. The wires of this first layer are fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
-    /// Distinct pairs: neighbouring inputs first, then pairs of increasing distance. The gates are in random order.
+    /// Distinct pairs of inputs: first neighbouring inputs, then pairs of increasing distance. The pairs are assigned to gates in random
+    /// order.
     Unique,
-    /// Random pairs; every input is used equally often.
+    /// Random pairs of inputs. Every input is used equally often.
     Random,
 }
 
-/// The two inputs of each gate in a layer, as indices among the layer's inputs.
+/// The two inputs of each gate in a layer, as indices into the layer's inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wires {
     pub a: Vec<u32>,
@@ -105,14 +109,15 @@ pub struct Wires {
 /// Wires of a whole automaton. All kernels have the same wires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wirings {
-    /// Wires of each layer of a kernel. Inputs of the first layer are the nine cells, row by row; the cell itself is number 4.
+    /// Wires of each layer of a kernel. The inputs of the first layer are the nine cells, indexed row by row. Index 4 is the cell itself.
     pub perception: Vec<Wires>,
-    /// Wires of each layer of the update. Inputs of the first layer are the cell's channels, then `[channel][output][kernel]`.
+    /// Wires of each layer of the update. The inputs of the first layer are the cell's channels, then the outputs of the kernels,
+    /// `[channel][output][kernel]`.
     pub update: Vec<Wires>,
 }
 
 impl Wirings {
-    /// Returns an error if a layer has too few or too many gates for its inputs.
+    /// Creates the wires of an automaton. Returns an error if a layer has too few or too many gates for its inputs.
     pub fn new(architecture: &Architecture, wiring: Wiring, seed: u32) -> Result<Wirings, LogicError> {
         let rng = Rng::new(seed, PURPOSE_WIRES);
         let mut place = 0;
@@ -148,18 +153,18 @@ impl Wirings {
     }
 }
 
-/// Pairs of each neighbour with the cell itself.
+/// Wires of a kernel's first layer. They pair each neighbour with the cell itself.
 fn neighbours() -> Wires {
     Wires { a: (0..9).filter(|&i| i != 4).collect(), b: vec![4; 8] }
 }
 
-/// Wires of [`Wiring::Unique`] before the gates are shuffled.
+/// Returns the wires of a layer according to [`Wiring::Unique`], before the gates are shuffled.
 pub fn unique(inputs: usize, gates: usize) -> Result<Wires, LogicError> {
     if 2 * gates < inputs {
         return Err(LogicError::Shape(format!("{gates} gates cannot read all {inputs} inputs")));
     }
     let apart = (1..inputs).flat_map(|apart| {
-        // Neighbours come as (0, 1), (2, 3), … and then (1, 2), (3, 4), …
+        // Neighbouring inputs are paired as (0, 1), (2, 3), … and then as (1, 2), (3, 4), …
         let starts: Vec<usize> = match apart {
             1 => (0..inputs - 1).step_by(2).chain((1..inputs - 1).step_by(2)).collect(),
             _ => (0..inputs - apart).collect(),
@@ -179,7 +184,7 @@ fn random_pairs(inputs: usize, gates: usize, random: &mut math::rng::Sequence) -
     Wires { a: ends[..gates].to_vec(), b: ends[gates..].to_vec() }
 }
 
-/// The numbers 0..count in random order.
+/// Returns the numbers 0..count in random order.
 fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for i in (1..count).rev() {
@@ -188,19 +193,19 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
     order
 }
 
-/// Marks the cells of a sample that fire in a step of an asynchronous automaton: 1 if a cell fires, otherwise 0. The result depends on the
-/// arguments only. `draw` identifies a rollout; in training it is the number of updates before the rollout.
+/// Writes 1 to `cells` for each cell of a sample that fires in a step, otherwise 0. A cell fires with probability `rate`. The result
+/// depends on the arguments only. `draw` identifies a rollout; in training it is the number of updates before the rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
     rng.fill_uniform(isa, sample, cells);
     cells.iter_mut().for_each(|x| *x = f32::from(u8::from(*x <= rate)));
 }
 
-/// Random stream of wires.
+/// Random stream for wires.
 const PURPOSE_WIRES: u32 = 1;
-/// Random stream of the cells that fire.
+/// Random stream for the choice of cells that fire.
 pub const PURPOSE_FIRE: u32 = 2;
-/// Random stream of Gumbel noise.
+/// Random stream for Gumbel noise.
 pub const PURPOSE_GUMBEL: u32 = 3;
 
 /// Invalid shape or settings, with a remedy.

@@ -1,5 +1,5 @@
-//! Settings. [`crate::settings!`] declares each setting once: its field, its label and help text, its range, and whether it may change
-//! during training.
+//! Settings of learners. The macro [`crate::settings!`] declares a setting in one place: its field, its label and help text, its range, and
+//! whether it may change during training.
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
@@ -63,11 +63,11 @@ pub struct Setting {
 /// Values that a setting may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// Range for users.
+    /// Range in which users may choose a value.
     pub kind: KnobKind,
-    /// Least value that learners accept. It can be below the range for users, for tests and measurements.
+    /// Least value that learners accept. It can be below the users' range, because tests and measurements use smaller values.
     least: f64,
-    /// Greatest value that learners accept; it can be above the range for users.
+    /// Greatest value that learners accept. It can be above the users' range.
     most: f64,
 }
 
@@ -84,7 +84,7 @@ impl Span {
         Span { most, ..self }
     }
 
-    /// Range that learners accept.
+    /// Returns the kind with the range that learners accept.
     pub fn bounds(self) -> KnobKind {
         let Span { kind, least: min, most: max } = self;
         match kind {
@@ -95,7 +95,7 @@ impl Span {
     }
 }
 
-/// Number on a logarithmic scale.
+/// Range of a number, shown on a logarithmic scale.
 pub const fn log(min: f64, max: f64) -> Span {
     Span::new(KnobKind::Float { min, max, log: true }, min, max)
 }
@@ -106,7 +106,7 @@ pub const fn linear(min: f64, max: f64) -> Span {
 
 pub const SHARE: Span = linear(0.0, 1.0);
 
-/// Whole number on a logarithmic scale.
+/// Range of a whole number, shown on a logarithmic scale.
 pub const fn count(min: f64, max: f64) -> Span {
     Span::new(KnobKind::Int { min, max, log: true }, min, max)
 }
@@ -134,7 +134,7 @@ pub struct SettingError {
     pub value: String,
     /// Description of the allowed values, such as `a number from 0 to 1`.
     pub expected: String,
-    /// True if a text was given for a number, or the reverse.
+    /// True if a setting for numbers received a text. Always true for settings that are choices or texts.
     pub wrong_kind: bool,
 }
 
@@ -180,7 +180,7 @@ impl KnobKind {
     }
 }
 
-/// Checks `value` against bounds that depend on other settings; returns an error if it is not from `min` to `max`.
+/// Returns an error if `value` is not from `min` to `max`. Used for bounds that depend on other settings.
 pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
     whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
 }
@@ -200,7 +200,7 @@ impl Value {
         matches!(self, Value::Number(_))
     }
 
-    /// Returns the number; the value must have been checked.
+    /// Returns the number. Panics if the value is a text; [`KnobKind::check`] excludes this.
     pub fn number(&self) -> f64 {
         match self {
             Value::Number(number) => *number,
@@ -208,7 +208,7 @@ impl Value {
         }
     }
 
-    /// Returns the text; the value must have been checked.
+    /// Returns the text. Panics if the value is a number; [`KnobKind::check`] excludes this.
     pub fn text(&self) -> &str {
         match self {
             Value::Text(text) => text,
@@ -238,10 +238,10 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// A field of a settings struct.
+/// Type that a field of a settings struct can have.
 pub trait Field {
     fn get(&self) -> Value;
-    /// Sets the field; the value must have been checked against the setting's kind.
+    /// Sets the field. [`KnobKind::check`] must have accepted the value.
     fn set(&mut self, value: &Value);
 }
 
@@ -261,7 +261,7 @@ macro_rules! whole_fields {
 
 whole_fields!(usize u32);
 
-/// Field for a start time. The value 0 means never; the field then contains `u64::MAX`.
+/// Time at which something starts, such as a step number. The setting's value 0 means never; the field then contains `u64::MAX`.
 impl Field for u64 {
     fn get(&self) -> Value {
         Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })
@@ -273,7 +273,7 @@ impl Field for u64 {
 }
 
 impl Field for f32 {
-    /// Shortest decimal of the f32: 0.003, not 0.003000000026.
+    /// Returns the shortest decimal number that the field's f32 represents: 0.003, not 0.003000000026.
     fn get(&self) -> Value {
         Value::Number(self.to_string().parse().unwrap_or(f64::from(*self)))
     }
@@ -303,7 +303,8 @@ impl Field for String {
     }
 }
 
-/// Layer widths, separated by hyphens. A part that is not a number becomes a layer of width 0, which all learners reject.
+/// Widths of layers. The setting's value is a text with the widths, separated by hyphens. A part of the text that is not a number becomes
+/// width 0, which all learners reject.
 impl Field for Vec<usize> {
     fn get(&self) -> Value {
         Value::Text(self.iter().map(usize::to_string).collect::<Vec<_>>().join("-"))
@@ -314,7 +315,7 @@ impl Field for Vec<usize> {
     }
 }
 
-/// Value from a fixed list; see [`crate::choices!`].
+/// Enum whose variants are the options of a setting. [`crate::choices!`] declares such enums.
 pub trait Choice: Copy + PartialEq + 'static {
     const ALL: &'static [Self];
     /// Names and labels of [`Choice::ALL`], in the same order.
@@ -339,10 +340,10 @@ impl<C: Choice> Field for C {
 
 /// Struct declared by [`crate::settings!`].
 pub trait Settings: Clone {
-    /// Calls `see` with each applicable setting and its field, in declaration order.
+    /// Calls `see` with each setting whose `when` condition holds, and with its field, in declaration order.
     fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
 
-    /// Returns true if a learner with these settings can continue with `other`: all fields except the live ones are equal.
+    /// Returns true if a learner with the settings `self` can change to the settings `other`. All fields that are not live must be equal.
     fn can_become(&self, other: &Self) -> bool;
 
     fn values(&self) -> Vec<(&'static Setting, Value)> {
@@ -351,7 +352,7 @@ pub trait Settings: Clone {
         values
     }
 
-    /// Sets the setting called `name`; returns false if it does not exist.
+    /// Sets the setting called `name`. Returns false if there is no such setting.
     fn set(&mut self, name: &str, value: &Value) -> Result<bool, SettingError> {
         let mut found = Ok(false);
         self.visit(&mut |setting, field| {
@@ -365,7 +366,7 @@ pub trait Settings: Clone {
         found
     }
 
-    /// Parses `text` and sets the setting called `name`; returns false if it does not exist.
+    /// Parses `text` and sets the setting called `name`. Returns false if there is no such setting.
     fn parse(&mut self, name: &str, text: &str) -> Result<bool, SettingError> {
         match self.values().iter().find(|(setting, _)| setting.name == name) {
             Some((setting, _)) => self.set(name, &setting.span.kind.parse(setting.name, text)?),
@@ -373,16 +374,16 @@ pub trait Settings: Clone {
         }
     }
 
-    /// Returns an error for the first value that learners do not accept.
+    /// Returns an error for the first setting whose value learners do not accept.
     fn in_range(&self) -> Result<(), SettingError> {
         self.values().iter().try_for_each(|(setting, value)| setting.span.bounds().check(setting.name, value))
     }
 }
 
-/// Reason why a learner rejects a setting; the text includes the remedy.
+/// Reason why a learner rejects a changed setting. The text includes the remedy.
 pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
-/// Returns a copy with one setting changed.
+/// Returns a copy of `settings` in which the setting called `name` has the value `value`.
 pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S, Refusal> {
     let mut changed = settings.clone();
     match changed.set(name, value)? {
@@ -391,8 +392,8 @@ pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S
     }
 }
 
-/// Implements the methods of [`crate::Learner`] for settings. The arguments are the field that holds the settings, the method that accepts
-/// new settings, and the function that checks them.
+/// Implements the methods of [`crate::Learner`] that read, check and change settings. The arguments are the field that holds the settings,
+/// the method that accepts new settings, and the function that checks settings.
 #[macro_export]
 macro_rules! learner_settings {
     ($field:ident, $take:ident, $check:expr) => {
@@ -411,10 +412,12 @@ macro_rules! learner_settings {
     };
 }
 
-/// Declares settings: a struct whose fields are `live` (may change during training), `fixed`, or a `nest` of further settings. After its
-/// type, a field has a default (all fields of a struct or none) and a description: `[as "name", values, "Label", "unit", "Help.", when |of|
-/// ...]`. Without `as`, the setting has the field's name. With `when`, the setting exists only if the condition holds. A field without a
-/// description is available to programs only.
+/// Declares a struct of settings. A field is `live` (may change during training), `fixed`, or a `nest` of further settings. Either all
+/// fields of the struct or none have a default value.
+///
+/// A description follows the type and the default value: `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. Without `as`, the
+/// setting has the field's name. With `when`, the setting exists only if the condition holds. Users cannot set a field without a
+/// description.
 #[macro_export]
 macro_rules! settings {
     (
@@ -493,7 +496,8 @@ macro_rules! settings {
     (@when $when:expr) => { $when };
 }
 
-/// Declares an enum of choices, each variant with its name and label. For an enum declared elsewhere, `impl` adds names and labels.
+/// Declares an enum that implements [`crate::settings::Choice`]. Each variant has a name and a label. The form `impl` implements the trait
+/// for an enum that is declared elsewhere.
 #[macro_export]
 macro_rules! choices {
     (

@@ -4,16 +4,16 @@ use crate::Fault;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slice<S> {
     Worked,
-    /// No work is possible until the other machine or another worker of a shared iteration responds.
+    /// No work is possible until a response arrives: from the machine with offloaded work, or from a worker of a shared iteration.
     Waiting,
-    /// An iteration ended.
+    /// The slice ended an iteration. Contains the iteration's statistics.
     Ended(S),
-    /// The other machine failed; the learner continues on the CPU from the same state.
+    /// The machine with offloaded work failed. The learner continues on the CPU, from the newest state that it received.
     Stopped(Fault),
 }
 
 impl<S> Slice<S> {
-    /// Statistics of the iteration, if it ended.
+    /// Returns the iteration's statistics if the slice ended an iteration.
     pub fn ended(self) -> Option<S> {
         if let Slice::Ended(stats) = self { Some(stats) } else { None }
     }

@@ -2,7 +2,7 @@
 
 use graph::Table;
 
-/// Array of a checkpoint.
+/// Contents of one array of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     F32(Vec<f32>),
@@ -36,7 +36,7 @@ impl Data {
         each * self.len()
     }
 
-    /// Returns true if no value is NaN or infinite; a restored learner accepts only such arrays.
+    /// Returns false if a value is NaN or infinite. A learner cannot be restored from such an array.
     pub fn is_finite(&self) -> bool {
         match self {
             Data::F32(values) => values.iter().all(|x| x.is_finite()),
@@ -46,13 +46,14 @@ impl Data {
     }
 }
 
-/// Lookup of an array in a checkpoint by name; returns its shape and contents.
+/// Function that finds an array of a checkpoint by its name. It returns the array's shape and contents, or `None` if there is no such
+/// array.
 pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 
 /// Name, shape and contents of each array of a checkpoint.
 pub type Parts = Vec<(String, Vec<usize>, Data)>;
 
-/// Finds the array called `name`; for use as a [`Find`].
+/// Finds the array called `name`. A closure around this function is a [`Find`].
 pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)> {
     parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
 }
@@ -60,7 +61,8 @@ pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)>
 /// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
-/// Saves one tensor per parameter for each group of weights or moments; the name is the group's prefix and the parameter's name.
+/// Saves each group of weights or Adam moments as one array per parameter. The name of an array is the group's prefix followed by the
+/// parameter's name.
 pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {
@@ -89,7 +91,7 @@ pub(crate) fn bad(name: &str) -> SavedError {
     SavedError::BadValue { name: name.into() }
 }
 
-/// Returns the array called `name` if it has the requested element type.
+/// Returns the elements of the array called `name`. `of` selects the element type; an array of another type is reported as missing.
 fn values<'a, T>(find: &Find<'a>, name: &str, of: fn(&Data) -> Option<&Vec<T>>) -> Result<&'a [T], SavedError> {
     find(name).and_then(|(_, data)| of(data)).map(Vec::as_slice).ok_or_else(|| missing(name))
 }
@@ -100,12 +102,12 @@ pub(crate) fn floats<'a>(find: &Find<'a>, name: &str) -> Result<&'a [f32], Saved
     if all.iter().all(|x| x.is_finite()) { Ok(all) } else { Err(bad(name)) }
 }
 
-/// As [`floats`], for exactly `len` values.
+/// As [`floats`], but the array must have exactly `len` values.
 pub(crate) fn floats_of<'a>(find: &Find<'a>, name: &str, len: usize) -> Result<&'a [f32], SavedError> {
     if find(name).is_some_and(|(_, data)| data.len() == len) { floats(find, name) } else { Err(missing(name)) }
 }
 
-/// As [`floats`], for exactly this shape.
+/// As [`floats`], but the array must have the shape `shape`.
 pub(crate) fn floats_in<'a>(find: &Find<'a>, name: &str, shape: &[usize]) -> Result<&'a [f32], SavedError> {
     match find(name) {
         Some((found, _)) if found == shape => floats_of(find, name, shape.iter().product()),
@@ -125,25 +127,26 @@ pub(crate) fn bytes<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u8], SavedEr
     values(find, name, |data| if let Data::U8(values) = data { Some(values) } else { None })
 }
 
-/// Reads the `N` counters of a learner.
+/// Returns the `N` counters that the array called `name` contains.
 pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; N], SavedError> {
     numbers(find, name)?.try_into().map_err(|_| missing(name))
 }
 
-/// Maximum number of multiply-adds in work that cannot be interrupted, which takes at most two seconds. A run stops, pauses and saves only
-/// between such parts.
+/// Maximum number of multiply-adds in an uninterruptible piece of work. This amount takes at most two seconds. A run stops, pauses and
+/// saves only between two such pieces.
 pub(crate) const LONGEST: f64 = 5e10;
 
 /// Name of the array that holds the partial sums of an unfinished iteration.
 const PARTIAL: &str = "iteration";
 
-/// Saves the partial sums of an unfinished iteration; the first value is its number of steps. Between two iterations the array is omitted.
+/// Creates the array with the partial sums of an unfinished iteration. The first value must be the number of completed steps. A checkpoint
+/// made between two iterations lacks this array.
 pub(crate) fn save_partial(values: impl Into<Vec<f64>>) -> Saved {
     let values = values.into();
     (PARTIAL.into(), vec![values.len()], Data::F64(values))
 }
 
-/// Loads the array of [`save_partial`]; returns `None` if the checkpoint was made between two iterations.
+/// Returns the values that [`save_partial`] saved, or `None` if the checkpoint was made between two iterations.
 pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, SavedError> {
     let Some((_, data)) = find(PARTIAL) else { return Ok(None) };
     let Data::F64(values) = data else { return Err(missing(PARTIAL)) };
@@ -152,7 +155,7 @@ pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, S
     if sound { Ok(Some(values)) } else { Err(bad(PARTIAL)) }
 }
 
-/// Loads the groups that [`save`] wrote.
+/// Copies the arrays that [`save`] created into the groups with the same prefixes.
 pub(crate) fn load<'a>(
     find: &Find,
     table: &Table,

@@ -15,7 +15,9 @@
 //! **The results do not depend on the number of threads.** Environments are split into actors of 128. A minibatch is split into shards of
 //! at most 512 samples, and the shards form at most 16 groups. Each actor and each group has its own memory, and gradients are added in
 //! group order. Random numbers are functions of the seed, the purpose, the environment and the step. Steady-state iterations allocate no
-//! memory. Arrays store 32 environments together, as a panel; a lane is the place of one environment.
+//! memory.
+//!
+//! Arrays store the values of 32 environments side by side, as a panel. A lane is the position of an environment in its actor or panel.
 //!
 //! The learner does not depend on viewers, on the time (its clock is for profiling only) or on the location of checkpoints.
 
@@ -66,9 +68,9 @@ use worlds::control::Kind;
 
 /// Number of environment steps in one slice of a rollout, over all environments.
 const SLICE: usize = 8192;
-/// Random stream of actions.
+/// Random stream for sampling actions.
 const ACT: u32 = 0x0041_4354;
-/// Random stream of shuffles.
+/// Random stream for shuffling samples.
 const SHUFFLE: u32 = 0x0053_4846;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ enum Phase {
     Rollout {
         step: usize,
     },
-    /// Gradients of a minibatch. The first `shard` shards of each group are done; see `gradients.rs`.
+    /// The gradient of a minibatch is being computed. The first `shard` shards of each group are done; see `gradients.rs`.
     Learn {
         epoch: usize,
         minibatch: usize,
@@ -84,8 +86,8 @@ enum Phase {
     },
 }
 
-/// Result of a slice of learning: either `shard` is the start of the minibatch's next part, or the minibatch ended with an optimiser step.
-/// `kl` is the KL divergence from the policy that acted.
+/// Result of a slice of learning. `Part`: the next part of the minibatch starts at shard `shard` of each group. `Step`: the minibatch ended
+/// with an optimiser step, and `kl` is the KL divergence from the policy of the rollout.
 enum Learned {
     Part { shard: usize },
     Step { kl: f64 },
@@ -104,11 +106,11 @@ struct Acting {
 struct InProgress {
     stats: IterationStats,
     sums: LossSums,
-    /// Mean of the iteration's advantages, and 1/standard deviation.
+    /// Mean of the iteration's advantages, and 1 / their standard deviation. If advantages are not normalised, 0 and 1.
     advantages: (f32, f32),
 }
 
-/// Time per part, by the profiling clock.
+/// Time spent on each part of an iteration, measured with the profiling clock.
 struct Timing {
     clock: fn() -> f64,
     times: Times,
@@ -130,7 +132,7 @@ pub struct Ppo {
     scaling: Scaling,
     phase: Phase,
     progress: Progress,
-    /// Number of environment steps at the last change of a setting; learning-rate annealing starts there.
+    /// Number of environment steps at the last change of a setting. The annealing of the learning rate starts at this number.
     annealed_from: u64,
     recent: RecentEpisodes,
     iteration: InProgress,
@@ -203,7 +205,7 @@ impl Ppo {
         self.timing.times.world += world;
     }
 
-    /// The actors, and the inputs that they share.
+    /// Returns the inputs that all actors share, and the actors.
     fn actors(&mut self) -> (RolloutContext<'_>, &mut [Actor]) {
         let with = RolloutContext {
             acting: Context {
@@ -225,7 +227,7 @@ impl Ppo {
         (with, &mut self.acting.actors)
     }
 
-    /// Factor applied to rewards; 1 if rewards are not normalised.
+    /// Returns the factor that is applied to rewards; 1 if rewards are not normalised.
     fn reward_scale(&self) -> f32 {
         if self.config.normalize_reward { self.scaling.returns.scale() } else { 1.0 }
     }
@@ -264,7 +266,7 @@ impl Ppo {
 
     // ---- minibatches ----
 
-    /// Computes a part of a minibatch's gradient, from shard `shard` of each group on. The last part includes the optimiser step.
+    /// Computes a part of a minibatch's gradient, starting at shard `shard` of each group. The last part includes the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
@@ -337,7 +339,7 @@ impl Ppo {
         stats
     }
 
-    /// Passes the newest weights and the newest normalisation of observations to acting, learning and evaluation.
+    /// Updates the weights and the observation normaliser that acting, learning and evaluation use.
     fn publish_weights(&mut self) {
         if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.refresh();
@@ -347,8 +349,8 @@ impl Ppo {
         self.gradients.pack(&self.params);
     }
 
-    /// Changes settings at a boundary; returns an error for changes that need a new learner ([`PpoConfig::can_become`]). If a change of
-    /// `clip_value` alters the loss, an offloaded learner must be offloaded again.
+    /// Changes settings at a boundary; returns an error for changes that need a new learner ([`PpoConfig::can_become`]). A change of
+    /// `clip_value` changes the graph of the loss, so an offloaded learner must be offloaded again.
     pub fn set_config(&mut self, config: PpoConfig) -> Result<(), PpoError> {
         if !self.config.can_become(&config) {
             return Err(PpoError::Fixed);
@@ -378,7 +380,7 @@ impl Ppo {
     pub fn params(&self) -> &Params {
         &self.params
     }
-    /// Plan of policy and critic, as used by the rollout.
+    /// Plan of policy and critic, which rollouts use.
     pub fn plan(&self) -> &Plan {
         &self.acting.plan
     }
@@ -398,7 +400,7 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Runs some steps of all environments, or computes a minibatch or a part of it.
+    /// Runs one slice: some steps of all environments, or at most one minibatch.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);

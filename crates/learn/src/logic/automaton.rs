@@ -6,7 +6,7 @@ use math::{Isa, Rng};
 /// Parametrisation of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateForm {
-    /// 16 logits. The gate is the mixture of all operations, weighted by the softmax of the logits, as published.
+    /// 16 logits. As published, the gate is the mixture of all operations, weighted by the softmax of the logits.
     Softmax,
     /// 4 logits: the outputs for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others: "Light Differentiable
     /// Logic Gate Networks", 2025).
@@ -39,7 +39,7 @@ const PASS_LOGIT: f32 = 10.0;
 const PASS_LOGIT_FOUR: f32 = 7.920_876;
 
 impl Automaton {
-    /// Creates an automaton whose gates pass their first input.
+    /// Creates an automaton whose gates return their first input.
     pub fn new(architecture: Architecture, wirings: Wirings, form: GateForm) -> Automaton {
         let mut gate = vec![0.0; form.width()];
         if form == GateForm::Four {
@@ -52,7 +52,7 @@ impl Automaton {
         Automaton { architecture, wirings, form, params }
     }
 
-    /// Operation that each gate is hardened to.
+    /// Returns the operation to which each gate is hardened.
     pub fn ops(&self) -> Vec<u8> {
         let op = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().fold(0, |op, &x| op << 1 | u8::from(x > 0.0)),
@@ -61,7 +61,7 @@ impl Automaton {
         self.params.chunks(self.form.width()).map(op).collect()
     }
 
-    /// Weight, from 0 to 1, of the operation that each gate is hardened to.
+    /// Returns the weight, from 0 to 1, of the operation to which each gate is hardened.
     pub fn certainty(&self) -> Vec<f32> {
         let share = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product(),
@@ -74,11 +74,11 @@ impl Automaton {
     }
 }
 
-/// Fills `noise` with the Gumbel noise of all logits for one update: -ln(-ln u), u uniform in (0, 1).
+/// Fills `noise` with the Gumbel noise of all logits for one update: -ln(-ln u), where u is uniform in (0, 1).
 pub fn gumbel(isa: Isa, seed: u32, update: u32, noise: &mut [f32]) {
     Rng::new(seed, PURPOSE_GUMBEL).fill_uniform(isa, update, noise);
     for x in noise {
-        // The middle of the interval of width 2⁻²⁴ that the number represents, so that u is neither 0 nor 1.
+        // u is the middle of the interval of width 2⁻²⁴ that the number represents, so that u is neither 0 nor 1.
         let u = (*x + 0.5 / 16_777_216.0).min(1.0 - f32::EPSILON / 2.0);
         *x = -math::poly::ln_1(isa, -math::poly::ln_1(isa, u));
     }

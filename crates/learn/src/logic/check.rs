@@ -11,7 +11,7 @@ use worlds::logic::{Grid, Rule};
 /// Result of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// Share of bits that differ from the target.
+    /// Share of visible bits that differ from the target. For a rule, the share of neighbourhoods with a wrong next state.
     pub wrong: f32,
     /// Number of gates of the pruned circuit.
     pub gates: usize,
@@ -21,16 +21,17 @@ pub struct Checked {
     pub missed: Vec<u16>,
 }
 
-/// Number of random starts in a first test. If all their results are correct, the test continues with [`CERTAIN`] further starts.
+/// Number of random starts with which a test begins. If the results of all these starts are correct, the test continues with [`CERTAIN`]
+/// further starts.
 const FIRST: usize = 4;
 /// Number of further starts that a perfect automaton must pass.
 const CERTAIN: usize = 60;
-/// Number of grids in the test that a report contains.
+/// Number of grids in the first test of `generalise.rs`.
 pub const FRESH: usize = 16;
 /// Number of grids in the confirmation of a perfect result.
 pub const CONFIRMING: usize = 1000;
 
-/// Circuit of an automaton, not pruned.
+/// Returns the circuit of an automaton. The circuit is not pruned.
 pub fn harden(experiment: &Experiment, automaton: &Automaton) -> Circuit {
     let mut circuit = Circuit::harden(&automaton.architecture, &automaton.wirings, &automaton.ops());
     circuit.name = experiment.preset.id().into();
@@ -56,18 +57,18 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     Checked { wrong, gates, picture, missed: Vec::new() }
 }
 
-/// Next state that a one-channel circuit computes for each of the 512 states of nine cells.
+/// Returns the next state that a one-channel circuit computes for each of the 512 states of the nine cells.
 pub fn next_states(circuit: &Circuit) -> Vec<u8> {
     let words = (0..Rule::STATES / 64).map(|number| circuit.step(|input| every_state(input.neighbour, number))[0]);
     words.flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8)).collect()
 }
 
-/// States of nine cells whose next state differs from that of the rule.
+/// Returns the states of the nine cells for which `next` differs from the rule's next state.
 pub fn missed_states(rule: &Rule, next: &[u8]) -> Vec<u16> {
     (0..Rule::STATES as u16).zip(next).filter(|&(state, &next)| (next == 1) != rule.next(state.into())).map(|(state, _)| state).collect()
 }
 
-/// Share of visible bits in which a grid differs from its target.
+/// Returns the share of visible bits in which a grid differs from its target.
 pub fn differs(grid: &Grid, target: &Grid) -> f32 {
     let wrong = grid.cells.iter().zip(&target.cells).filter(|(a, b)| a != b).count();
     wrong as f32 / target.cells.len() as f32
@@ -104,7 +105,8 @@ impl<'a> Fresh<'a> {
         }
     }
 
-    /// Share of wrong bits in the final states of the next `grids` grids. A deterministic experiment runs one grid only.
+    /// Runs the next `grids` grids, and returns the share of wrong bits in their final states. A deterministic experiment runs one grid
+    /// only.
     pub fn wrong(&mut self, grids: usize) -> f32 {
         let rollout = &self.experiment.rollout;
         let grids = if self.experiment.is_random() { grids } else { 1 };
@@ -135,8 +137,8 @@ impl<'a> Fresh<'a> {
     }
 }
 
-/// Runs one step of a grid. With a fire rate, only the firing cells change; `place` is the rollout, the step and the sample, as in
-/// [`fire`].
+/// Runs one step of a grid. If `fire_rate` is given, only the firing cells change. `place` contains the rollout, the step and the sample,
+/// as in [`fire`].
 pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),

@@ -1,5 +1,5 @@
-//! Hardened automaton, with one operation per gate: a circuit that computes a cell's next state from the nine cells around it. It can be
-//! pruned, run with bit operations, and written to a file.
+//! Hardened automaton, with one operation per gate: a circuit that computes a cell's next state from the nine cells (the cell and its eight
+//! neighbours). It can be pruned, run with bit operations, and written to a file.
 
 mod drawing;
 mod file;
@@ -13,7 +13,7 @@ pub use grid::PackedGrid;
 use super::{Architecture, Wires, Wirings, apply};
 use math::Rng;
 
-/// A channel of one of the nine cells. Cells are numbered row by row; 4 is the cell itself.
+/// Input of a circuit: a channel of one of the nine cells. `neighbour` is the index of the cell, row by row; index 4 is the cell itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Input {
     pub neighbour: u8,
@@ -31,10 +31,11 @@ impl Input {
     }
 }
 
-/// Index of an input, or the number of inputs plus the index of a gate.
+/// Number of a wire. A wire carries an input or the output of a gate. Its number is the index of the input, or the number of inputs plus
+/// the index of the gate.
 pub type Wire = u32;
 
-/// A gate. Its ends `a` and `b` are wires of inputs or of earlier gates. An end that the operation ignores is 0.
+/// A gate. Its ends `a` and `b` are wires of inputs or of earlier gates. Its operation may ignore an end; see [`Gate::reads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gate {
     pub op: u8,
@@ -43,7 +44,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Returns for `a` and for `b` whether the operation depends on this end.
+    /// Returns two values, for `a` and for `b`: true if the operation depends on this end.
     pub fn reads(self) -> (bool, bool) {
         let differs = |one: [bool; 2], other: [bool; 2]| apply(self.op, one[0], one[1]) != apply(self.op, other[0], other[1]);
         let a = differs([false, false], [true, false]) || differs([false, true], [true, true]);
@@ -51,14 +52,14 @@ impl Gate {
         (a, b)
     }
 
-    /// Wires that the operation depends on.
+    /// Returns the wires that the operation depends on.
     pub fn ends(self) -> impl Iterator<Item = Wire> {
         let (a, b) = self.reads();
         [a.then_some(self.a), b.then_some(self.b)].into_iter().flatten()
     }
 }
 
-/// A circuit. Its gates are in topological order.
+/// Circuit that computes a cell's next state. Its gates are in topological order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     pub name: String,
@@ -87,7 +88,7 @@ pub struct Counts {
 pub struct Verified {
     /// Number of states of the nine cells in which the circuits were compared.
     pub compared: usize,
-    /// True if all possible states were compared.
+    /// True if `compared` includes all possible states.
     pub all: bool,
     pub equal: bool,
 }
@@ -96,19 +97,19 @@ const AND: u8 = 1;
 const XOR: u8 = 6;
 const OR: u8 = 7;
 
-/// Bits of 64 states of the nine cells, for one wire.
+/// Values of one wire in 64 states of the nine cells, one bit per state.
 type Word = u64;
 
 impl Circuit {
-    /// Circuit of an automaton whose gates have the operations `ops`, in parameter order. The kernels' gates are repeated for each channel.
-    /// No gate is removed; see [`Circuit::pruned`].
+    /// Returns the circuit of an automaton. `ops` contains the operations of the gates in the order of [`Architecture::gates`]. The
+    /// kernels' gates are repeated for each channel. No gate is removed; see [`Circuit::pruned`].
     pub fn harden(architecture: &Architecture, wirings: &Wirings, ops: &[u8]) -> Circuit {
         let Architecture { channels, kernels, .. } = *architecture;
         assert_eq!(ops.len(), architecture.gates(), "one operation per gate");
         let mut circuit = Circuit::new("automaton", false, channels);
         circuit.gates.reserve(architecture.gates_per_cell());
         let (perception, update) = ops.split_at(kernels * architecture.perception.iter().sum::<usize>());
-        // Inputs of the update: the cell, then `[channel][output][kernel]`.
+        // The inputs of the update are the cell's channels, then the outputs of the kernels, `[channel][output][kernel]`.
         let own = (0..channels).map(|channel| (9 * channel + usize::from(Input::SELF)) as Wire);
         let mut read: Vec<Wire> = own.collect();
         for channel in 0..channels {
@@ -140,7 +141,7 @@ impl Circuit {
         ends.zip(ops).map(|((&a, &b), &op)| self.add(op, read[a as usize], read[b as usize])).collect()
     }
 
-    /// Circuit without gates whose inputs are all channels of the nine cells.
+    /// Creates a circuit without gates. Its inputs are all channels of the nine cells.
     pub fn new(name: &str, periodic: bool, channels: usize) -> Circuit {
         let inputs = (0..channels as u32).flat_map(|channel| (0..9).map(move |neighbour| Input { neighbour, channel })).collect();
         Circuit { name: name.into(), periodic, inputs, gates: Vec::new(), outputs: Vec::new() }
@@ -156,7 +157,7 @@ impl Circuit {
         self.outputs.len()
     }
 
-    /// Value of every wire for 64 states of the nine cells at once. `read` returns the values of an input.
+    /// Returns the value of every wire in 64 states of the nine cells. `read` returns the values of an input in these states.
     pub fn values(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let mut values: Vec<Word> = Vec::with_capacity(self.inputs.len() + self.gates.len());
         values.extend(self.inputs.iter().map(|&input| read(input)));
@@ -170,13 +171,13 @@ impl Circuit {
         values
     }
 
-    /// Next state of each channel for 64 states of the nine cells at once. `read` returns the values of an input.
+    /// Returns the next state of each channel for 64 states of the nine cells. `read` returns the values of an input in these states.
     pub fn step(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let values = self.values(read);
         self.outputs.iter().map(|&wire| values[wire as usize]).collect()
     }
 
-    /// For each gate, the number of gates on the longest path from an input to the gate, the gate included.
+    /// Returns a number for each gate: the number of gates on the longest path from an input to this gate, including this gate.
     pub fn layers(&self) -> Vec<usize> {
         let first = self.inputs.len();
         let mut layers: Vec<usize> = Vec::with_capacity(self.gates.len());
@@ -187,7 +188,7 @@ impl Circuit {
         layers
     }
 
-    /// Marks the gates that an output depends on.
+    /// Returns a value for each gate: true if an output depends on the gate.
     pub fn alive(&self) -> Vec<bool> {
         let first = self.inputs.len();
         let mut alive = vec![false; self.gates.len()];
@@ -216,8 +217,8 @@ impl Circuit {
         }
     }
 
-    /// Compares the outputs of two circuits. Circuits with one channel are compared in all states of the nine cells, others in random
-    /// states.
+    /// Compares the outputs of two circuits. Circuits with one channel are compared in all states of the nine cells, other circuits in
+    /// random states.
     pub fn verify(&self, other: &Circuit, seed: u32) -> Verified {
         let all = self.channels() == 1;
         let words = if all { 8 } else { RANDOM_WORDS };
@@ -249,7 +250,7 @@ impl Circuit {
         let (beside, c1) = life.full_adder(3, 5, 6);
         let (c2, last) = (life.add(AND, 7, 8), life.add(XOR, 7, 8));
         let (ones, c3) = life.full_adder(above, beside, last);
-        // Two or three neighbours produce exactly one of the four carries.
+        // If two or three neighbours are on, exactly one of the four carries is on.
         let (twos, fours) = life.full_adder(c0, c1, c2);
         let one_carry = life.add(XOR, twos, c3);
         let few = life.add(2, one_carry, fours);
@@ -260,17 +261,17 @@ impl Circuit {
     }
 }
 
-/// Bitwise result of an operation.
+/// Applies an operation to each pair of bits.
 fn word(op: u8, a: Word, b: Word) -> Word {
     let bit = |k: u8, term: Word| if op >> k & 1 == 1 { term } else { 0 };
     bit(3, !a & !b) | bit(2, !a & b) | bit(1, a & !b) | bit(0, a & b)
 }
 
-/// Bits of one neighbour in the states 64 `number` to 64 `number` + 63 of the nine cells.
+/// Returns the bits of one neighbour in 64 states of the nine cells: the states 64·`number` to 64·`number` + 63.
 pub(super) fn every_state(neighbour: u8, number: usize) -> Word {
     (0..64).fold(0, |word, bit| word | ((64 * number + bit) as Word >> neighbour & 1) << bit)
 }
 
-/// Number of words for a comparison in random states: 8,192 states.
+/// Number of words in a comparison of random states. They contain 8,192 states.
 const RANDOM_WORDS: usize = 128;
 const PURPOSE_VERIFY: u32 = 4;

@@ -10,8 +10,8 @@ use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
 choices! {
-    /// Available experiments. The first is the room's default, because its growth is visible. The target of `Life` and `Rule` is one step
-    /// of a rule; the target of other presets is a pattern.
+    /// Available experiments. The first is the room's default, because users can watch its pattern grow. The target of `Life` and `Rule` is
+    /// one step of a rule; the target of other presets is a pattern.
     pub enum Preset {
         Checkerboard = "checkerboard", "Checkerboard";
         Life = "life", "Game of Life";
@@ -39,7 +39,7 @@ choices!(impl Wiring { Unique = "unique", "Unique pairs"; Random = "random", "Ra
 const SMALLER: &str = "A smaller checkerboard is learned faster and in fewer steps. Tests use the full size.";
 
 settings! {
-    /// All settings; the defaults are the published ones of the Game of Life.
+    /// Settings of a population. The defaults are the published settings of the Game of Life.
     pub struct Config {
         fixed preset: Preset = Preset::Life;
         /// User's drawing or rule; empty if the preset has a fixed target.
@@ -108,8 +108,8 @@ pub enum ExperimentError {
     Steps { steps: usize, width: usize, height: usize, needs: usize },
 }
 
-/// Maximum number of gate evaluations in the forward pass of one update of a member. They take some tenths of a second, during which a run
-/// cannot stop or save.
+/// Maximum number of gate evaluations in the forward pass of one update of a member. With this number, an update takes some tenths of a
+/// second. A run cannot stop or save during an update.
 const MOST_WORK: f64 = 2e9;
 /// Minimum number of cells along a drawing's sides.
 pub const LEAST_SIDE: usize = 4;
@@ -126,7 +126,7 @@ impl Preset {
         matches!(self, Preset::Life | Preset::Rule)
     }
 
-    /// Side of the preset's full checkerboard; `None` for presets without a checkerboard.
+    /// Returns the number of cells along a side of the preset's full checkerboard, or `None` if the preset has no checkerboard.
     pub fn board(self) -> Option<usize> {
         match self {
             Preset::Checkerboard => Some(16),
@@ -142,7 +142,7 @@ impl Preset {
 }
 
 impl Config {
-    /// Published settings.
+    /// Returns the published settings of a preset. For user-defined targets, they are those of a similar preset.
     pub fn published(preset: Preset) -> Config {
         let config = Config { preset, ..Config::default() };
         match preset {
@@ -156,21 +156,22 @@ impl Config {
         }
     }
 
-    /// Settings with the highest success rate in the shortest time, among all that were tried.
+    /// Returns the settings with the highest success rate, and among those with the shortest training time, of all that were tried.
     pub fn preset(preset: Preset) -> Config {
         let published = Config::published(preset);
         match preset {
             Preset::Life | Preset::Rule => Config { lr: 0.2, init: 5.0, hard_share: 0.5, ..published },
             Preset::Checkerboard => Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published },
             Preset::Asynchronous => {
-                // A side of 10 ends in the middle of the pattern's period, as 14 does, so that the far borders look alike.
+                // A side of 10 ends in the middle of the pattern's period, as a side of 14 does. Therefore, the right and the lower border
+                // look the same on both grids.
                 Config { lr: 0.1, init: 5.0, side: 10, steps: 36, patience: 150, ..published }
             }
             Preset::Lizard | Preset::ColourG | Preset::Own => published,
         }
     }
 
-    /// Experiment for these settings.
+    /// Returns the experiment that these settings define.
     pub fn experiment(&self) -> Result<Experiment, ExperimentError> {
         let task = self.task()?;
         let (channels, kernels, perception, wide, layers, tail) = match self.preset {
@@ -256,9 +257,9 @@ pub enum Starts {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// One step of a rule, for any cells.
+    /// The target is one step of a rule, for any start.
     Rule(Rule),
-    /// A pattern in the first channels at the end of the rollout.
+    /// The target is a pattern, which the first channels must show at the end of the rollout.
     Pattern { target: Grid, starts: Starts },
 }
 
@@ -280,7 +281,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Returns true if a grid's evolution is random, because of its start or of the cells that fire. A rule is deterministic.
+    /// Returns true if a grid's evolution is random, because its start or the choice of firing cells is random. Returns false for a rule.
     pub fn is_random(&self) -> bool {
         match &self.task {
             Task::Rule(_) => false,
@@ -296,14 +297,14 @@ impl Experiment {
         }
     }
 
-    /// Number of gates evaluated in the forward pass of an update.
+    /// Returns the number of gate evaluations in the forward pass of a member's update.
     pub fn work(&self) -> f64 {
         let Rollout { width, height, steps, batch, .. } = self.training;
         (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
     }
 
-    /// Fills the starts and targets of update number `update`, each `[batch][channels][height][width]`. For a rule, `share` of the batch
-    /// starts with neighbourhoods from `hard`, if there are any; the rest is random.
+    /// Fills the starts and targets of update number `update`, each `[batch][channels][height][width]`. For a rule, the share `share` of
+    /// the starts is drawn from the neighbourhoods `hard`, unless `hard` is empty. All other starts of a rule are random.
     pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;
@@ -346,7 +347,7 @@ impl Experiment {
         }
     }
 
-    /// Initial grid of any size, of the same kind as in training.
+    /// Returns an initial grid of any size. It is random if the starts in training are random.
     pub fn start(&self, width: usize, height: usize, random: &mut Sequence) -> Grid {
         let channels = self.architecture.channels;
         match &self.task {
@@ -356,7 +357,7 @@ impl Experiment {
         }
     }
 
-    /// Target of a grid of this size; `None` if it is unknown, and for a rule.
+    /// Returns the target of a grid of this size. Returns `None` for a rule, and if no target of this size is known.
     pub fn target(&self, width: usize, height: usize) -> Option<Grid> {
         let Task::Pattern { target, starts } = &self.task else { return None };
         if (width, height) == (target.width, target.height) {
@@ -383,7 +384,7 @@ impl Experiment {
     }
 }
 
-/// State of cell `i` and the eight cells around it in a periodic 3x3 grid. Bit numbers are cell numbers, row by row.
+/// Returns the state of cell `i` and the eight cells around it in a periodic 3x3 grid. Bits are numbered row by row; bit 4 is cell `i`.
 fn neighbourhood(grid: usize, i: usize) -> usize {
     (0..9)
         .map(|k| {
@@ -438,7 +439,7 @@ mod tests {
                 let share = |ones: f32, all: usize| ones / all as f32;
                 let fresh_ones = share(fresh.iter().map(|&bit| f32::from(bit)).sum(), fresh.len());
                 assert!((share(start.iter().sum(), start.len()) - fresh_ones).abs() < 0.05, "{preset:?}");
-                // Without randomness, training starts like the test.
+                // Without random starts, training and tests start from the same grid.
                 let same = start.iter().zip(fresh.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit));
                 assert_eq!(same, preset.board().is_none(), "{preset:?}");
             }

@@ -1,5 +1,5 @@
-//! Tests of a hardened automaton outside its training conditions: fresh and larger grids, longer rollouts, dead cells and damage. The tests
-//! run in slices. A trial is one of the tests that follow the test on fresh grids.
+//! Tests of a hardened automaton under conditions that do not occur in training: new starts, larger grids, longer rollouts, dead cells and
+//! damage. The first test uses new starts on grids of the experiment's size. Each further test is called a trial. The tests run in slices.
 
 use super::check::{CONFIRMING, FRESH, Fresh, differs, missed_states, next_states, step_packed};
 use super::circuit::{Circuit, PackedGrid};
@@ -11,45 +11,47 @@ use worlds::logic::{Area, Damage, Grid, Rule};
 /// Share of correct cells in each test; `None` if the test was not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generalised {
-    /// On fresh grids with the size and steps of training; for a rule, the share of all 512 neighbourhoods with a correct next state.
+    /// Share on grids with the size and steps of the experiment, from new starts. For a rule, the share of the 512 neighbourhoods for which
+    /// the next state is correct.
     pub perfect: Option<f64>,
-    /// On a larger grid with more steps.
+    /// Share on a larger grid, for most presets after more steps.
     pub larger: Option<f64>,
-    /// Around a block of cells that is blanked after every step.
+    /// Share of the cells outside a block that is blanked after every step.
     pub damaged: Option<f64>,
-    /// In all cells, some steps after a block was last blanked.
+    /// Share of all cells, some steps after a block was blanked for the last time.
     pub healed: Option<f64>,
-    /// Mean over the later steps of a long rollout, in which a random block is blanked after every step.
+    /// Mean share over the later steps of a long rollout. A block at a random position is blanked after every step.
     pub long: Option<f64>,
 }
 
 /// Trials are run only if `perfect` is at least this share.
 const WORTH_IT: f64 = 0.9;
-/// Maximum product of cells and steps in a slice of a trial.
+/// Maximum number of cells times steps in a slice of a trial.
 const SLICE: usize = 1 << 20;
 
 /// Kind, grid size and number of steps of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     what: What,
-    /// Number of cells along a side. A [`What::Block`] with `from` > 0 uses a grid of the training size instead, which need not be square.
+    /// Number of cells along a side. A [`What::Block`] with `from` > 0 uses a grid of the experiment's size instead, which need not be
+    /// square.
     size: usize,
     steps: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// Compares some steps on random cells with a rule.
+    /// Starts from random cells and compares some steps with a rule.
     Rule,
     Larger,
-    /// Blanks a block of side `block` in the middle after each of the steps `from + 1` to `held`. If the block stays blank to the end, only
-    /// the cells around it count.
+    /// Blanks a block in the middle, with `block` cells along a side, after each of the steps `from + 1` to `held`. If the block is blanked
+    /// to the end, only the cells outside the block count.
     Block {
         block: usize,
         held: usize,
         from: usize,
     },
-    /// Blanks a block of this side at a random position after each step.
+    /// Blanks a block at a random position after each step. The value is the number of cells along a side of the block.
     Resets(usize),
 }
 
@@ -64,7 +66,7 @@ pub struct Generalisation {
     under_way: Option<UnderWay>,
 }
 
-/// Tests a circuit on [`CONFIRMING`] fresh grids with the size and steps of training, `GRIDS` per slice.
+/// Test of a circuit on [`CONFIRMING`] new grids with the size and steps of the experiment. A slice tests `GRIDS` grids.
 pub struct Confirmation {
     isa: Isa,
     experiment: Experiment,
@@ -78,12 +80,12 @@ pub struct Confirmation {
 const GRIDS: usize = 20;
 
 impl Confirmation {
-    /// Creates the test. Equal seeds give equal grids.
+    /// Creates a confirmation. Equal seeds give equal grids.
     pub fn new(isa: Isa, experiment: &Experiment, circuit: Circuit, seed: u32) -> Confirmation {
         Confirmation { isa, experiment: experiment.clone(), circuit, seed, done: 0, wrong: 0.0 }
     }
 
-    /// Runs one slice; returns the share of correct cells after the last slice.
+    /// Runs one slice. Returns the share of correct cells after the last slice, otherwise `None`.
     pub fn advance(&mut self) -> Option<f64> {
         let draw = (self.done / GRIDS) as u32;
         let mut fresh = Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, draw);
@@ -100,7 +102,7 @@ impl Generalisation {
         Generalisation { isa, experiment, circuit, seed, found, trials: Vec::new(), under_way: None }
     }
 
-    /// Runs one slice; returns the result after the last slice.
+    /// Runs one slice. Returns the result after the last slice, otherwise `None`.
     pub fn advance(&mut self) -> Option<Generalised> {
         if self.found.perfect.is_none() {
             let wrong = match &self.experiment.task {
@@ -136,7 +138,8 @@ impl Generalisation {
     }
 }
 
-/// Published trials of a preset. Targets of users have the trials that apply to them.
+/// Returns the trials of an experiment: for a published preset, the published trials. User-defined targets have the trials of a similar
+/// preset.
 fn trials(experiment: &Experiment) -> Vec<Trial> {
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
     let (side, steps) = (width.max(height), experiment.rollout.steps);
@@ -148,7 +151,7 @@ fn trials(experiment: &Experiment) -> Vec<Trial> {
         Preset::Checkerboard => vec![at(4 * side, 4 * steps, What::Larger), block(4 * steps), block(2 * steps)],
         Preset::Asynchronous => vec![at(4 * side, 4 * steps, What::Larger), block(2 * steps), at(64, 4000, What::Resets(10))],
         Preset::Lizard | Preset::Own => vec![at(2 * side, steps, What::Larger), hole],
-        // This pattern grows from a blank grid, which works for its own size only.
+        // This pattern grows from a blank grid. It can grow only on a grid of its own size.
         Preset::ColourG => vec![hole],
     }
 }
@@ -182,7 +185,7 @@ impl UnderWay {
         UnderWay { isa, trial, packed, grid, target, random, seed, step: 0, fires, right: 0.0, samples: 0 }
     }
 
-    /// Runs some steps; returns the share of correct cells after the last step.
+    /// Runs some steps. Returns the share of correct cells after the last step, otherwise `None`.
     fn advance(&mut self, experiment: &Experiment) -> Option<f64> {
         let steps = self.trial.steps;
         for _ in 0..(SLICE / self.fires.len()).max(1) {
@@ -198,7 +201,7 @@ impl UnderWay {
         (self.step == steps).then(|| self.result())
     }
 
-    /// Blanks the cells that the trial prescribes after the step just taken.
+    /// Blanks cells after a step, as the trial requires. For [`What::Resets`], it also samples the share of correct cells.
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial.what {
@@ -245,7 +248,7 @@ impl UnderWay {
         if let What::Block { block, .. } = self.trial.what
             && self.trial.holds_on()
         {
-            // Blank cells do not count.
+            // The cells of the block do not count.
             let area = middle(width, height, block);
             self.grid.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");
             around.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");
@@ -274,9 +277,9 @@ fn middle(width: usize, height: usize, block: usize) -> Area {
     Area::Block { x: (width - block) / 2, y: (height - block) / 2, width: block, height: block }
 }
 
-/// Number of sampled steps of a rule.
+/// Number of steps of a [`What::Rule`] trial that are compared with the rule.
 const RULE_SAMPLES: usize = 3;
-/// Number of steps after which a grid has settled.
+/// Number of steps without samples in a [`What::Resets`] trial, after which the grid has settled.
 const SETTLED: usize = 200;
 const FIRES: u32 = u32::MAX;
 const PURPOSE_TRIALS: u32 = 19;

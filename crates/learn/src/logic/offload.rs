@@ -1,5 +1,5 @@
-//! Training of a whole population on another machine. Parameters, moments and wires of all members stay there between steps, and are
-//! returned on request. The CPU draws the training data.
+//! Training of a whole population on another machine. The machine keeps the parameters, moments and wires of all members between steps. It
+//! returns parameters and moments on request. The CPU draws the training data.
 
 use super::automaton::GateForm;
 use super::train::{Optimiser, Rollout, StepStats, Trainer};
@@ -21,7 +21,7 @@ pub struct OffloadSpec {
 }
 
 impl OffloadSpec {
-    /// Number of values in a member's starts, and in its targets, for one update.
+    /// Returns the number of values in a member's starts and the number in its targets, for one update.
     pub fn sizes(&self) -> [usize; 2] {
         let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
         [cells * self.architecture.channels, cells * self.loss_channels]
@@ -38,7 +38,7 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "a population of logic automata";
 }
 
-/// Result of training steps. Vectors are reused between results.
+/// Result of training steps. [`Accelerator::poll`] overwrites an older result, so that its vectors are reused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
     /// For each member, the sums of its statistics since the last result.
@@ -50,7 +50,7 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// Parameters and moments of a member; `updates` is the number of its updates so far.
+    /// Returns the parameters and moments of a member. `updates` is the number of the member's updates so far.
     pub fn state(&self, member: usize, updates: u64) -> TrainStateRef<'_> {
         let len = self.params.len() / self.sums.len().max(1);
         let [weights, m, v] = [&self.params, &self.m, &self.v].map(|all| &all[member * len..][..len]);
@@ -58,24 +58,24 @@ impl Trained {
     }
 }
 
-/// Trains a population on a machine. Steps report no results; the caller requests the result of all steps so far when needed.
+/// Trainer of a population on a machine. Steps return no results. The caller requests the result of all steps so far when needed.
 pub trait Accelerator: Movable {
     /// Copies a member's state, wires and random seed to the machine.
     fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;
 
     /// Starts an update of each member whose entry in `learns` is true; other members are unchanged. `starts` and `targets` contain the
-    /// values of all members, one member after another, in the layout of [`Trainer::step`]; the values of unchanged members are ignored.
+    /// values of all members, one member after another, in the layout of [`Trainer::step`]. The values of unchanged members are ignored.
     fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault>;
 
     /// Requests the result of all steps so far. Only one request may be pending at a time.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if the requested result has arrived and `trained` contains it. The call may block for a moment on platforms that allow
-    /// blocking.
+    /// Returns true if the requested result has arrived. `trained` then contains it. The call may block for a moment on platforms that
+    /// allow blocking.
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
 }
 
-/// The CPU as a machine for the training of populations. Its results are bit-identical to training without offloading.
+/// The CPU as a machine that trains populations. Its results are bit-identical to those of training without offloading.
 pub struct Local(pub Isa);
 
 impl Machine for Local {

@@ -1,7 +1,9 @@
 //! A population of automata. Success depends on the seed, so several members with different wires and data train in parallel. A member is
-//! perfect if its hardened automaton makes no error in a test; it stops training, unless it is the only member. A stagnant member (no lower
-//! hard loss for many updates) is replaced by a new member with the next seed. Members share no data, so results do not depend on the
-//! number of threads.
+//! perfect if its hardened automaton makes no error in a test. A perfect member stops training, unless it is the only member. The hard loss
+//! is the share of wrong cells of the hardened automaton. A member is stagnant if its hard loss has not fallen for many updates. A new
+//! member with the next seed replaces a stagnant member.
+//!
+//! Members share no data, so results do not depend on the number of threads.
 
 mod offload;
 mod offloaded;
@@ -24,15 +26,16 @@ use worlds::logic::Rule;
 pub struct Stats {
     /// Squared error per cell, mean over the members that trained in this iteration; `None` if no member trained.
     pub loss: Option<f32>,
-    /// Hard loss: share of wrong cells of the hardened automaton, mean over the same members.
+    /// Hard loss: share of wrong cells of the hardened automaton, mean over the members that trained in this iteration. `None` if no member
+    /// trained.
     pub hard_loss: Option<f32>,
-    /// Gradient norm, mean over the same members.
+    /// Gradient norm, mean over the updates and members of this iteration. `None` if no member trained.
     pub grad_norm: Option<f32>,
     /// Hard loss of the best member.
     pub best: f32,
-    /// Certainty of the best member: mean over its gates of the weight of the operation that the gate is hardened to.
+    /// Certainty of the best member: the weight of the operation to which a gate is hardened, averaged over the member's gates.
     pub certainty: f32,
-    /// Seconds for training, and for tests of hardened automata.
+    /// Seconds spent on training, then seconds spent on tests of hardened automata.
     pub parts_s: [f64; 2],
     pub finite: bool,
     /// Number of updates in this iteration, over all members.
@@ -63,7 +66,7 @@ progress! {
     updates,
     /// Number of members that became perfect.
     perfect_runs,
-    /// Number of members that became perfect, or were replaced as stagnant.
+    /// Number of members that became perfect, plus the number that were stagnant and replaced.
     ended,
 }
 
@@ -71,7 +74,8 @@ pub struct Member {
     pub seed: u32,
     pub trainer: Trainer,
     pub perfect: bool,
-    /// Squared error per cell, mean over the newest iteration in which the member trained; `None` before the first.
+    /// Squared error per cell, mean over the newest iteration in which the member trained. `None` if it has not completed such an
+    /// iteration.
     pub loss: Option<f32>,
     /// Result of the newest test.
     pub checked: Checked,
@@ -83,9 +87,9 @@ pub struct Member {
     left: u32,
     /// Number of completed updates in this iteration.
     done: u32,
-    /// Sum of the losses per cell over these updates.
+    /// Sum of the losses per cell over the completed updates of this iteration.
     loss_sum: f32,
-    /// Sum of the gradient norms over these updates.
+    /// Sum of the gradient norms over the completed updates of this iteration.
     grad_norm_sum: f32,
     start: Vec<f32>,
     target: Vec<f32>,
@@ -97,7 +101,7 @@ pub struct Population {
     config: Config,
     experiment: Experiment,
     members: Vec<Member>,
-    /// Number of members started so far, replacements included; it determines the next seed.
+    /// Number of members started so far, including replacements. It determines the seed of the next member.
     begun: u32,
     progress: Progress,
     /// Parameters of all members at the newest boundary.
@@ -110,19 +114,20 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// End of an iteration. Each slice tests as many hardened automata as there are threads. First the members that trained are tested, then
-/// the members that replace others. The results take effect after all tests; if a population is saved before, it repeats the tests.
+/// End of an iteration. Each slice tests as many hardened automata as there are threads. The members that trained are tested first, then
+/// the new members that replace others. The results take effect after all tests. If the population is saved before that, the restored
+/// population repeats the tests.
 #[derive(Default)]
 struct Ending {
     /// New members, with the positions of the members that they replace. `None` until all trained members have been tested.
     replacements: Option<Vec<(usize, Member)>>,
-    /// Number of members tested so far: trained members or, once `replacements` exist, replacements.
+    /// Number of members tested so far. It counts replacements if `replacements` is `Some`, otherwise members that trained.
     tested: usize,
 }
 
-/// Number of gate evaluations per slice in one member's forward passes, which take some milliseconds.
+/// Number of gate evaluations in one member's forward passes per slice. They take some milliseconds.
 const SLICE_WORK: f64 = 2e7;
-/// Limit of the absolute value of a parameter. Beyond it, an update has no effect in f32.
+/// Maximum absolute value of a parameter. Above this value, an update has no effect in f32.
 const WILD: f32 = 1e9;
 
 impl Population {
@@ -157,27 +162,27 @@ impl Population {
         })
     }
 
-    /// Upper estimate of a population's memory in bytes.
+    /// Returns an upper estimate of a population's memory in bytes.
     pub fn bytes(config: &Config) -> Result<u64, ExperimentError> {
         let experiment = config.experiment()?;
         let (shape, rollout) = (&experiment.architecture, &experiment.training);
         let params = (shape.gates() * super::OPS) as f64;
         let cells = rollout.width as f64 * rollout.height as f64 * rollout.batch as f64;
-        // Every state of a rollout; and the gates of one step with their gradients.
+        // `states` counts every state of a rollout. `gates` counts the gates of one step and their gradients.
         let states = cells * shape.channels as f64 * (rollout.steps + 3) as f64;
         let gates = 2.0 * cells * shape.gates_per_cell() as f64;
-        // Parameters, gradients, moments, noise and a copy of the parameters.
+        // The six arrays are parameters, gradients, two moments, noise and a copy of the parameters.
         let floats = 6.0 * params + states + gates;
-        // Casts saturate.
+        // The cast saturates.
         Ok((4.0 * (floats + 1024.0) * config.population as f64) as u64)
     }
 
-    /// Seed of a member. Members are numbered from 1 in the order of their start.
+    /// Returns the seed of a member. Members are numbered from 1 in the order of their start.
     fn seed_of(&self, number: u32) -> u32 {
         Rng::new(self.seed, PURPOSE_SEEDS).block([number, 0, 0, 0])[0]
     }
 
-    /// Creates a member; with `saved`, restores its training state.
+    /// Creates a member. If `saved` is given, restores the member's training state.
     fn member(&self, seed: u32, saved: Option<&Find>) -> Result<Member, ExperimentError> {
         let (config, experiment) = (&self.config, &self.experiment);
         let form = match config.form {
@@ -275,7 +280,8 @@ impl Population {
         stats
     }
 
-    /// New members for stagnant ones, with their positions. If all members are perfect, all except the best are replaced.
+    /// Returns new members that replace stagnant members, each with the position of the replaced member. If all members are perfect, all
+    /// except the best are replaced.
     fn replacements(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
         let is_perfect = |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
@@ -315,12 +321,12 @@ impl Population {
         }
     }
 
-    /// Index of the member with the fewest wrong cells; ties go to the smallest circuit.
+    /// Returns the index of the member with the fewest wrong cells. Among equal members, the one with the smallest circuit is chosen.
     pub fn best(&self) -> usize {
         self.best_of(0..self.members.len())
     }
 
-    /// As [`Self::best`], among the members with these indices.
+    /// As [`Self::best`], but only among the members with the indices `members`.
     pub fn best_of(&self, members: impl Iterator<Item = usize>) -> usize {
         let rank = |i: &usize| {
             let Checked { wrong, gates, .. } = self.members[*i].checked;
@@ -360,12 +366,13 @@ impl Population {
         self.isa
     }
 
-    /// Seed of the population, from which the members' seeds derive.
+    /// Seed of the population. The members' seeds derive from it.
     pub fn seed(&self) -> u32 {
         self.seed
     }
 
-    /// Restores a population from its [`Population::parts`], with the same settings. Training continues bit-identically.
+    /// Restores a population from its [`Population::parts`]. The settings and the seed must be those of the saved population. Training then
+    /// continues bit-identically.
     pub fn restore(config: Config, seed: u32, isa: Isa, find: &Find) -> Result<Population, ExperimentError> {
         let count = config.population;
         let whole = |name: &str| words(find, name).ok().filter(|values| values.len() == count).ok_or_else(|| missing(name));
@@ -416,8 +423,8 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Trains as many members as there are threads for some updates. After all updates, each slice tests as many members as there are
-    /// threads; the last of these slices ends the iteration.
+    /// Runs some updates of as many members as there are threads. After all updates, each slice tests as many members as there are threads.
+    /// The last of these slices ends the iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -458,7 +465,7 @@ impl Learner for Population {
         counts
     }
 
-    /// Parameters of all members at the newest boundary.
+    /// Returns the parameters of all members at the newest boundary.
     fn weights(&self) -> &[f32] {
         &self.weights
     }
@@ -490,7 +497,7 @@ impl Learner for Population {
                 ("iteration.loss".into(), vec![count], floats(&|m| m.loss_sum)),
                 ("iteration.grad_norm".into(), vec![count], floats(&|m| m.grad_norm_sum)),
             ]);
-            // States that members use as hard examples until the iteration ends.
+            // Members use these states as hard examples until the iteration ends.
             for (i, member) in self.members.iter().enumerate() {
                 let missed: Vec<u32> = member.checked.missed.iter().map(|&state| state.into()).collect();
                 parts.push((format!("member.{i}.missed"), vec![missed.len()], Data::U32(missed)));
@@ -526,7 +533,6 @@ impl Member {
         (self.left, self.done, self.loss_sum, self.grad_norm_sum) = (updates, 0, 0.0, 0.0);
     }
 
-    /// Runs at most `most` updates.
     fn step(&mut self, experiment: &Experiment, hard_share: f32, most: u32) {
         let shown = experiment.shown();
         let updates = self.left.min(most);
@@ -544,7 +550,7 @@ impl Member {
         }
     }
 
-    /// Returns true if the member trained in this iteration, was never perfect, and its hard loss has not fallen for `patience` updates.
+    /// Returns true if the member trained in this iteration, was never perfect, and has not lowered its hard loss for `patience` updates.
     fn is_stuck(&self, patience: u64) -> bool {
         let is_no_better = self.done > 0 && self.checked.wrong >= self.best;
         is_no_better && self.best > 0.0 && self.trainer.updates() - self.best_at >= patience
@@ -565,8 +571,8 @@ fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     });
 }
 
-/// Sets the initial logit of the operation that passes the first input; the other logits stay 0. Four-parameter gates receive the logits
-/// that make the same function.
+/// Sets the initial logit of the operation that returns the first input; the other logits stay 0. A four-parameter gate receives the logits
+/// with which it computes the same function.
 fn set_initial_logit(automaton: &mut Automaton, logit: f32) {
     let to = match automaton.form {
         GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),

@@ -7,8 +7,8 @@ use super::rollout::Rollout;
 use super::{OPS, coefficients};
 use worlds::logic::beside;
 
-/// Loss of a rollout, and its gradient with respect to the parameters; the loss is that of [`super::train::Trainer::step`]. `fires(step,
-/// sample, cell)` returns whether a cell fires. `noise` is added to the logits of gates with Gumbel noise.
+/// Returns the loss of a rollout, as in [`super::train::Trainer::step`], and the gradient of the loss with respect to the parameters.
+/// `fires(step, sample, cell)` returns whether a cell fires. `noise` is added to the logits of gates with Gumbel noise.
 pub fn loss_and_gradient(
     automaton: &Automaton,
     rollout: &Rollout,
@@ -40,7 +40,7 @@ pub fn loss_and_gradient(
     (loss, twin.params_gradient(&d_mix))
 }
 
-/// Soft state at the end of a rollout. Gates with Gumbel noise are computed as softmax gates, without noise.
+/// Returns the soft state at the end of a rollout. Gates with Gumbel noise are computed as softmax gates, without noise.
 pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl Fn(usize, usize, usize) -> bool) -> Vec<f64> {
     let mut soft = automaton.clone();
     if let GateForm::Gumbel { .. } = soft.form {
@@ -58,7 +58,7 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// All gates evaluated for a cell, with their wires. Their operations are not used.
+    /// All gates evaluated for a cell, with their wires. The operations of these gates are not used.
     circuit: Circuit,
     /// Weight of each operation in a gate, in the forward pass.
     mix: Vec<[f64; OPS]>,
@@ -101,7 +101,7 @@ impl Twin<'_> {
         self.rollout.width * self.rollout.height
     }
 
-    /// Index of the parameters of a gate of `circuit`, in which the kernels' gates are repeated for each channel.
+    /// Returns the index of a gate's parameters. `gate` is an index in `circuit`, where the kernels' gates are repeated for each channel.
     fn number(&self, gate: usize) -> usize {
         let shape = &self.automaton.architecture;
         let kernels = shape.kernels * shape.perception.iter().sum::<usize>();
@@ -109,7 +109,7 @@ impl Twin<'_> {
         update.map_or_else(|| gate % kernels, |gate| kernels + gate)
     }
 
-    /// Index in the state of an input of a cell's circuit; `None` if the input is outside the grid.
+    /// Returns the index in the state of a circuit input of `cell`, or `None` if the input is outside the grid.
     fn place(&self, cell: usize, input: Input) -> Option<usize> {
         let &Rollout { width, height, periodic, .. } = self.rollout;
         let at = (cell % width, cell / width);
@@ -117,7 +117,7 @@ impl Twin<'_> {
         Some(input.channel as usize * self.plane() + y * width + x)
     }
 
-    /// Values of all wires of a cell: the inputs, then the gates' outputs.
+    /// Returns the values of all wires of a cell: the inputs, then the gates' outputs.
     fn wires(&self, state: &[f64], cell: usize) -> Vec<f64> {
         let read = |&input: &Input| self.place(cell, input).map_or(0.0, |at| state[at]);
         let mut x: Vec<f64> = self.circuit.inputs.iter().map(read).collect();
@@ -199,7 +199,7 @@ impl Twin<'_> {
     }
 }
 
-/// Probability that the output of a four-parameter gate for the v-th pair of inputs is that of `op`.
+/// Probability that a four-parameter gate has the same output as `op` for the v-th pair of inputs.
 fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
     let one = 1.0 / (1.0 + f64::from(-params[v]).exp());
     if op >> (3 - v) & 1 == 1 { one } else { 1.0 - one }

@@ -1,4 +1,4 @@
-//! Parameters of a soft rollout.
+//! Parameters of a rollout, which simulates a batch of grids for some steps.
 
 /// Grid size, number of steps and batch size.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,8 @@
-//! Soft rollout, forward and backward. Only the states before the steps are kept. In the backward pass, each block of cells recomputes the
-//! activations of a step, which fit into the second-level cache, and immediately propagates gradients through them.
+//! Soft rollout, forward and backward. The forward pass keeps only the state before each step. The backward pass processes one block of
+//! cells at a time: it recomputes the block's activations in a step, and immediately propagates gradients through them. The activations of
+//! a block fit into the second-level cache.
 //!
-//! Arrays of a block have one lane for each of its [`CELLS`] cells. A gradient array has the prefix `d_`.
+//! Arrays of a block have one lane for each of the block's [`CELLS`] cells. A gradient array has the prefix `d_`.
 
 use super::automaton::{Automaton, GateForm};
 use super::fire;
@@ -13,7 +14,7 @@ use math::{Isa, par};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Gates of an automaton in the layout of the kernels.
+/// Gates of an automaton in the layout of `math::logic`.
 pub(super) struct Network {
     channels: usize,
     /// Number of channels processed together in the perception.
@@ -21,15 +22,15 @@ pub(super) struct Network {
     /// Number of chunks of kernels. The kernels of a chunk are processed together, so that intermediate values stay in the first-level
     /// cache.
     chunks: usize,
-    /// Layers of the perception, with the kernels of one chunk.
+    /// Layers of the perception, for the kernels of one chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// Row of each output of the update, if each layer of the update overwrites the layer before.
+    /// Memory row of each output of the update after [`forward_moved`], in which each layer overwrites the layer before.
     moved: Vec<u32>,
-    /// Number of rows that the update needs in this case.
+    /// Number of memory rows that the update needs in [`forward_moved`].
     rows: usize,
-    /// Index of each gate in `coefficients` and in the gradient sums. Their order is: the layers of the first chunk, the layers of each
-    /// further chunk, the layers of the update.
+    /// Index of each gate in `coefficients` and in the gradient sums. The gates are ordered there as follows: the layers of the first
+    /// chunk, the layers of each further chunk, the layers of the update.
     pub places: Vec<u32>,
     /// Coefficients of each gate: see [`super::coefficients`].
     pub coefficients: Vec<[f32; 4]>,
@@ -42,13 +43,13 @@ impl Network {
         let Automaton { architecture, wirings, form, .. } = automaton;
         let (channels, kernels) = (architecture.channels, architecture.kernels);
         let group = if channels.is_multiple_of(2) { 2 } else { 1 };
-        // As many kernels as leave half of the first-level cache for the next layer's values.
+        // The number of kernels in a chunk is limited, so that half of the first-level cache remains for the values of the next layer.
         let most = FIRST_CACHE / (architecture.perception[0] * group * CELLS * 4);
         let chunk = (1..=kernels).rev().find(|&n| kernels.is_multiple_of(n) && n <= most).unwrap_or(1);
         let mut perception = Vec::new();
         let mut inputs = 9;
         for (l, wires) in wirings.perception.iter().enumerate() {
-            // The first layer of all kernels reads the nine cells; later layers read their own kernel's gates.
+            // The first layer of all kernels reads the nine cells. A later layer reads the gates of its own kernel.
             let of = |ends: &[u32]| -> Vec<u32> {
                 let shift = |kernel| if l == 0 { 0 } else { kernel * inputs as u32 };
                 (0..chunk as u32).flat_map(|kernel| ends.iter().map(move |end| end + shift(kernel))).collect()
@@ -58,7 +59,7 @@ impl Network {
             inputs = wires.a.len();
         }
         let outputs = inputs;
-        // The channels, then for each group the kernels' outputs: [kernel][output][channel of the group].
+        // The update reads the channels, then for each group the kernels' outputs: [kernel][output][channel of the group].
         let place = |input: u32| {
             let i = input as usize;
             let Some(i) = i.checked_sub(channels) else { return input };
@@ -102,8 +103,8 @@ impl Network {
         Network { channels, group, chunks, perception, update, moved, rows: rows.count(), places, coefficients, soft }
     }
 
-    /// Computes the coefficients from the parameters. `noise` is for gates with Gumbel noise; if it is empty, these gates are plain
-    /// mixtures.
+    /// Computes the coefficients from the parameters. `noise` is added to the logits of gates with Gumbel noise. If `noise` is empty, these
+    /// gates are computed as softmax gates.
     pub fn prepare(&mut self, isa: Isa, automaton: &Automaton, noise: &[f32]) {
         let form = form(automaton.form, noise);
         let Network { places, soft, coefficients, .. } = self;
@@ -114,12 +115,12 @@ impl Network {
         self.group * CELLS
     }
 
-    /// Number of gate evaluations per cell and step.
+    /// Returns the number of gate evaluations per cell and step.
     fn work(&self) -> usize {
         self.channels * self.chunks * self.chunk(0).len() + self.update_gates().len()
     }
 
-    /// Range in `coefficients` of a chunk's gates.
+    /// Returns the range of a chunk's gates in `coefficients`.
     fn chunk(&self, chunk: usize) -> Range<usize> {
         let len: usize = self.perception.iter().map(|layer| layer.order().len()).sum();
         chunk * len..(chunk + 1) * len
@@ -192,7 +193,8 @@ impl Grids {
         &self.runs[self.blocks[block].clone()]
     }
 
-    /// Calls `f` for each channel and each run of a block, with the run's range in the block's lanes and in the grids.
+    /// Calls `f` for each channel and each run of a block. The arguments are the run's range in the block's lanes and the run's range in
+    /// the grids.
     fn each_run(&self, block: usize, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         for c in 0..self.channels {
             for run in self.runs(block) {
@@ -233,7 +235,7 @@ impl Grids {
         }
     }
 
-    /// Transpose of [`Self::close`] for gradients: adds each border value to the cell that it was copied from.
+    /// Transpose of [`Self::close`] for gradients: adds each border value to the cell from which [`Self::close`] copies it.
     fn fold(&self, grids: &mut [f32]) {
         if !self.periodic {
             return;
@@ -255,17 +257,18 @@ impl Grids {
 /// Maximum size, in bytes, of the first layer's values in a chunk.
 const FIRST_CACHE: usize = 1 << 14;
 
-/// Number of gate evaluations per step and piece; less work does not justify another thread.
+/// Minimum number of gate evaluations of a piece in one step. A smaller piece does not justify another thread.
 const PIECE: usize = 1 << 19;
 
-/// Work of one thread at a time: some blocks with their own sums, so that results do not depend on the number of threads.
+/// Part of the work that a thread does without interruption. A piece consists of some blocks and has its own sums, so that results do not
+/// depend on the number of threads.
 struct Piece {
     blocks: Range<usize>,
     /// Next state of the blocks, `[block][channel][CELLS]`.
     out: Vec<f32>,
-    /// This piece's part of the gradient of the state before the step.
+    /// Contribution of this piece to the gradient with respect to the state before the step.
     d_grids: Vec<f32>,
-    /// Each sample of the blocks, with the range of cells in its planes where `d_grids` can be nonzero.
+    /// Samples that the blocks contain: the index of each sample, and the range of cells in its planes where `d_grids` can be nonzero.
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,
@@ -279,23 +282,23 @@ struct Workspace {
     /// Input of the update: the channels, then the kernels' outputs. If no activations are kept, the update's layers overwrite this input.
     features: Buffer,
     layers: Buffer,
-    /// Output of the update, then its gradient.
+    /// Output of the update; in the backward pass, the gradient with respect to this output.
     ends: Buffer,
     d_features: Buffer,
-    /// Gradient of the inputs of the perception (the nine cells around each cell), for one group of channels.
+    /// Gradient with respect to the inputs of the perception (the nine cells), for one group of channels.
     d_patch: Buffer,
-    /// Gradient that cells without a new state pass to their old state.
+    /// Gradient with respect to the old state of cells that do not fire.
     passed: Buffer,
     /// Gradients of two successive layers.
     pair: [Buffer; 2],
 }
 
-/// Target of a rollout's last state.
+/// Target for the last state of a rollout.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     /// Cell values, `[sample][channels][height][width]`.
     pub values: &'a [f32],
-    /// Number of channels that are compared.
+    /// Number of channels that are compared with the last state.
     pub channels: usize,
 }
 
@@ -304,8 +307,8 @@ pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
 
-/// Samples that share blocks of cells. If every sample has its own blocks, it has its own `Roll`. Different `Roll`s do not wait for each
-/// other, because a wait costs more than a step of few cells.
+/// Samples that share blocks of cells. If no two samples share a block, every sample has its own `Roll`. Different `Roll`s do not wait for
+/// each other, because a wait costs more than a step of few cells.
 struct Roll {
     isa: Isa,
     grids: Grids,
@@ -313,23 +316,23 @@ struct Roll {
     fire_rate: Option<f32>,
     /// Index of the first sample in the batch.
     first: usize,
-    /// State before each step; without training, only the current state.
+    /// State before each step. Without training, only the current state is kept.
     states: Vec<Vec<f32>>,
-    /// For each step, 1 in the lanes of cells that fire, otherwise 0.
+    /// One array per step, with 1 in the lanes of cells that fire and 0 in other lanes. Empty if all cells fire.
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
-    /// One workspace per piece. A thread may use any free workspace for a piece.
+    /// There are as many workspaces as pieces. A thread may use any free workspace for a piece.
     workspaces: Vec<Mutex<Workspace>>,
 }
 
 impl Roller {
-    /// Creates a roller. If it does not train, it keeps only one state and no gradients.
+    /// Creates a roller. If `trains` is false, it keeps only one state and no gradients.
     pub fn new(isa: Isa, network: &Network, rollout: &Rollout, trains: bool) -> Roller {
         let &Rollout { width, height, batch, .. } = rollout;
         let cells = width * height;
         let pieces = (network.work() * cells * batch / PIECE).clamp(1, (cells * batch).div_ceil(CELLS).max(1));
-        // True if every sample has its own pieces.
+        // `apart` is true if every sample has its own pieces.
         let apart = batch > 0 && cells.is_multiple_of(CELLS) && pieces.is_multiple_of(batch);
         let count = if apart { batch } else { 1 };
         let part = Rollout { batch: batch / count, ..rollout.clone() };
@@ -337,7 +340,7 @@ impl Roller {
         Roller { rolls: (0..count).map(roll).collect() }
     }
 
-    /// Computes the state at the end of a rollout. `seed` and `draw` determine the cells that fire.
+    /// Computes the state at the end of a rollout. `seed` and `draw` determine which cells fire.
     pub fn roll(&mut self, network: &Network, start: &[f32], out: &mut [f32], seed: u32, draw: u64) {
         let len = start.len() / self.rolls.len();
         par::each_mut(&mut self.rolls, |i, roll| {
@@ -452,7 +455,7 @@ impl Roll {
         }
     }
 
-    /// Runs a forward step of every block: reads state number `state`, and writes the pieces' outputs.
+    /// Runs a forward step of every block. Reads `states[state]` and writes the next state to the pieces' `out`.
     fn forward(&mut self, network: &Network, step: usize, state: usize) {
         let Roll { isa, grids, states, masks, pieces, workspaces, .. } = self;
         let (isa, grids, state, workspaces) = (*isa, &*grids, &states[state], &*workspaces);
@@ -468,7 +471,7 @@ impl Roll {
         });
     }
 
-    /// Copies the pieces' outputs to state number `state`.
+    /// Copies the pieces' `out` to `states[state]`.
     fn place(&mut self, state: usize) {
         let Roll { grids, states, pieces, .. } = self;
         let state = &mut states[state];
@@ -480,7 +483,7 @@ impl Roll {
         grids.close(state);
     }
 
-    /// Adds up the pieces' gradients of a state in `d_grids`.
+    /// Adds up the pieces' gradients with respect to a state, and writes the sum to `d_grids`.
     fn collect(&mut self) {
         let Roll { grids, d_grids, pieces, .. } = self;
         d_grids.fill(0.0);
@@ -492,8 +495,8 @@ impl Roll {
         grids.fold(d_grids);
     }
 
-    /// Runs a backward step of every block. It starts with the gradient of the next state in `d_grids` or, in the last step, with the
-    /// target.
+    /// Runs a backward step of every block. In the last step, `target` determines the gradient with respect to the next state. In other
+    /// steps, `d_grids` contains this gradient.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
         let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
@@ -526,7 +529,7 @@ impl Roll {
     }
 }
 
-/// Ranges of the touched cells in the grids' array, one for each channel of each touched sample.
+/// Returns the ranges of the touched cells in the grids' array, one range for each channel of each touched sample.
 fn planes(grids: &Grids, touched: &[(usize, Range<usize>)]) -> impl Iterator<Item = Range<usize>> {
     let (channels, plane) = (grids.channels, grids.plane());
     touched.iter().flat_map(move |(sample, range)| {
@@ -543,7 +546,7 @@ fn add(from: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Writes the new state of firing cells, and the old state of other cells, to `out`. Without a mask, all cells fire.
+/// Writes the next state of a block to `out`: `new` for cells that fire, otherwise `old`. Without a mask, all cells fire.
 fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     let Some(mask) = mask else { return out.copy_from_slice(new) };
     for ((out, new), old) in out.chunks_exact_mut(CELLS).zip(new.chunks_exact(CELLS)).zip(old.chunks(CELLS)) {
@@ -553,7 +556,7 @@ fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     }
 }
 
-/// Loss of a block's last state; writes its gradient to `dy`.
+/// Returns the loss of a block's last state, and writes the gradient of the loss to `dy`.
 fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f32]) -> f64 {
     let plane = grids.width * grids.height;
     let mut loss = 0.0;
@@ -568,7 +571,7 @@ fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f
     loss
 }
 
-/// Calls `f` with a free workspace. There are as many workspaces as pieces, so one is free.
+/// Calls `f` with a free workspace. There are as many workspaces as pieces, so at least one workspace is free.
 fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     let free = workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
     match free {
@@ -583,7 +586,6 @@ struct Block<'a> {
     isa: Isa,
     network: &'a Network,
     grids: &'a Grids,
-    /// Index of the block.
     block: usize,
 }
 
@@ -609,7 +611,7 @@ impl Workspace {
         }
     }
 
-    /// Computes the next state of a block, and writes it to `ends`. With `keep`, keeps the activations that the backward pass needs.
+    /// Computes the next state of a block, and writes it to `ends`. If `keep` is true, keeps the activations that the backward pass needs.
     fn forward(&mut self, of: Block, state: &[f32], keep: bool) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
@@ -641,8 +643,8 @@ impl Workspace {
         }
     }
 
-    /// Backward pass of a step, after a forward pass with `keep`. Reads the gradient of the next state from `ends`. Adds to the gates'
-    /// gradient sums and, if `d_grids` is given, to the gradient of the previous state.
+    /// Runs the backward pass of a step, after a forward pass with `keep`. Reads the gradient with respect to the next state from `ends`.
+    /// Adds to the gates' gradient sums and, if `d_grids` is given, to the gradient with respect to the previous state.
     fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;

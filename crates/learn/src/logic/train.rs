@@ -21,13 +21,12 @@ pub struct Optimiser {
 }
 
 impl Default for Optimiser {
-    /// Settings of the published checkerboard.
+    /// Returns the settings of the published checkerboard.
     fn default() -> Optimiser {
         Optimiser { lr: 0.05, beta1: 0.9, beta2: 0.99, eps: 1e-8, weight_decay: 0.01, clip: 100.0 }
     }
 }
 
-/// Statistics of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepStats {
     /// Loss of the soft rollout before the step.
@@ -36,7 +35,6 @@ pub struct StepStats {
     pub grad_norm: f32,
 }
 
-/// Trainer of one automaton.
 pub struct Trainer {
     isa: Isa,
     automaton: Automaton,
@@ -83,7 +81,7 @@ impl Trainer {
         self.seed
     }
 
-    /// Parameters and optimiser state between two steps.
+    /// Returns the parameters and the optimiser state.
     pub fn state(&self) -> TrainStateRef<'_> {
         TrainStateRef { weights: &self.automaton.params, m: &self.m, v: &self.v, steps: self.updates }
     }
@@ -95,7 +93,7 @@ impl Trainer {
         self.updates = state.steps;
     }
 
-    /// Takes an AdamW step. The loss is the sum of the squared errors of the rollout's last state in its first `loss_channels` channels.
+    /// Runs one AdamW step. The loss is the sum of the squared errors of the rollout's last state in its first `loss_channels` channels.
     /// `start` is `[batch][channels][height][width]`, `target` is `[batch][loss_channels][height][width]`.
     pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
         par::inside(|| self.step_inside(start, Target { values: target, channels: loss_channels }))
@@ -118,19 +116,19 @@ impl Trainer {
         StepStats { loss, grad_norm }
     }
 
-    /// Gradient of the newest step, after clipping.
+    /// Returns the gradient of the newest step, after clipping.
     pub fn gradient(&self) -> &[f32] {
         &self.grads
     }
 
-    /// Soft state at the end of a rollout of any size, computed with gates without noise. `draw` determines which cells fire.
+    /// Computes the soft state at the end of a rollout of any size, with gates without noise. `draw` determines which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
         self.network.prepare(self.isa, &self.automaton, &[]);
         let mut roller = Roller::new(self.isa, &self.network, rollout, false);
         par::inside(|| roller.roll(&self.network, start, out, self.seed, draw));
     }
 
-    /// Checkpoint contents.
+    /// Returns the contents of a checkpoint.
     pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
         let shape = vec![self.automaton.architecture.gates(), self.automaton.form.width()];
         let mut parts = Vec::new();
@@ -141,7 +139,8 @@ impl Trainer {
         parts
     }
 
-    /// Restores a trainer from its [`Trainer::parts`], with the same shapes, wires and seed. Training continues bit-identically.
+    /// Restores a trainer from its [`Trainer::parts`]. The shapes, the wires and the seed must be those of the saved trainer. Training then
+    /// continues bit-identically.
     pub fn restore(
         isa: Isa,
         automaton: Automaton,

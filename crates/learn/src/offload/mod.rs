@@ -1,11 +1,11 @@
-//! Machines besides the CPU that learners can offload work to, such as a GPU.
+//! Machines other than the CPU, such as a GPU, to which learners can offload work.
 //!
-//! Learners whose optimiser step is one plan (forward, backward and Adam on one minibatch) use the machine's [`PlanTrainer`]. For work with
-//! special kernels, a room defines a [`Request`] beside its learner, and machines with these kernels serve the request. This module depends
-//! on no particular learner or machine.
+//! A learner uses a machine's [`PlanTrainer`] if its optimiser steps consist of runs of one plan and an Adam update. For other work, the
+//! module of a learner defines a [`Request`]. A machine serves the request if it has kernels for the work. This module depends on no
+//! particular learner or machine.
 //!
-//! A run chooses the device by its rate, in work per second. The learner defines the unit of work, such as tokens or environment steps. A
-//! probe measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
+//! A run chooses its device by rate, in work per second. The learner defines the unit of work, such as tokens or environment steps. A probe
+//! measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
 
 mod planned;
 
@@ -19,14 +19,14 @@ use math::par::{Movable, Pinned};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Machine that work can be offloaded to. The default methods describe the CPU.
+/// Machine to which work can be offloaded. The default methods describe the CPU and accept no work.
 pub trait Machine: Movable {
     /// Name for users, such as `NVIDIA H200 (Vulkan)`.
     fn name(&self) -> String {
         "this CPU".into()
     }
 
-    /// True if the device is emulated on the CPU.
+    /// Returns true if the work runs on the CPU, for example on an emulated GPU.
     fn is_software(&self) -> bool {
         true
     }
@@ -36,33 +36,33 @@ pub trait Machine: Movable {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Creates an evaluator, which runs a plan without training, with these weights.
+    /// Creates an evaluator, which runs `plan` with `weights` and does not train.
     fn evaluator(&self, _plan: &Arc<Plan>, _weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Prepares the worker of a [`Request`] with the help of [`serve`]; returns `None` if the machine has no kernels for it. Learners call
-    /// [`request`] instead.
+    /// Prepares the worker for a [`Request`], or returns `None` if the machine does not implement the request. Implementations call
+    /// [`serve`]. Learners call [`request`], not this method.
     fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         None
     }
 }
 
-/// Work that needs more than a plan. A request contains the data that a machine needs to prepare a [`Request::Worker`].
+/// Work that a [`PlanTrainer`] cannot do. A request contains the data that a machine needs to prepare a [`Request::Worker`].
 pub trait Request: Any {
     type Worker: ?Sized + 'static;
-    /// Name of the work in the error message of a machine that does not implement it.
+    /// Name of the work. A machine that does not implement the work reports an error with this name.
     const WHAT: &'static str;
 }
 
-/// Returns the worker that a machine prepares for a request, or an error if the machine does not implement the work.
+/// Returns the worker that `machine` prepares for `request`, or an error if the machine does not implement the work.
 pub fn request<R: Request>(machine: &dyn Machine, request: &R) -> Result<Box<R::Worker>, Fault> {
     let unknown = || Fault::Unknown { what: R::WHAT.into() };
     let worker = machine.special(request).ok_or_else(unknown)??;
     worker.downcast::<Box<R::Worker>>().map(|worker| *worker).map_err(|_| unknown())
 }
 
-/// Implements [`Machine::special`] for requests of type `R`: calls `prepare` for such a request; returns `None` for other types.
+/// Calls `prepare` if `request` has the type `R`, otherwise returns `None`. Implementations of [`Machine::special`] call this function.
 pub fn serve<R: Request>(
     request: &dyn Any,
     prepare: impl FnOnce(&R) -> Result<Box<R::Worker>, Fault>,
@@ -93,7 +93,7 @@ impl Machine for Pinned<Box<dyn Machine>> {
     }
 }
 
-/// Parameters and optimiser state between two steps.
+/// Parameters and optimiser state between two optimiser steps.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainStateRef<'a> {
     /// Weights in the layout of `Params::values`. Adam's moments have the same layout.
@@ -102,14 +102,14 @@ pub struct TrainStateRef<'a> {
     pub m: &'a [f32],
     /// Adam's second moments.
     pub v: &'a [f32],
-    /// Number of Adam steps.
+    /// Number of Adam steps so far.
     pub steps: u64,
 }
 
-/// Result of training steps. Vectors are reused between results.
+/// Result of training steps. [`PlanTrainer::poll`] overwrites an older result, so that its vectors are reused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
-    /// Name and values of each output of the plan, from the newest run.
+    /// Name and values of each output of the plan. The values are those of the newest run.
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
     pub weights: Vec<f32>,
     pub m: Vec<f32>,
@@ -130,13 +130,13 @@ impl TrainResult {
     }
 }
 
-/// A learner that can offload its work to another machine. Callers call all methods except [`Offload::end_offload`] only between two
-/// iterations.
+/// A learner that can offload its work to another machine. Methods that change the learner, except [`Offload::end_offload`], may be called
+/// only between two iterations.
 pub trait Offload {
-    /// Options of offloading, in the order in which they are timed; the last option offloads everything. Each text is the message for users
-    /// if the option is the fastest. Other methods take the index of an option as `way`.
+    /// Returns the options of offloading, in the order in which they are timed. The last option offloads all work. Each text is the message
+    /// that users see if the option is the fastest. The parameter `way` of other methods is an index into these options.
     fn ways(&self) -> &'static [&'static str];
-    /// Returns true if the CPU continues training while the other machine prepares to be timed.
+    /// Returns true if training continues on the CPU while the other machine prepares for a probe.
     fn trains_meanwhile(&self) -> bool {
         true
     }
@@ -150,14 +150,13 @@ pub trait Offload {
     /// Stops offloading. Work whose result has not been received is repeated on the CPU.
     fn end_offload(&mut self);
 
-    /// Starts to time option `way` on `machine`, which does one pass after another. The learner's state does not change. The first pass
-    /// includes one-time preparation.
+    /// Starts a probe: `machine` repeats passes with the work of option `way`. The first pass includes one-time preparation.
     fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Advances the probe. An error ends the probe.
+    /// Runs one slice of the probe. An error ends the probe.
     fn advance_probe(&mut self) -> Result<Pass, Fault>;
-    /// Maximum work of a pass, in the learner's unit of work.
+    /// Returns the maximum work of a pass, in the learner's unit of work.
     fn pass_work(&mut self) -> f64;
-    /// Ends the probe and restores the learner's state from before the probe.
+    /// Ends the probe. The learner's state is then the same as before the probe.
     fn end_probe(&mut self);
 }
 
@@ -165,18 +164,19 @@ pub trait Offload {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pass {
     Worked,
-    /// No work is possible until the other machine responds.
+    /// No work is possible until the machine of the probe responds.
     Waiting,
-    /// A pass has ended. The value is its work, in the learner's unit.
+    /// A pass ended. Contains the work of the pass, in the learner's unit of work.
     Ended(f64),
 }
 
-/// Trains one plan on a machine. Steps report no results; the caller requests the result of all steps so far when needed.
+/// Trainer of one plan on a machine. The methods that start work return no results. The caller requests the result of all steps so far when
+/// needed.
 pub trait PlanTrainer: Movable {
-    /// Replaces weights and optimiser state by `state`; discards unfinished work.
+    /// Replaces the weights and the optimiser state, and discards unfinished work.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
-    /// Sets the input called `name` to `values`, row by row. The input keeps them in later steps.
+    /// Sets the input called `name` to `values`, in row-major order. The input keeps these values until the next call.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -188,29 +188,30 @@ pub trait PlanTrainer: Movable {
     /// Starts an Adam step with the sum of gradients. If the norm of this sum is not finite, the step changes nothing.
     fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
 
-    /// Starts one run, and an update with its gradient.
+    /// Starts a run as [`PlanTrainer::accumulate`] does, and then an update.
     fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
         self.accumulate()?;
         self.update(adam)
     }
 
-    /// Requests the result of all steps so far. Only one request may be pending at a time.
+    /// Requests the result of all steps so far: outputs, weights and moments. Only one request may be pending at a time.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Requests the outputs only. The result keeps its old weights and moments.
+    /// Requests the plan's outputs without weights and moments. [`PlanTrainer::poll`] then leaves the weights and moments in `result`
+    /// unchanged.
     fn request_outputs(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if the requested result has arrived and `result` contains it. The call may block for a moment on platforms that allow
+    /// Returns true if the requested result has arrived. `result` then contains it. The call may block for a moment on platforms that allow
     /// blocking.
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-/// Runs one plan without training on a machine, one run at a time. To keep the machine busy, use two evaluators in turn.
+/// Evaluator of one plan on a machine, without training. It does one run at a time. Two evaluators used in turn keep a machine busy.
 pub trait PlanEvaluator: Movable {
     /// Sets the weights of later runs, in the layout of `Params::values`.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
 
-    /// Sets the input called `name` to `values`, row by row. The input keeps them in later runs.
+    /// Sets the input called `name` to `values`, in row-major order. The input keeps these values until the next call.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -219,12 +220,12 @@ pub trait PlanEvaluator: Movable {
     /// Starts a run. The caller must receive its outputs by [`PlanEvaluator::poll`] before the next run.
     fn run(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if the run has ended and `outputs` contains the plan's outputs, in order. The call may block for a moment on platforms
-    /// that allow blocking.
+    /// Returns true if the run has ended. `outputs` then contains the plan's outputs in declaration order. The call may block for a moment
+    /// on platforms that allow blocking.
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// Implements a trait for a pinned trait object by forwarding every method to the object's thread.
+/// Implements a trait for a pinned trait object. Every method is forwarded to the thread of the object.
 macro_rules! pinned {
     ($trait:ident: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl $trait for Pinned<Box<dyn $trait>> {
@@ -253,7 +254,7 @@ pinned! { PlanEvaluator:
     poll(outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// The CPU as a machine: the reference for other machines.
+/// The CPU as a machine. Tests compare other machines with it.
 pub struct Local;
 
 impl Machine for Local {
@@ -282,7 +283,8 @@ pub struct LocalTrainer {
     runs: usize,
     optimizer: Optimizer,
     norm: f32,
-    /// Pending request: `Some(true)` if it includes weights and moments, `Some(false)` if it is for outputs only.
+    /// Pending request: `Some(true)` if it includes weights and moments, `Some(false)` if it includes outputs only. `None` if there is no
+    /// request.
     requested: Option<bool>,
 }
 

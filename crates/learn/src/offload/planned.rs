@@ -1,5 +1,5 @@
-//! Offloading for all learners that train by steps of one plan. The steps of an iteration report no results; the learner requests their
-//! common result after the last step. If the machine is lost, at most one iteration must be repeated.
+//! Offloading for all learners that train by steps of one plan. The learner requests one result per iteration, after the last step. If the
+//! machine is lost, at most one iteration must be repeated.
 
 use super::{Machine, Offload, Pass, PlanTrainer, TrainResult, TrainStateRef};
 use crate::{Fault, Learner, Slice};
@@ -7,7 +7,7 @@ use graph::{Adam, Optimizer, Params, Plan};
 use math::par::Pinned;
 use std::sync::Arc;
 
-/// Steps of one plan on another machine, one iteration at a time.
+/// Trainer of one plan on another machine, one iteration at a time.
 pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,
@@ -17,7 +17,7 @@ pub struct PlanSteps {
 }
 
 impl PlanSteps {
-    /// Creates a trainer on `machine` with a learner's current state.
+    /// Creates a trainer on `machine`, which starts from the learner's current `params` and `optimizer`.
     pub fn new(machine: &dyn Machine, plan: &Arc<Plan>, params: &Params, optimizer: &Optimizer) -> Result<PlanSteps, Fault> {
         let Optimizer { m, v, steps } = optimizer;
         let state = TrainStateRef { weights: params.values(), m, v, steps: *steps };
@@ -25,7 +25,7 @@ impl PlanSteps {
         Ok(PlanSteps { trainer, trained: TrainResult::default(), begun: 0, lr: 0.0 })
     }
 
-    /// Number of started steps of this iteration.
+    /// Number of steps of the current iteration that have started.
     pub fn begun(&self) -> usize {
         self.begun
     }
@@ -39,20 +39,20 @@ impl PlanSteps {
         self.trainer.set_input(name, values)
     }
 
-    /// Starts one run of the next step. The last run of a step is started by [`PlanSteps::step`] instead.
+    /// Starts a run of the next step. For the last run of a step, call [`PlanSteps::step`] instead.
     pub fn accumulate(&mut self) -> Result<(), Fault> {
         self.trainer.accumulate()
     }
 
-    /// Starts the last run of the next step, and its update. If this is the last of the `count` steps of an iteration, the result is
-    /// requested.
+    /// Starts the last run of the next step, and the step's update. After the last of the iteration's `count` steps, it also requests the
+    /// result.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
         (self.begun, self.lr) = (self.begun + 1, adam.lr);
         if self.begun == count { self.trainer.ask() } else { Ok(()) }
     }
 
-    /// Returns true if the result of an iteration has been received; then the next iteration may begin.
+    /// Returns true if the result of an iteration has arrived. The next iteration may then begin.
     fn poll(&mut self) -> Result<bool, Fault> {
         let here = self.trainer.poll(&mut self.trained)?;
         if here {
@@ -62,7 +62,7 @@ impl PlanSteps {
     }
 }
 
-/// Slots for the machine in use and for the machine that is being timed. `M` is a machine with the learner's data for it.
+/// Slots for the machine in use and for the machine of a probe. `M` contains a machine, and the learner's data for this machine.
 pub struct OffloadSlots<M> {
     offloaded: Option<M>,
     probe: Option<M>,
@@ -78,7 +78,7 @@ impl<M> OffloadSlots<M> {
 
 /// Learner that trains by steps of one plan.
 pub trait Planned: Learner {
-    /// A machine with the learner's data for it.
+    /// A machine, and the learner's data for this machine.
     type There: AsMut<PlanSteps>;
 
     fn slots(&self) -> &OffloadSlots<Self::There>;
@@ -89,26 +89,26 @@ pub trait Planned: Learner {
     fn steps(&self) -> usize;
     /// Starts the next step on the machine.
     fn begin_step(&mut self, there: &mut Self::There) -> Result<(), Fault>;
-    /// Counts a started step as done; `lr` is its learning rate.
+    /// Counts a started step as done. `lr` is the learning rate of the step.
     fn count_step(&mut self, lr: f32);
-    /// Undoes [`Planned::count_step`] for all started steps of this iteration; the CPU repeats them.
+    /// Undoes [`Planned::count_step`] for all steps of the current iteration. The CPU repeats these steps.
     fn discard_started_steps(&mut self);
-    /// Copies the result of an iteration into the learner.
+    /// Copies the result of an iteration from the machine into the learner.
     fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 
     fn now_s(&self) -> f64;
-    /// Adds the seconds that a slice of offloaded work took, for the statistics.
+    /// Adds the duration of a slice of offloaded work, in seconds, to the statistics.
     fn add_spent(&mut self, seconds: f64);
     /// Work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
-    /// Returns true if the machine must be prepared again, because a setting has changed that is sent only during preparation.
+    /// Returns true if a setting has changed that the machine receives only during preparation. The machine must then be prepared again.
     fn is_outdated(&self) -> bool {
         false
     }
 }
 
-/// Starts the next step; after the last step of an iteration, polls for the result.
+/// Starts the next step. If all steps of the iteration have started, polls for the result instead.
 fn advance_machine<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<Pass, Fault> {
     if there.as_mut().begun < learner.steps() {
         learner.begin_step(there)?;

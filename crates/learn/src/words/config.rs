@@ -8,9 +8,9 @@ use math::ops::HEAD;
 
 choices! {
     pub enum Norm {
-        /// Ba et al. 2016
+        /// Layer normalisation (Ba et al. 2016).
         Layer = "layer", "Layer norm";
-        /// Zhang and Sennrich 2019
+        /// Normalisation by the root mean square (Zhang and Sennrich 2019).
         Rms = "rms", "RMS norm";
     }
 }
@@ -59,7 +59,7 @@ settings! {
 }
 
 impl Shape {
-    /// Number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two, and therefore only 8/3 times the
+    /// Number of hidden units of an MLP: 4 times the width. For a gated MLP, which has three matrices instead of two, it is 8/3 times the
     /// width, rounded up to a multiple of 32.
     pub fn hidden(&self) -> usize {
         match self.mlp {
@@ -68,15 +68,15 @@ impl Shape {
         }
     }
 
-    /// Number of parameters in matrix products. Each takes two operations per token, a multiplication and an addition.
+    /// Number of parameters in matrix products. Each parameter takes two operations per token, a multiplication and an addition.
     pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
         let [width, hidden, layers, vocab] = [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
         layers * (4 * width * width + matrices * width * hidden) + vocab * width
     }
 
-    /// Floating-point operations per token in training, forward and backward: matrix products, and attention to half of the context on
-    /// average.
+    /// Floating-point operations per token for a forward and backward pass: those of the matrix products and of attention. A token attends
+    /// to half of the context on average.
     pub fn flops_per_token(&self) -> f64 {
         let attention = 2 * self.layers * self.width * self.context.div_ceil(2);
         6.0 * (self.products() + attention as u64) as f64
@@ -112,7 +112,7 @@ settings! {
             "Decay rate of the mean squared gradient."];
         live clip: f32 = 1.0, [log(0.01, 1000.0), "Max gradient norm", "",
             "Longer gradients are scaled down to this length, so that an unusual batch cannot damage the model."];
-        /// True if another machine rounds the factors of matrix products to f16; a machine without f16 reports an error.
+        /// True if offloaded training rounds the factors of matrix products to f16. A machine without f16 reports an error.
         fixed half: bool = false;
     }
 }
@@ -142,7 +142,7 @@ impl Config {
         self.batch * self.shape.context
     }
 
-    /// Adam settings after `steps` steps.
+    /// Returns Adam's settings for the step that follows `steps` completed steps.
     pub fn adam(&self, steps: u64) -> Adam {
         Adam {
             lr: self.lr_after(steps),
@@ -183,7 +183,7 @@ fn cos_pi(x: f64) -> f64 {
     sum
 }
 
-/// Invalid settings, text or checkpoint.
+/// Error for invalid settings, text or checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum WordsError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! The transformer as a graph. The rows of its nodes are tokens, sequence after sequence.
+//! Graph of the transformer. Each row of a node belongs to one token; the rows of a sequence are contiguous.
 
 use super::config::{Config, Mlp, Norm, Positions, Shape};
 use graph::{Graph, Init, Isa, NodeId, Plan, PlanError};
@@ -12,13 +12,13 @@ const DROPPED: u32 = 0x4452_4f50;
 const HEAD: &str = "lm_head.weight";
 
 impl Shape {
-    /// Graph with the parameters only: matrices, which are subject to weight decay, precede vectors.
+    /// Returns a graph that declares only the parameters. Matrices, which are subject to weight decay, precede vectors.
     pub fn declared(&self) -> Graph {
         let &Shape { vocab, width, layers, context, bias, .. } = self;
         let hidden = self.hidden();
         let mut g = Graph::new();
-        // Products of normalised rows have an initial scale of about 1. Layers that add to the residual stream start smaller, because many
-        // are added.
+        // A product with normalised rows initially has a standard deviation of about 1. Layers whose output is added to the residual stream
+        // start with smaller weights, because the stream is the sum of many outputs.
         let spread = 1.0 / (width as f32).sqrt();
         let (plain, added) = (Init::Normal(spread), Init::Normal(spread / (2.0 * layers as f32).sqrt()));
         g.param(TOKENS, [vocab, width], plain);
@@ -56,13 +56,13 @@ impl Shape {
         }
     }
 
-    /// Name of the output head's matrix; with tied weights, that of the token embeddings.
+    /// Name of the output head's matrix. With tied weights, it is the matrix of the token embeddings.
     pub(super) fn head(&self) -> &'static str {
         if self.tied { TOKENS } else { HEAD }
     }
 
-    /// Adds all layers before the output head. They map tokens, `[rows, 1]`, to the head's input, `[rows, width]`. `drop` is `None` without
-    /// dropout.
+    /// Adds all layers before the output head. Their input is `tokens`, `[rows, 1]`, and their result is the head's input, `[rows, width]`.
+    /// `drop` is `None` without dropout.
     fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
         let &Shape { heads, context, .. } = self;
         let rows = g.shape(tokens)[0];
@@ -130,7 +130,7 @@ impl Shape {
     }
 }
 
-/// Node of a declared parameter.
+/// Returns the node of a declared parameter.
 fn declared(g: &mut Graph, name: &str) -> NodeId {
     let at = g.table().index(name).expect("every parameter is declared");
     let spec = g.table().specs()[at].clone();
@@ -143,9 +143,9 @@ struct Drop {
     step: NodeId,
 }
 
-/// Training plan. Inputs: `corpus` `[1][tokens]` (whole numbers), `starts` `[micro]` (first position of each sequence) and, with dropout,
-/// `step` (number of the run, so that each run has other masks). Outputs: `loss`, the contribution of these sequences to the mean loss of
-/// the batch, and the gradients of this contribution.
+/// Builds the training plan. Inputs: `corpus`, the tokens as whole numbers, `[1][tokens]`; `starts`, the index of each sequence's first
+/// token, `[micro]`; with dropout also `step`, the number of the run, which selects the dropout masks. The output `loss` is the share of
+/// the `micro` sequences in the mean loss of the batch. The gradients are those of `loss`.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();

@@ -1,5 +1,5 @@
-//! Inference with fixed weights. A key-value cache is used, so that each token of a text is computed only once. Used for tests, queries and
-//! text generation. The results are bit-identical to those of the training graph.
+//! Inference with fixed weights. A key-value cache ensures that each token of a text is processed only once. The results are bit-identical
+//! to those of the training graph.
 
 use super::config::{Mlp, Norm, Positions, Shape};
 use super::model::{EPS, PLACES, TOKENS};
@@ -64,7 +64,7 @@ struct Scratch {
 }
 
 impl Reader {
-    /// Memory of a reader in bytes.
+    /// Returns the memory of a reader in bytes.
     pub fn bytes(shape: &Shape) -> u64 {
         let [vocab, width, layers, context] = [shape.vocab, shape.width, shape.layers, shape.context].map(|n| n as u64);
         let rows = vocab + context;
@@ -198,7 +198,7 @@ impl Reader {
         self.len += rows;
     }
 
-    /// Logits for the token after each of the last `last` tokens of the newest [`Reader::read`], `[last][vocab]`.
+    /// Computes the logits of the next token, `[last][vocab]`, at each of the last `last` tokens of the newest [`Reader::read`].
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;
         logits.resize(last * shape.vocab, 0.0);
@@ -206,13 +206,13 @@ impl Reader {
         logits
     }
 
-    /// Surprise (-ln p, in nats) of each token of `text` except the first. Clears the cache before reading.
+    /// Returns the surprise (-ln p, in nats) of each token of `text` except the first. Clears the cache before reading.
     pub fn surprises(&mut self, text: &[u32]) -> Vec<f32> {
         self.forget();
         self.surprises_after(text)
     }
 
-    /// As [`Reader::surprises`], but keeps the cache: `text` continues the tokens read before.
+    /// As [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before.
     pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
         let next = text.get(1..).unwrap_or_default();
         if next.is_empty() {
@@ -225,7 +225,7 @@ impl Reader {
         next.iter().zip(logs.chunks_exact(vocab)).map(|(&next, logs)| -logs[next as usize]).collect()
     }
 
-    /// Attention weights of one head of a layer, for all tokens in the cache, `[from][to]`. Token `from` attends to token `to`.
+    /// Returns the attention weights of one head of a layer, `[from][to]`, for all tokens in the cache. Token `from` attends to token `to`.
     pub fn attention(&self, layer: usize, head: usize) -> Vec<f32> {
         let (width, size) = (self.shape.width, self.shape.width / self.shape.heads);
         let (layer, scale) = (&self.layers[layer], 1.0 / (size as f32).sqrt());

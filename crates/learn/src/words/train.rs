@@ -1,6 +1,8 @@
-//! Training of the transformer. An optimiser step computes the gradients of a batch in runs of `micro` sequences, adds them up, and takes
-//! an AdamW step. A slice executes a part of the plan, so that slices of large models are as short as those of small ones. Matrix products
-//! of small models are too short to parallelise; small models have several lanes instead, which compute different runs in parallel.
+//! Training of the transformer. An optimiser step splits a batch into runs of `micro` sequences. It adds up the gradients of all runs and
+//! then updates the weights with AdamW. A slice executes only a part of a run, so that slices of large models are also short.
+//!
+//! The matrix products of small models are too short to be parallelised. Small models have several lanes instead, which compute different
+//! runs in parallel.
 
 mod offload;
 mod offloaded;
@@ -49,7 +51,7 @@ pub struct Stats {
     pub lr: f64,
     /// Number of passes over the training text since the start of training.
     pub epochs: f64,
-    /// Seconds for gradients, and seconds for updates.
+    /// Seconds spent on gradients, then seconds spent on updates.
     pub parts_s: [f64; 2],
     pub tokens: u64,
     pub finite: bool,
@@ -76,9 +78,9 @@ pub struct Pretrainer {
     params: Params,
     optimizer: Optimizer,
     packed: Packed,
-    /// Lanes with their gradients. At the end of a step, the gradients of the first lane receive the sum over all lanes.
+    /// At the end of a step, the gradients of the first lane receive the sum over all lanes.
     lanes: Vec<Lane>,
-    /// Range of the plan's calls that each slice of a run executes.
+    /// For each slice of a run, the range of the plan's calls that the slice executes.
     slices: Vec<Range<usize>>,
     corpus: Arc<Corpus>,
     batches: Batches,
@@ -95,12 +97,12 @@ pub struct Pretrainer {
     diverged: bool,
     clock: fn() -> f64,
     away: OffloadSlots<Offloaded>,
-    /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps their powers, so it must be prepared again.
+    /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps powers of β₁ and β₂, so it must be prepared again.
     betas_changed: bool,
 }
 
 impl Pretrainer {
-    /// Memory of a learner in bytes, without its text.
+    /// Returns the memory of a learner in bytes, without its text.
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
         let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
@@ -109,12 +111,12 @@ impl Pretrainer {
         }
         let lanes = lanes(config, plan.table().len()) as u64;
         let (arena, params) = (plan.arena_bytes(), plan.table().bytes());
-        // Weights, two moments and two packed copies; gradients per lane.
+        // Weights, two moments and two packed copies are stored once. Each lane has its own gradients.
         Ok(lanes * (arena + params) + 5 * params)
     }
 
-    /// Creates a learner on the training part of `corpus`, whose windows must have the context's length, and whose vocabulary must be the
-    /// model's.
+    /// Creates a learner that trains on the training part of `corpus`. The context length and the vocabulary of `corpus` must be those of
+    /// the model.
     pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Pretrainer, WordsError> {
         config.check()?;
         // The plan receives only the windows of each run, so that the text may have any length.
@@ -149,7 +151,8 @@ impl Pretrainer {
         })
     }
 
-    /// Restores a learner from its [`Pretrainer::parts`], with the same settings, text and seed. Training continues bit-identically.
+    /// Restores a learner from its [`Pretrainer::parts`]. The settings, the text and the seed must be those of the saved learner. Training
+    /// then continues bit-identically.
     pub fn restore(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa, find: &Find) -> Result<Pretrainer, WordsError> {
         let mut it = Pretrainer::new(config, corpus, seed, isa)?;
         let table = it.params.table().clone();
@@ -286,7 +289,8 @@ impl Learner for Pretrainer {
         self.params.values()
     }
 
-    /// One tensor per parameter and Adam moment, under nanoGPT's names, from the newest completed step; and the counters.
+    /// Returns the weights, Adam's moments and the counters after the newest completed step. Each parameter has one array for its weights,
+    /// with nanoGPT's name, and one for each of its two moments.
     fn parts(&self) -> Parts {
         let Optimizer { m, v, steps: taken } = &self.optimizer;
         let mut parts = save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
@@ -321,8 +325,8 @@ impl Learner for Pretrainer {
     }
 }
 
-/// Number of lanes: the largest divisor of the runs per step up to the limit. It depends on the settings only, not on the number of
-/// threads.
+/// Number of lanes: the largest divisor of the runs per step that is at most `LANES`; 1 for large models. It depends on the settings, not
+/// on the number of threads.
 fn lanes(config: &Config, params: usize) -> usize {
     let runs = config.batch / config.micro;
     let most = if params <= SMALL { LANES } else { 1 };
@@ -344,7 +348,7 @@ fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     });
 }
 
-/// Number of tokens in all windows of a run. A window is a sequence and the target of its last token.
+/// Number of tokens in all windows of a run. A window consists of a sequence and the target of the sequence's last token.
 fn window_tokens(config: &Config) -> usize {
     config.micro * (config.shape.context + 1)
 }
@@ -353,7 +357,7 @@ fn window_starts(config: &Config) -> Vec<f32> {
     (0..config.micro).map(|i| (i * (config.shape.context + 1)) as f32).collect()
 }
 
-/// Copies the windows that begin at `starts`, as many as fit into `to`.
+/// Copies the windows that begin at `starts`, as many as fit into `to`. A window has one token more than the context.
 fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [f32]) {
     let length = corpus.context() + 1;
     for (to, start) in to.chunks_exact_mut(length).zip(starts) {

@@ -1,4 +1,4 @@
-//! Text generation: the model reads a prompt and then its own tokens, one at a time.
+//! Text generation. The model first reads a prompt. It then generates one token at a time and reads each generated token.
 
 use super::reader::Reader;
 use math::{Rng, ops};
@@ -8,9 +8,10 @@ use math::{Rng, ops};
 pub struct Sampling {
     /// Divisor of the logits; 0 always takes the most likely token.
     pub temperature: f32,
-    /// Number of most likely tokens to choose from; 0 for all.
+    /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
     pub top_k: usize,
-    /// The choice is limited to the most likely tokens whose total probability reaches this value (Holtzman et al. 2020); 1 for all.
+    /// Limits the choice to the most likely tokens: the smallest number of tokens with this total probability (Holtzman et al. 2020). 1 for
+    /// all tokens.
     pub top_p: f32,
     pub seed: u32,
 }
@@ -36,20 +37,22 @@ pub struct Writing {
 }
 
 impl Writing {
+    /// Creates a generator that continues `prompt`.
+    ///
     /// # Panics
-    /// If the prompt is empty or longer than the context.
+    /// If the prompt is empty.
     pub fn new(mut reader: Reader, prompt: &[u32], sampling: Sampling) -> Writing {
         assert!(!prompt.is_empty(), "the prompt must not be empty");
         reader.forget();
         Writing { reader, sampling, tokens: prompt.to_vec(), prompt: prompt.len(), first: 0, odds: Vec::new(), order: Vec::new() }
     }
 
-    /// Generated tokens, without the prompt.
+    /// Returns the generated tokens, without the prompt.
     pub fn written(&self) -> &[u32] {
         &self.tokens[self.prompt..]
     }
 
-    /// Generates a token; returns it and its probability before temperature, top-k and top-p.
+    /// Generates a token. Returns the token and its probability before temperature, top-k and top-p are applied.
     pub fn advance(&mut self) -> (u32, f32) {
         let context = self.reader.shape().context;
         let mut unread = self.first + self.reader.len();

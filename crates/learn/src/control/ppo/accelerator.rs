@@ -1,7 +1,7 @@
 //! Input and output of iterations that another machine, such as a GPU, computes.
 //!
-//! The output contains the complete state: weights, Adam's moments, environments, and sums for the normalisers. So at every boundary the
-//! learner can evaluate, save and continue on the CPU. A lost machine costs only the iteration in progress.
+//! The output contains the complete state: weights, Adam's moments, environments, and sums for the normalisers. Therefore, the learner can
+//! evaluate, save and continue on the CPU at every boundary. A lost machine costs only the iteration in progress.
 
 use super::config::PpoConfig;
 use super::nets::Head;
@@ -15,7 +15,7 @@ use math::par::{Movable, Pinned};
 use std::sync::Arc;
 use worlds::control::Kind;
 
-/// Specification of a learner, from which a machine can reproduce its iterations.
+/// Specification of a learner, from which a machine can compute the learner's iterations.
 #[derive(Clone)]
 pub struct LearnerSpec {
     pub kind: &'static Kind,
@@ -28,15 +28,15 @@ pub struct LearnerSpec {
     pub learning: Arc<Plan>,
     /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
-    /// Key of the random words for action sampling. Environment e uses the block with counter (32·⌊e/128⌋ + e mod 32, step, upper half of
-    /// step, 0). A discrete action takes word ⌊e/32⌋ mod 4 of this block. For continuous actions, words 2i and 2i + 1 give a pair of normal
-    /// numbers. Steps count from the start of the run.
+    /// Key of the random words for action sampling. Environment e uses the block with counter (32·⌊e/128⌋ + e mod 32, lower half of step,
+    /// upper half of step, 0). A discrete action uses word ⌊e/32⌋ mod 4 of this block. For continuous actions, words 2i and 2i + 1 give a
+    /// pair of normal numbers. Steps count from the start of the run.
     pub draws: [u32; 4],
-    /// Random stream for [`Shuffle::new`], which orders an epoch.
+    /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,
 }
 
-/// A learner at a boundary, from which a machine can continue.
+/// State of a learner at a boundary, from which a machine can continue the training.
 #[derive(Clone)]
 pub struct Snapshot {
     pub spec: LearnerSpec,
@@ -74,18 +74,18 @@ impl Accelerator for Pinned<Box<dyn Accelerator>> {
 pub struct IterationInput<'a> {
     pub config: &'a PpoConfig,
     pub iteration: u64,
-    /// Settings of Adam, with the current learning rate.
+    /// Adam's settings, with the current learning rate.
     pub adam: Adam,
     /// Number of Adam steps before this iteration.
     pub adam_steps: u64,
-    /// Mean of each observation feature. Normalisation subtracts it, multiplies by `normalizer_scale` and clips at
+    /// Mean of each observation feature. Normalisation subtracts the mean, multiplies by `normalizer_scale` and clips at
     /// ±[`super::NORMALIZED_LIMIT`]. Empty if observations are not normalised.
     pub normalizer_mean: &'a [f32],
-    /// Factor of each observation feature; empty if observations are not normalised.
+    /// Factor of each observation feature, applied after `normalizer_mean` is subtracted. Empty if observations are not normalised.
     pub normalizer_scale: &'a [f32],
     /// Count, mean and variance of the discounted reward sums before this iteration.
     pub return_moments: [f64; 3],
-    /// True if the output must contain the first steps of the first environments.
+    /// True if the output must contain recorded steps: `recorded_observations` and `recorded_ended`.
     pub record: bool,
 }
 
@@ -103,23 +103,23 @@ pub struct IterationOutput {
     pub states: Vec<f32>,
     /// Number of steps in the current episode of each environment.
     pub steps: Vec<u32>,
-    /// Number of earlier episodes of each environment.
+    /// Number of earlier episodes in each environment.
     pub episodes: Vec<u32>,
-    /// Return so far of the current episode of each environment.
+    /// For each environment, the sum of rewards in the current episode so far.
     pub episode_returns: Vec<f32>,
     /// Discounted reward sum of each environment; empty if rewards are not normalised.
     pub discounted_returns: Vec<f32>,
     /// Number of episodes that ended in the iteration.
     pub episodes_ended: u64,
-    /// Return and length of the newest of these episodes (at most 100), oldest first.
+    /// Return and length of the newest episodes that ended in the iteration (at most 100), oldest first.
     pub finished: Vec<(f32, u32)>,
-    /// For each feature: sum over the samples of the difference between the observation and the normaliser's mean, and sum of the squared
-    /// differences.
+    /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
+    /// difference.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Sum over the samples of the discounted reward sum, and sum of its squares.
+    /// Two sums over the samples: of the discounted reward sum, and of its square.
     pub return_sums: [f64; 2],
-    /// Observations before the first steps of the first environments, at most [`super::RECORDED_STEPS`] of [`super::RECORDED_ENVS`], in the
-    /// format of [`super::Recorded::read`]. Empty unless recording was requested.
+    /// Observations before each recorded step, in the format of [`super::Recorded::read`]. At most the first [`super::RECORDED_STEPS`]
+    /// steps of the first [`super::RECORDED_ENVS`] environments are recorded. Empty unless recording was requested.
     pub recorded_observations: Vec<f32>,
     /// For each recorded step, 1 if the step ended an episode. Empty unless recording was requested.
     pub recorded_ended: Vec<u8>,

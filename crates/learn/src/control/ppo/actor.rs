@@ -13,25 +13,25 @@ use std::sync::Arc;
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::control::{Kind, Vector};
 
-/// Up to 128 environments and their rollout of T steps. Unused panels of the last actor are stepped as well and ignored.
+/// Up to 128 environments and their rollout of T steps. Unused lanes of the last actor are stepped as well, but their results are ignored.
 pub(super) struct Actor {
     pub world: Box<dyn Vector>,
     executor: Executor,
-    /// Index among the actors.
+    /// Index of this actor among all actors.
     index: u32,
-    /// Number of environments that count; the results of further lanes are ignored.
+    /// Number of environments in use. The results of further lanes are ignored.
     count: usize,
     features: usize,
     pub record: Rollout,
     /// Actions in environment units, `[LANES]`.
     env_actions: Vec<f32>,
-    /// Observations after the newest step, before ended episodes are reset.
+    /// Observations after the newest step, before ended episodes are replaced by new ones.
     next_observations: Vec<f32>,
     /// Index in the rollout, `t * LANES + lane`, of each step at which the time limit truncated an episode.
     truncations: Vec<usize>,
-    /// State that each truncated episode reached, `[truncations][features]`. The critic's value of this state replaces the future return.
+    /// Last state of each truncated episode, `[truncations][features]`. The critic's value of this state replaces the future return.
     truncated_states: Vec<f32>,
-    /// Return so far of the current episode in each lane.
+    /// Sum of rewards in the current episode of each lane so far.
     pub episode_returns: Vec<f32>,
     /// Discounted reward sum of each lane.
     pub discounted_returns: Vec<f32>,
@@ -39,14 +39,14 @@ pub(super) struct Actor {
     pub finished: Vec<Episode>,
     /// Samples, `[T][count][features + 4]`: observation, action, log-probability, advantage, value.
     pub samples: Vec<f32>,
-    /// Sums over the samples of R, R², R - V and (R - V)². R is the target of the critic, and V its value during the rollout.
+    /// Sums over the samples of R, R², R - V and (R - V)². R is the target of the critic, and V is the critic's value during the rollout.
     pub value_errors: [f64; 4],
-    /// For each feature: sum over the samples of the difference between the observation and the normaliser's mean, and sum of the squared
-    /// differences.
+    /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
+    /// difference.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Sum over the samples of the discounted reward sum, and sum of its squares.
+    /// Two sums over the samples: of the discounted reward sum, and of its square.
     pub return_sums: [f64; 2],
-    /// Seconds of the profiling clock for the policy and for the environments. Only the first actor measures them.
+    /// Seconds spent on the policy, then seconds spent on the environments. Only the first actor measures them.
     pub seconds: [f64; 2],
 }
 
@@ -68,12 +68,12 @@ pub(super) struct RolloutContext<'a> {
 }
 
 impl Actor {
-    /// Memory in bytes of an actor with `count` environments and `steps` steps.
+    /// Returns the memory in bytes of an actor with `count` environments and `steps` steps.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa, count: usize, steps: usize) -> f64 {
         let features = kind.spec.observation.len() as f64;
         let (lanes, steps, count) = (LANES as f64, steps as f64, count as f64);
         let truncations = lanes * (steps / f64::from(kind.spec.step_limit)).ceil();
-        // Observations; seven more numbers per step; finished episodes; then the buffers of a single step.
+        // Observations, seven more numbers per step, two numbers per finished episode, and the buffers of a single step.
         let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
         let samples = steps * count * (features + SAMPLE as f64);
         let once = (kind.many)(isa, 0, 0, LANES).bytes() + size_of::<Self>();
@@ -84,7 +84,7 @@ impl Actor {
         let features = kind.spec.observation.len();
         let truncations = LANES * steps.div_ceil(kind.spec.step_limit as usize);
         Self {
-            // Always all lanes, so that buffers have one shape.
+            // The world always has all lanes, so that buffers have one shape.
             world: (kind.many)(isa, seed, first as u32, LANES),
             executor: Executor::new(plan),
             index: (first / LANES) as u32,
@@ -106,7 +106,7 @@ impl Actor {
         }
     }
 
-    /// Takes steps `from..to` of the rollout.
+    /// Runs steps `from..to` of the rollout.
     pub fn rollout(&mut self, with: RolloutContext, from: usize, to: usize) {
         if from == 0 {
             self.truncations.clear();
@@ -156,7 +156,7 @@ impl Actor {
         }
     }
 
-    /// Records the episodes that ended at step t, and the last states of truncated episodes.
+    /// Records the episodes that ended at step `t`, and the last states of truncated episodes.
     fn record_episodes(&mut self, t: usize) {
         let ended = &self.record.ended[t * LANES..(t + 1) * LANES];
         for panel in (0..self.count).step_by(PANEL) {
@@ -192,8 +192,8 @@ impl Actor {
         }
     }
 
-    /// Computes the critic's values of the states after the last step (last row of `record.values`), and of the last states of truncated
-    /// episodes (`record.bootstraps`).
+    /// Computes the critic's values of two kinds of states. Values of the states after the last step are written to the last row of
+    /// `record.values`. Values of the last states of truncated episodes are written to `record.bootstraps`.
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
         with.acting.run_panels(executor, self.world.observations());
@@ -240,7 +240,7 @@ impl Actor {
         }
     }
 
-    /// Writes `samples` and the sums over them. `F` is the number of features, or 0 if it is known at run time only.
+    /// Writes `samples` and the sums over the samples. `F` is the number of features, or 0 if the number is known at run time only.
     fn write_samples<const F: usize>(&mut self, with: RolloutContext) {
         let mut value_errors = [0.0; 4];
         self.observation_sums.fill([0.0; 2]);
@@ -292,15 +292,15 @@ mod tests {
 
     const FEATURES: usize = 2;
 
-    /// Number of steps of a rollout; not a multiple of the block size.
+    /// Number of steps of a rollout. It is not a multiple of the block size.
     const STEPS: usize = 17;
 
-    /// Number of environments in use; not a multiple of the block size.
+    /// Number of environments in use. It is not a multiple of the block size.
     const COUNT: usize = 100;
 
-    /// Deterministic environment that ignores actions. Observations, rewards and episode ends are known without stepping.
+    /// Deterministic environments that ignore actions. Observations, rewards and episode ends can be computed without stepping.
     struct Clocks {
-        /// Number of the episode in each lane, and of the step in this episode.
+        /// For each lane, the number of the episode and the number of the step in this episode.
         at: [(u32, u32); LANES],
         observations: Vec<f32>,
     }
@@ -316,8 +316,8 @@ mod tests {
             1.5 - 0.5 * step as f32 - 0.01 * lane as f32
         }
 
-        /// Flags of a step: an episode terminates after a length of its own, and the time limit truncates it after `LIMIT` steps. Some
-        /// episodes reach both in the same step.
+        /// Returns the flags of a step. An episode terminates after a length that depends on lane and episode. The time limit truncates it
+        /// after `LIMIT` steps. Some episodes reach both in the same step.
         fn end(lane: usize, episode: u32, length: u32) -> u32 {
             let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
             (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)
@@ -395,8 +395,8 @@ mod tests {
         },
     );
 
-    /// Compares two rollouts with a scalar reference. Advantages do not depend on rewards after the end of an episode. A truncated episode
-    /// continues with the value of the state reached, not with the value of the next episode's first state.
+    /// Compares two rollouts with a scalar reference. Advantages do not depend on rewards after the end of an episode. After a truncation,
+    /// the next value is that of the episode's last state, not that of the next episode's first state.
     #[test]
     fn rollout_samples_match_a_scalar_reference() {
         let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);

@@ -3,8 +3,8 @@
 use super::rollout::LANES;
 use math::{Kernel, Simd};
 
-/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. A prime marks the value of the next step. At the end of an
-/// episode, A' is 0 and V' is the bootstrap.
+/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. A prime marks the next step. At the end of an episode, A' is 0 and
+/// V' is the bootstrap.
 pub(super) struct Advantages<'a> {
     pub gamma: f32,
     /// Factor γλ of the recursion.
@@ -50,8 +50,8 @@ mod tests {
     use math::{Isa, dispatch};
     use serde_json::Value;
 
-    /// References: the definition in NumPy, which computes each sum separately (`tests/golden/ppo_loss.py`), and the recursion in f64 with
-    /// scaled and limited rewards.
+    /// There are two references. One is the definition in NumPy, which computes each sum separately (`tests/golden/ppo_loss.py`). The other
+    /// is the recursion in f64 with scaled and limited rewards.
     #[test]
     fn advantages_match_their_definition() {
         let golden: Value = serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();

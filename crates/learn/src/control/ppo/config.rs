@@ -5,14 +5,14 @@ use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
 use worlds::control::{InvalidState, Kind};
 
-/// Maximum number of samples in an iteration; each takes about 100 bytes.
+/// Maximum number of samples in an iteration. A sample takes about 100 bytes.
 pub(super) const MAX_SAMPLES: usize = 1 << 22;
 /// Maximum number of discrete actions.
 pub(super) const MAX_CHOICES: usize = 16;
 
 settings! {
-    /// Settings of PPO. The defaults are those of CartPole; [`PpoConfig::preset`] returns the settings that solve an environment. Settings
-    /// of the action noise apply to continuous actions only.
+    /// Settings of PPO. The defaults are those of CartPole; [`PpoConfig::preset`] returns the settings that solve an environment. `spread`
+    /// and `squash` apply to continuous actions only.
     pub struct PpoConfig {
         live lr: f32 = 0.01, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
             "Step size of each update. Too small: learning is slow. Too large: learning becomes unstable."];
@@ -40,8 +40,8 @@ settings! {
         live anneal_steps: f32 = 5e6, [linear(0.0, 1e8), "Learning-rate decay", "steps",
             "Reduce the learning rate linearly to its final share over this many environment steps, counted from the last change of a \
              knob. 0 keeps it constant."];
-        // Once every pole stays up, normalised advantages are noise. A policy that continues to follow them drifts until it fails: at 0.005
-        // some seeds did within 25M steps.
+        // Once the policy balances every pole of CartPole, normalised advantages are noise. Updates from this noise make the policy drift
+        // until it fails: with a value of 0.005, some seeds failed within 25M steps.
         live lr_floor: f32 = 0.001, [log(0.001, 1.0), "Final learning rate", "times",
             "Share of the learning rate that remains after its decay, so that learning continues in long runs."];
         fixed envs: usize = 2048, [count(32.0, 65536.0).down_to(1.0), "Environments", "environments",
@@ -68,8 +68,8 @@ settings! {
 }
 
 impl PpoConfig {
-    /// Settings that solved the environment with five of five seeds in `hothouse solve`: [`PpoConfig::general`] with the environment's
-    /// changes.
+    /// Settings with which five of five seeds solved the environment in `hothouse solve`. They are [`PpoConfig::general`] with the changes
+    /// in `kind.tuned`.
     pub fn preset(kind: &Kind) -> Self {
         let mut preset = Self::general();
         for &(name, value) in kind.tuned {
@@ -87,7 +87,7 @@ impl PpoConfig {
         Self { normalize_observation: true, normalize_reward: true, hidden: 64, tanh: true, lr: 0.003, lr_floor: 0.1, ..Self::default() }
     }
 
-    /// Learning rate `env_steps` environment steps after the last change of a setting.
+    /// Returns the learning rate `env_steps` environment steps after the last change of a setting.
     pub fn lr_after(&self, env_steps: u64) -> f32 {
         let Self { lr, anneal_steps, lr_floor, .. } = *self;
         let left = 1.0 - env_steps as f32 / anneal_steps;

@@ -1,4 +1,4 @@
-//! Greedy evaluation in fresh episodes, and predictions for given states.
+//! Greedy evaluation in new episodes, and predictions for given states.
 
 use super::nets::{Head, Task, spread};
 use super::normalizer::Normalizer;
@@ -10,10 +10,10 @@ use worlds::control::{Kind, Vector};
 
 /// Number of evaluators that run in parallel, each with a panel of episodes.
 const EVALUATORS: usize = 4;
-/// Number of the first environment in evaluations; training uses lower numbers.
+/// Environment number of an evaluation's first episode. Training uses lower environment numbers.
 const FIRST_ENV: u32 = 1 << 31;
 
-/// Statistics of the returns of fresh episodes.
+/// Statistics of the returns of an evaluation's episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evaluation {
     pub mean: f32,
@@ -24,7 +24,7 @@ pub struct Evaluation {
 pub(super) struct Evaluators {
     isa: Isa,
     task: Task,
-    /// Weights of the rollout in progress, replaced at the end of the iteration.
+    /// Weights of the rollout in progress. They are replaced at the end of the iteration.
     params: Params,
     packed: Packed,
     evaluators: Vec<Evaluator>,
@@ -40,7 +40,7 @@ struct Played {
     normalizer: Option<Normalizer>,
     episodes: u32,
     seed: u32,
-    /// First episode of the current batch. The evaluation ends when `first` reaches `episodes`.
+    /// Index of the first episode in the current batch. The evaluation ends when `first` reaches `episodes`.
     first: u32,
     sum: f64,
     min: f32,
@@ -48,7 +48,7 @@ struct Played {
 }
 
 impl Evaluators {
-    /// `plan` computes policy and critic for one panel.
+    /// Creates the evaluators. `plan` computes policy and critic for one panel.
     pub fn new(plan: &Arc<Plan>, kind: &Kind, task: Task, params: &Params, isa: Isa) -> Self {
         Self {
             isa,
@@ -71,7 +71,7 @@ impl Evaluators {
         }
     }
 
-    /// Memory in bytes: environments, their policy, and the weights that an evaluation keeps.
+    /// Returns the memory in bytes of the evaluators and of their copies of the weights.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
         let lanes = PANEL * (kind.spec.observation.len() + 3);
         let own = (kind.many)(isa, 0, 0, PANEL).bytes() + 4 * lanes;
@@ -96,7 +96,7 @@ impl Evaluators {
         self.start_episodes();
     }
 
-    /// Number of episodes of evaluator `i` in the current batch.
+    /// Returns the number of episodes that evaluator `i` plays in the current batch.
     fn lanes(&self, i: usize) -> usize {
         let before = self.played.first + (i * PANEL) as u32;
         (self.played.episodes.saturating_sub(before) as usize).min(PANEL)
@@ -137,7 +137,7 @@ impl Evaluators {
         Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max })
     }
 
-    /// See [`Ppo::predict`](super::Ppo::predict). The critic's values are multiplied by `unit`.
+    /// As [`Ppo::predict`](super::Ppo::predict). The critic's values are multiplied by `unit`.
     pub fn predict(
         &mut self,
         (normalizer, unit): (Option<&Normalizer>, f32),
@@ -151,7 +151,7 @@ impl Evaluators {
     }
 }
 
-/// Plays fresh episodes greedily, one panel at a time.
+/// Plays episodes greedily, one panel at a time.
 struct Evaluator {
     world: Box<dyn Vector>,
     executor: Executor,
@@ -180,7 +180,7 @@ impl Evaluator {
         }
     }
 
-    /// Starts one episode in each of the first `count` lanes.
+    /// Starts one episode in each of the first `count` lanes. `first` is the environment number of lane 0.
     fn begin(&mut self, seed: u32, first: u32, count: usize) {
         self.going = count;
         if count > 0 {
@@ -211,7 +211,7 @@ impl Evaluator {
     }
 }
 
-/// Networks and normaliser with which actions and values are computed.
+/// Networks and normaliser that compute actions and values.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub isa: Isa,
@@ -222,13 +222,13 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Runs the networks on panels of states.
+    /// Normalises panels of observations and runs the networks on them.
     pub fn run_panels(self, executor: &mut Executor, observations: &[f32]) {
         Normalizer::apply(self.normalizer, self.isa, observations, executor.input_mut("observation"));
         executor.run(self.params, self.packed);
     }
 
-    /// See [`Ppo::predict`](super::Ppo::predict). `executor` runs a panel; the critic's values are multiplied by `unit`.
+    /// As [`Ppo::predict`](super::Ppo::predict). `executor` processes one panel at a time. The critic's values are multiplied by `unit`.
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());
@@ -245,7 +245,7 @@ impl Context<'_> {
                 values[at] = value[row] * unit;
                 let to = &mut policies[at * width..][..width];
                 match task.head {
-                    // The platform's `exp` suffices: the result is displayed and not used for learning.
+                    // The platform's `exp` is sufficient, because the result is displayed and not used for learning.
                     Head::Choices(count) => {
                         let logit = |i: usize| policy[i * PANEL + row];
                         let top = (0..count).map(logit).fold(f32::NEG_INFINITY, f32::max);
@@ -259,7 +259,7 @@ impl Context<'_> {
         }
     }
 
-    /// Writes the greedy action for each observation; a discrete action is written as a whole number.
+    /// Writes the greedy action for each observation. A discrete action is written as its index.
     pub fn act(self, executor: &mut Executor, observations: &[f32], actions: &mut [f32]) {
         let features = self.task.observation;
         let mut panel = [0.0; PANEL];
@@ -270,7 +270,7 @@ impl Context<'_> {
         }
     }
 
-    /// Runs the networks on at most a panel of states in row layout.
+    /// Runs the networks on states in row layout, at most one panel of them.
     fn run(self, executor: &mut Executor, states: &[f32]) {
         let (features, input) = (self.task.observation, executor.input_mut("observation"));
         ops::rows_to_panels(self.isa, states.len() / features, features, states, input);

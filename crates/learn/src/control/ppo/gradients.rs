@@ -22,10 +22,10 @@ const SMALL_SHARD: usize = 256;
 const PARALLEL_SHARDS: usize = 8;
 /// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;
-/// Number of samples whose indices are computed before they are copied.
+/// Number of samples in a batch of copies. The indices of a batch are computed before its samples are copied.
 const BATCH: usize = 64;
 
-/// Split of a minibatch into equal shards; the remainder is dropped.
+/// Split of a minibatch into equal shards. Samples that remain after an uneven split are dropped.
 #[derive(Clone, Copy)]
 pub(super) struct Sharding {
     /// Number of samples in a shard.
@@ -72,13 +72,14 @@ impl Gradients {
         sharding.groups() as f64 * (plan.arena_bytes() as f64 + samples)
     }
 
-    /// Repacks the weights after a change.
+    /// Repacks the weights after a change of `params`.
     pub fn pack(&mut self, params: &Params) {
         self.packed.pack(params);
     }
 
-    /// Processes a part of a minibatch: some shards of each group, from shard `from` of the group on. Returns the first shard of the next
-    /// part. After the last part it returns `None`; then `mean` contains the gradient, and the metrics have been added to `sums`.
+    /// Processes a part of a minibatch: some shards of each group, starting at shard `from` of the group. Returns the first shard of the
+    /// next part, or `None` after the last part. After the last part, `mean` contains the gradient, and the metrics have been added to
+    /// `sums`.
     pub fn compute(&mut self, minibatch: Minibatch, from: usize, sums: &mut LossSums) -> Option<usize> {
         let Self { sharding: Sharding { rows, shards }, packed, workers, mean, .. } = self;
         let (rows, shards, groups) = (*rows, *shards, workers.len());
@@ -106,7 +107,7 @@ impl Gradients {
         &mut self.workers[0].executor
     }
 
-    /// Seconds that the first worker spent on the newest minibatch: gathering and gradient.
+    /// Returns the seconds that the first worker spent on the newest minibatch: gathering, then gradient.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
     }
@@ -122,11 +123,12 @@ struct Worker {
     /// Sum of the gradients of this group's shards.
     grads: Vec<f32>,
     metrics: [f64; METRICS.len()],
-    /// Seconds for gathering and for the gradient, by the profiling clock (first worker only).
+    /// Seconds spent on gathering, then seconds spent on the gradient. Only the first worker measures them.
     seconds: [f64; 2],
 }
 
-/// A minibatch: the source of its samples and the inputs of learning.
+/// Inputs for learning from a minibatch. The minibatch consists of the actors' samples at a range of shuffle indices, which are positions
+/// in the shuffled order.
 #[derive(Clone, Copy)]
 pub(super) struct Minibatch<'a> {
     pub config: &'a PpoConfig,
@@ -135,13 +137,13 @@ pub(super) struct Minibatch<'a> {
     pub shuffle: Shuffle,
     /// First shuffle index of the minibatch.
     pub first: usize,
-    /// Mean of the iteration's advantages, and 1/standard deviation.
+    /// Mean of the iteration's advantages, and 1 / their standard deviation. If advantages are not normalised, 0 and 1.
     pub advantages: (f32, f32),
     pub clock: fn() -> f64,
 }
 
 impl Minibatch<'_> {
-    /// Copies the samples with shuffle indices from `first` on. Each sample has W numbers.
+    /// Copies the samples with shuffle indices from `first` on, as many as fit into `to`. Each sample has `W` values.
     fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         // Samples are scattered in memory. Indices are computed in batches, so that many loads are in flight at once.
@@ -157,7 +159,7 @@ impl Minibatch<'_> {
         }
     }
 
-    /// As [`Self::copy`], for any width.
+    /// As [`Self::copy`], for a number of values per sample that is known at run time only.
     fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         for (place, to) in to.chunks_exact_mut(width).enumerate() {
@@ -182,8 +184,8 @@ impl Worker {
         }
     }
 
-    /// Computes gradients and metrics of the samples at these shuffle indices, `rows` at a time. Overwrites the worker's sums if `begins`,
-    /// otherwise adds to them.
+    /// Computes gradients and metrics of the samples with the shuffle indices `places`, one shard of `rows` samples at a time. If `begins`
+    /// is true, the worker's sums are overwritten, otherwise the results are added. If `timed` is true, the time is measured.
     fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, begins: bool, timed: bool) {
         if begins {
             self.metrics = [0.0; METRICS.len()];

@@ -6,7 +6,7 @@ use super::nets::Head;
 use super::sampling::greedy;
 
 impl Ppo {
-    /// Plays fresh episodes greedily and returns the result. Replaces an evaluation in progress.
+    /// Plays `episodes` new episodes greedily and returns the result. Replaces an evaluation in progress.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
         self.begin_evaluation(episodes, seed);
         loop {
@@ -16,32 +16,32 @@ impl Ppo {
         }
     }
 
-    /// Starts a greedy evaluation. At a boundary it uses the newest weights and normaliser; within an iteration, the weights and normaliser
-    /// of the rollout.
+    /// Starts a greedy evaluation of `episodes` episodes. At a boundary, it uses the newest weights and normaliser. Within an iteration, it
+    /// uses the weights and the normaliser of the rollout.
     pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
         self.evaluators.begin(self.scaling.observations.as_ref(), episodes, seed);
     }
 
-    /// Runs one slice of the evaluation; returns the result after the last slice. Before the first evaluation, the result is that of no
-    /// episodes.
+    /// Runs one slice of the evaluation. Returns the result after the last slice, otherwise `None`. If no evaluation was started, returns
+    /// the result of 0 episodes.
     pub fn advance_evaluation(&mut self) -> Option<Evaluation> {
         self.evaluators.advance()
     }
 
-    /// Number of policy values per state in [`Ppo::predict`].
+    /// Number of values per state that [`Ppo::predict`] writes to `policy`.
     pub fn policy_len(&self) -> usize {
         self.task.policy_len()
     }
 
-    /// Evaluates policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice; for
-    /// continuous actions it receives the mean action and its standard deviation, both in the unit of actions. `values`, `[n]`, receives
+    /// Computes policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice. For
+    /// continuous actions, it receives the mean action and its standard deviation, both in the unit of actions. `values`, `[n]`, receives
     /// the expected discounted returns.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let with = (self.scaling.observations.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);
     }
 
-    /// Greedy action for a `policy` that [`Ppo::predict`] returned.
+    /// Returns the greedy action for a `policy` that [`Ppo::predict`] returned. A discrete action is returned as its index.
     pub fn greedy(&self, policy: &[f32]) -> f32 {
         match self.task.head {
             Head::Choices(count) => greedy(|i| policy[i], count) as f32,

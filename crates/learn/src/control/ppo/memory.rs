@@ -11,10 +11,10 @@ use math::{Isa, PANEL};
 use worlds::control::Kind;
 
 impl PpoConfig {
-    /// Estimated memory in bytes of a run with these settings, rather too high than too low. Callers use it to reject runs that do not fit.
-    /// A save needs a copy of the state in addition. Invalid settings return `u64::MAX`.
+    /// Estimates the memory of a run with these settings, in bytes, rather too high than too low. Callers use it to reject runs that do not
+    /// fit. Saving needs memory for a copy of the state in addition. Returns `u64::MAX` for invalid settings.
     pub fn bytes(&self, kind: &'static Kind) -> u64 {
-        // 5% for plans and names. Casts saturate.
+        // 5% are added for plans and names. The cast to `u64` saturates.
         bytes(kind, self).map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
     }
 }
@@ -29,8 +29,8 @@ fn bytes(kind: &'static Kind, config: &PpoConfig) -> Result<f64, PpoError> {
     let (whole, rest) = (config.envs / LANES, config.envs % LANES);
     let actor = |count| Actor::bytes(&acting, kind, isa, count, config.rollout_steps);
     let actors = whole as f64 * actor(LANES) + if rest > 0 { actor(rest) } else { 0.0 };
-    // Weights twice, two moments, the gradients and their sum; and packed weights: for acting, for evaluation, and in two layouts for
-    // learning.
+    // Weights are stored twice, moments twice, gradients once per group and once as their sum. Packed weights are stored once for acting,
+    // once for evaluation, and in two layouts for learning.
     let weights = learning.table().bytes() as f64 * (2.0 + 2.0 + sharding.groups() as f64 + 1.0 + 4.0);
     Ok(actors + Gradients::bytes(&learning, sharding, task.observation) + Evaluators::bytes(&evaluating, kind, isa) + weights)
 }

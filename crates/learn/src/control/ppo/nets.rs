@@ -10,10 +10,11 @@ use worlds::control::{Actions, Kind};
 /// Meaning of the policy's outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Head {
-    /// Logits of this number of choices.
+    /// The outputs are the logits of this number of choices.
     Choices(usize),
-    /// Mean of a Gaussian whose standard deviation is a separate parameter. The environment's actions range from `middle` - `half` to
-    /// `middle` + `half`; the policy's actions -1 and 1 are the ends. `squash` limits actions by tanh, otherwise they are clamped.
+    /// The output is the mean of a Gaussian whose standard deviation is a separate parameter. Actions of the policy from -1 to 1 map to
+    /// actions of the environment from `middle` - `half` to `middle` + `half`. Other actions are limited by tanh if `squash` is true,
+    /// otherwise by clamping.
     Gaussian { middle: f32, half: f32, squash: bool },
 }
 
@@ -27,7 +28,7 @@ impl Head {
     }
 }
 
-/// Number of observation features, and the kind of actions.
+/// Properties of an environment that determine the networks: the number of observation features, and the kind of actions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub observation: usize,
@@ -48,7 +49,7 @@ impl Task {
         Ok(Self { observation: kind.spec.observation.len(), head })
     }
 
-    /// Number of policy values per state in [`super::Ppo::predict`].
+    /// Number of values per state that [`super::Ppo::predict`] writes to `policy`.
     pub fn policy_len(self) -> usize {
         match self.head {
             Head::Choices(count) => count,
@@ -57,7 +58,7 @@ impl Task {
     }
 }
 
-/// Converts a sampled number to an environment action.
+/// Converts an action of the policy to an action of the environment; see [`Head::Gaussian`].
 #[inline(always)]
 pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: bool) -> S::F {
     let within = if squash { poly::tanh(s, drawn) } else { s.max(s.min(drawn, s.splat(1.0)), s.splat(-1.0)) };
@@ -67,7 +68,7 @@ pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squas
 /// Name of the parameter that holds the log standard deviation of continuous actions.
 pub const SPREAD: &str = "policy.spread";
 
-/// ln σ and σ of the Gaussian of continuous actions.
+/// Returns ln σ and σ of the Gaussian of continuous actions.
 pub(super) fn spread(params: &Params, isa: Isa) -> (f32, f32) {
     let log = params.get(SPREAD).map_or(0.0, |spread| spread[0]);
     (log, poly::exp_1(isa, log))
@@ -107,14 +108,14 @@ pub(super) fn plan_acting(task: Task, config: &PpoConfig, rows: usize, layout: L
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// Plan of the policy only. It has the same parameters as a plan with the critic.
+/// Returns a plan of the policy without the critic. It has the same parameters as a plan with the critic.
 pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let (policy, _) = networks(&mut g, task, config, rows);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
 }
 
-/// Metrics of the loss, each a mean over the shard.
+/// Names of the loss metrics. Each metric is a mean over the shard.
 pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 
 pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Isa) -> Result<Arc<Plan>, PpoError> {
@@ -167,7 +168,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     let loss = g.add(policy_loss, weighted_value);
     let loss = g.sub(loss, bonus);
 
-    // E[(ρ - 1) - ln ρ] estimates the divergence of the new policy from the old (Schulman 2020).
+    // E[(ρ - 1) - ln ρ] estimates the KL divergence of the new policy from the old policy (Schulman 2020).
     let less_one = g.affine(ratio, 1.0, -1.0);
     let kl = g.sub(less_one, log_ratio);
     let approx_kl = g.mean_all(kl);
@@ -181,7 +182,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
 }
 
-/// ln π(a|s) of discrete actions, and the mean entropy of the policy, H = -Σ p·ln p.
+/// Returns ln π(a|s) of discrete actions, and the mean entropy of the policy, H = -Σ p·ln p.
 fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId, NodeId) {
     let log_probs = g.log_softmax(logits);
     let log_prob = g.take(log_probs, action);
@@ -191,8 +192,9 @@ fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId
     (log_prob, g.affine(sum, -1.0 / rows as f32, 0.0))
 }
 
-/// ln π(u|s) of samples u from a Gaussian, before squashing. The squashing term depends on u alone, so it cancels in the ratio of two
-/// policies. H = ln σ + ½·ln 2πe; squashing adds the mean of ln(1 - tanh² u), here for u = μ + σ·ε with the sampled ε.
+/// Returns ln π(u|s) of Gaussian samples u before squashing, and the entropy H = ln σ + ½·ln 2πe. ln π omits the squashing term, which
+/// depends only on u and cancels in the ratio of two policies. Squashing adds the mean of ln(1 - tanh² u) to H, computed for u = μ + σ·ε
+/// with the sampled ε.
 fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId, NodeId) {
     let log_spread = g.vector(SPREAD, 1, Init::Zeros);
     let inverse = g.neg(log_spread);
@@ -235,13 +237,13 @@ mod tests {
         value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
     }
 
-    /// Largest difference, divided by the largest absolute value of the expected numbers.
+    /// Largest absolute difference, divided by the largest absolute value of the expected numbers.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
         testkit::distance(found, expected) as f32 / largest
     }
 
-    /// Reference: PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), rounded to f32.
+    /// The reference is PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), rounded to f32.
     #[test]
     fn losses_and_gradients_match_pytorch() {
         const TOLERANCE: f32 = 1e-5;

@@ -2,7 +2,7 @@
 
 use math::{Isa, PANEL, kernel};
 
-/// Limit of the absolute value of normalised numbers.
+/// Maximum absolute value of a normalised number.
 pub const NORMALIZED_LIMIT: f32 = 10.0;
 
 /// Running mean and variance, merged once per rollout (Chan, Golub & LeVeque 1979).
@@ -15,7 +15,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// Adds `count` numbers x. `sum` is the sum of x - `about`, and `sum_of_squares` the sum of (x - `about`)².
+    /// Adds `count` numbers x. `sum` is the sum of x - `about`, and `sum_of_squares` is the sum of (x - `about`)².
     pub fn merge(&mut self, count: f64, about: f64, sum: f64, sum_of_squares: f64) {
         if count == 0.0 {
             return;
@@ -27,14 +27,14 @@ impl Moments {
         self.count = all;
     }
 
-    /// Factor that scales the numbers to standard deviation 1; 1 if there are no numbers.
+    /// Returns the factor that scales the numbers to standard deviation 1. The factor is 1 if there are no numbers.
     pub fn scale(&self) -> f32 {
         if self.count > 0.0 { (1.0 / (self.squares / self.count + 1e-8).sqrt()) as f32 } else { 1.0 }
     }
 }
 
-/// Normalises network inputs: subtract `mean`, multiply by `scale`. Both are constant during an iteration, so that acting and learning use
-/// the same inputs; `moments` includes newer observations.
+/// Normalises network inputs: subtracts `mean`, multiplies by `scale` and clips. `mean` and `scale` are constant during an iteration, so
+/// that acting and learning use the same inputs. `moments` includes newer observations.
 #[derive(Debug)]
 pub(super) struct Normalizer {
     pub moments: Vec<Moments>,
@@ -60,8 +60,8 @@ impl Normalizer {
         Self { moments: vec![Moments::default(); features], mean: vec![0.0; features], scale: vec![1.0; features] }
     }
 
-    /// Adds `count` observations. For each feature, `sums` returns the sum of the differences from `mean`, and the sum of the squared
-    /// differences.
+    /// Adds `count` observations. For each feature, `sums` returns two sums over these observations: of the difference from `mean`, and of
+    /// the squared difference.
     pub fn merge(&mut self, count: f64, sums: impl Fn(usize) -> [f64; 2]) {
         for (i, (moments, &mean)) in self.moments.iter_mut().zip(&self.mean).enumerate() {
             let [sum, squares] = sums(i);
@@ -127,7 +127,7 @@ mod tests {
                 let sum = part.iter().map(|x| x - about).sum();
                 let squares = part.iter().map(|x| (x - about).powi(2)).sum();
                 merged.merge(count as f64, about, sum, squares);
-                // As in the normaliser: from the second part on, relative to the previous mean.
+                // As in the normaliser, the sums of later parts are relative to the mean of all earlier parts.
                 (from, about) = (from + count, f64::from(merged.mean as f32));
             }
             assert_eq!(from, numbers.len());

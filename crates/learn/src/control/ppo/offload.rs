@@ -1,4 +1,4 @@
-//! Offloading of iterations, from the learner's side. `accelerator.rs` defines the interface of the machine.
+//! Learner's side of offloaded iterations. `accelerator.rs` defines the interface of the machine.
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use super::normalizer::Moments;
@@ -11,7 +11,7 @@ use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use graph::Layout;
 use math::Rng;
 
-/// Offloads whole iterations only.
+/// There is one option of offloading: whole iterations.
 impl Offload for Ppo {
     fn ways(&self) -> &'static [&'static str] {
         &["The GPU is faster."]
@@ -27,7 +27,7 @@ impl Offload for Ppo {
         Ok(())
     }
 
-    /// Continues from the last boundary; an iteration in flight is discarded.
+    /// Stops offloading and discards an iteration in flight. The learner continues from the last boundary.
     fn end_offload(&mut self) {
         if let Some(offloaded) = self.away.offloaded.take() {
             self.take_environments(&offloaded);
@@ -53,7 +53,7 @@ impl Offload for Ppo {
         Ok(pass)
     }
 
-    /// Number of environment steps in an iteration, over all environments.
+    /// Returns the number of environment steps in an iteration, over all environments.
     fn pass_work(&mut self) -> f64 {
         self.samples() as f64
     }
@@ -64,13 +64,13 @@ impl Offload for Ppo {
 }
 
 impl Ppo {
-    /// Prepares a machine to run iterations from the current state. Call it at a boundary.
+    /// Prepares a machine to run iterations from the current state. Call this method at a boundary.
     pub fn accelerator(&self, machine: &dyn Machine) -> Result<Box<dyn Accelerator>, Fault> {
         let snapshot = self.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
         request(machine, &snapshot)
     }
 
-    /// Specification of this learner for another machine.
+    /// Returns the specification of this learner for another machine.
     pub fn spec(&self) -> Result<LearnerSpec, PpoError> {
         let (task, config) = (self.task, &self.config);
         let minibatch = self.gradients.sharding.rows * self.gradients.sharding.shards;
@@ -87,7 +87,7 @@ impl Ppo {
         })
     }
 
-    /// Complete state for another machine.
+    /// Returns the complete state for another machine.
     pub fn snapshot(&self) -> Result<Snapshot, PpoError> {
         Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.parts() })
     }
@@ -133,7 +133,7 @@ impl Ppo {
         Ok(Slice::Waiting)
     }
 
-    /// Copies the environments' state from the machine's output.
+    /// Copies the environments' state from the machine's newest output, if there is one.
     fn take_environments(&mut self, offloaded: &Offloaded) {
         let Some(output) = offloaded.newest() else { return };
         let IterationOutput { states, steps, episodes, episode_returns, discounted_returns, .. } = output;
@@ -149,7 +149,7 @@ impl Ppo {
         }
     }
 
-    /// Ends an iteration with the output of a machine.
+    /// Copies a machine's output into the learner and ends the iteration.
     fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
         self.params.values_mut().copy_from_slice(&output.params);
         self.optimizer.m.copy_from_slice(&output.adam_m);

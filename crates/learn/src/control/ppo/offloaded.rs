@@ -1,15 +1,15 @@
-//! Machines that a learner uses besides the CPU, with their newest outputs.
+//! Machines other than the CPU that a learner uses, with their newest outputs.
 
 use super::accelerator::{Accelerator, IterationOutput};
 use math::par::Pinned;
 
-/// The machine in use and the machine that is being timed.
+/// The machine in use and the machine of a probe.
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Machine that is being timed; its results are discarded.
+    /// Machine of a probe; its results are discarded.
     pub probe: Option<Offloaded>,
-    /// True if the machine in use must return recorded steps.
+    /// True if outputs of the machine in use must contain recorded steps.
     pub record: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Offloaded {
     /// Output of the newest iteration, with the current state of the environments; valid only if `has_output`.
     pub output: IterationOutput,
     pub has_output: bool,
-    /// True if the output of a started iteration has not arrived.
+    /// True if an iteration has started and its output has not arrived.
     pub in_flight: bool,
     /// Start of the iteration in flight, in seconds of the profiling clock.
     pub began_s: f64,

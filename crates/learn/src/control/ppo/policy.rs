@@ -1,4 +1,4 @@
-//! Snapshot of policy and critic, independent of their learner.
+//! Copy of policy and critic, independent of their learner.
 
 use super::evaluation::Context;
 use super::nets::{self, Task};
@@ -13,16 +13,16 @@ pub struct Policy {
     isa: Isa,
     task: Task,
     params: Params,
-    /// Plan of the policy only; acting needs no value.
+    /// Runs the policy without the critic, because acting needs no value.
     acting: Runner,
-    /// Plan of policy and critic, for predictions.
+    /// Runs policy and critic, for predictions.
     both: Runner,
     normalizer: Option<Normalizer>,
     /// Factor that converts the critic's values to the unit of rewards.
     unit: f32,
 }
 
-/// A plan for one panel of observations, with the weights.
+/// Executor of a plan for one panel of observations, with packed weights.
 struct Runner {
     packed: Packed,
     executor: Executor,

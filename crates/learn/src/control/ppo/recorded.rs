@@ -9,10 +9,10 @@ use std::ops::Range;
 
 /// Maximum number of environments whose steps can be read, counted from the first environment.
 pub const RECORDED_ENVS: usize = 2048;
-/// Maximum number of steps of an iteration that another machine returns.
+/// Maximum number of steps per iteration that another machine records.
 pub const RECORDED_STEPS: usize = 128;
 
-/// Recorded steps of the first environments: those of the iteration in progress or, at a boundary, those of the last iteration.
+/// Recorded steps of the first environments. They are the steps of the iteration in progress or, at a boundary, of the last iteration.
 pub struct Recorded<'a> {
     pub envs: usize,
     pub features: usize,
@@ -31,7 +31,7 @@ enum Place<'a> {
 }
 
 impl Ppo {
-    /// Sets whether an offloaded learner returns the steps of its iterations. Steps on the CPU are always available.
+    /// Sets whether the machine of an offloaded learner records the steps of its iterations. Steps on the CPU are always recorded.
     pub fn record(&mut self, record: bool) {
         self.away.record = record;
     }
@@ -58,8 +58,8 @@ impl Recorded<'_> {
         self.envs.next_multiple_of(PANEL) * self.features
     }
 
-    /// Appends some of the steps. `observations` receives the observations before each step, in panels `[steps][envs/32, rounded
-    /// up][features][32]`. `ended` receives `[steps][envs]`, 1 if the step ended an episode.
+    /// Appends the recorded steps with the indices `steps`. `observations` receives the observations before each step, in panels
+    /// `[steps][envs/32, rounded up][features][32]`. `ended`, `[steps][envs]`, receives 1 if the step ended an episode, otherwise 0.
     pub fn read(&self, steps: Range<usize>, observations: &mut Vec<f32>, ended: &mut Vec<u8>) {
         let (step_len, width) = (self.step_len(), LANES * self.features);
         match self.place {

@@ -17,9 +17,9 @@ pub(super) struct Rollout {
     pub log_probs: Vec<f32>,
     /// Critic's values, `[T + 1][LANES]`; the last row belongs to the states after the last step.
     pub values: Vec<f32>,
-    /// Length and flags of the episode that a step ended, in the format of `worlds::control::vector`; otherwise 0.
+    /// If the step ended an episode, the episode's length and flags in the format of `worlds::control::vector`; otherwise 0.
     pub ended: Vec<u32>,
-    /// Critic's value of the last state of an episode, if the step truncated the episode; otherwise 0.
+    /// If the step truncated an episode, the critic's value of the episode's last state; otherwise 0.
     pub bootstraps: Vec<f32>,
     pub advantages: Vec<f32>,
     pub rewards: Vec<f32>,

@@ -1,15 +1,15 @@
-//! Actions from the policy's outputs: random samples for a rollout, or the most likely actions.
+//! Actions from the policy's outputs: random samples for a rollout, or the best actions.
 
 use super::config::MAX_CHOICES;
 use super::nets::to_range;
 use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
-/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. Lane l has a random block of four words;
-/// environment l of panel w uses word w.
+/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. The lanes l of all panels share a random
+/// block of four words. Panel w uses word w.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
-    /// Counter of the random blocks: the first lane, then the lower and upper half of the step number.
+    /// Counter of the random blocks: the number of the first lane, then the lower and the upper half of the step number.
     pub counter: [u32; 3],
     /// Outputs of the policy, `[LANES/PANEL][outputs][PANEL]`.
     pub policy: &'a [f32],
@@ -26,7 +26,7 @@ impl Draw<'_> {
     }
 }
 
-/// Samples one of `count` choices: the first whose cumulative probability exceeds a uniform number.
+/// Samples one of `count` choices: the first choice whose cumulative probability exceeds a uniform number.
 pub(super) struct SampleChoice<'a> {
     pub draw: Draw<'a>,
     pub count: usize,
@@ -102,10 +102,10 @@ impl Kernel for SampleGaussian<'_> {
 /// ln 2π
 const LN_TAU: f32 = 1.837_877_1;
 
-/// Two independent normal numbers from two random words.
+/// Converts two random words to two independent normal numbers.
 #[inline(always)]
 fn normals<S: Simd>(s: S, a: S::U, b: S::U) -> [S::F; 2] {
-    // 1 - u is positive.
+    // 1 - u is positive, so that its logarithm is finite.
     let log = poly::ln(s, s.sub(s.splat(1.0), rng::uniform(s, a)));
     let radius = s.sqrt(s.mul(s.splat(-2.0), log));
     let angle = s.sub(s.mul(rng::uniform(s, b), s.splat(TAU)), s.splat(PI));
@@ -113,12 +113,12 @@ fn normals<S: Simd>(s: S, a: S::U, b: S::U) -> [S::F; 2] {
     [s.mul(radius, cos), s.mul(radius, sin)]
 }
 
-/// Choice with the highest logit; ties go to the first.
+/// Returns the choice with the highest logit, or the first of several such choices.
 pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
     (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
 }
 
-/// [`greedy`] for each environment of a panel.
+/// Computes [`greedy`] for each environment of a panel.
 pub(super) struct GreedyActions<'a> {
     /// Outputs of the policy, `[choices][PANEL]`.
     pub logits: &'a [f32],
@@ -144,7 +144,7 @@ impl Kernel for GreedyActions<'_> {
     }
 }
 
-/// Converts the policy's means to environment actions.
+/// Converts the means of the policy's Gaussians to environment actions.
 pub(super) struct MeanActions<'a> {
     pub means: &'a [f32],
     pub middle: f32,
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn greedy_actions_of_a_panel_match_single_environments() {
         for choices in 1..=MAX_CHOICES {
-            // Few distinct values, so that ties are frequent; one is NaN.
+            // There are few distinct values, so that ties are frequent. One value is NaN.
             let word = |at: usize| KEY.block([at as u32, choices as u32, 0, 0])[0];
             let mut logits: Vec<f32> = (0..choices * PANEL).map(|at| (word(at) % 5) as f32 - 2.0).collect();
             logits[(choices - 1) * PANEL + 3] = f32::NAN;
@@ -262,7 +262,7 @@ mod tests {
                 actions
             })
             .collect();
-        // Neighbours within a panel, in the next panel and in time: the four pairs of coins are equally frequent.
+        // Compares neighbours within a panel, in the next panel and in time. The four pairs of binary choices must be equally frequent.
         for (name, lanes, ahead) in [("lane", 1, 0), ("panel", PANEL, 0), ("step", 0, 1)] {
             let mut found = [0; 4];
             for t in 0..steps.len() - ahead {
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Error function by its series; accurate to 1e-12 in the range used here.
+    /// Error function, computed by its series. It is accurate to 1e-12 in the range used here.
     fn erf(x: f64) -> f64 {
         let (mut term, mut sum, mut n) = (x, x, 0.0);
         while term.abs() > 1e-17 {
@@ -299,7 +299,7 @@ mod tests {
                 dispatch(isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions: &mut env_actions });
                 let words = words(step).map(|word| f64::from(uniform_from_word(word)));
                 for at in 0..LANES {
-                    // Panels 0 and 1 form a pair, as do 2 and 3.
+                    // Panels 0 and 1 form a pair of normal numbers, as do panels 2 and 3.
                     let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
                     let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
                     let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;

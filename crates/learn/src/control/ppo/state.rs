@@ -14,7 +14,7 @@ use math::Isa;
 use worlds::control::Kind;
 
 impl Ppo {
-    /// Complete state at a boundary, as arrays of a checkpoint.
+    /// Returns the complete state at a boundary, as arrays of a checkpoint.
     pub(super) fn saved(&self) -> Parts {
         let envs = self.config.envs;
         let mut parts = save(self.params.table(), [("", self.params.values())]);
@@ -62,7 +62,8 @@ impl Ppo {
         parts
     }
 
-    /// Restores a learner from its [`parts`](crate::Learner::parts), with the same settings and seed. Training continues bit-identically.
+    /// Restores a learner from its [`parts`](crate::Learner::parts). The settings and the seed must be those of the saved learner. Training
+    /// then continues bit-identically.
     pub fn restore<'a>(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
         let missing = |name: &str| PpoError::from(missing(name));
         // Checked before allocation: the checkpoint must have as many environments as the settings.

@@ -4,15 +4,15 @@ use super::nets::METRICS;
 use crate::Iteration;
 use crate::progress;
 
-/// Number of episodes in the mean of the training curve.
+/// Number of newest episodes over which returns and lengths are averaged.
 pub(super) const RECENT: usize = 100;
 
-/// Statistics of one iteration; losses are means over all its minibatches.
+/// Statistics of one iteration. Losses are means over all minibatches of the iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IterationStats {
     /// Mean return of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub mean_return: Option<f32>,
-    /// Mean length of the same episodes.
+    /// Mean length of the episodes over which `mean_return` is the mean, in steps.
     pub mean_length: Option<f32>,
     pub policy_loss: f32,
     pub value_loss: f32,
@@ -73,7 +73,7 @@ progress! {
     episodes,
 }
 
-/// Seconds of the profiling clock for each part of an iteration.
+/// Seconds spent on each part of an iteration, measured with the profiling clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
     pub policy: f64,
@@ -82,7 +82,7 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
-    /// Whole iteration on another machine, which does not report the parts.
+    /// Time of the whole iteration on another machine. The other fields are then 0, because the machine does not report parts.
     pub device: f64,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Episode {
     pub length: u32,
 }
 
-/// The last 100 episodes; episode n has index n modulo 100.
+/// The last 100 episodes. The episode with number n is at index n modulo 100.
 pub(super) struct RecentEpisodes(pub [Episode; RECENT]);
 
 impl RecentEpisodes {
@@ -105,7 +105,8 @@ impl RecentEpisodes {
         self.0[(n % RECENT as u64) as usize] = episode;
     }
 
-    /// Mean return and length of the last 100 of `episodes` episodes, or of all if there are fewer; `None` if there are none.
+    /// Returns the mean return and the mean length of the last 100 of `episodes` episodes, or of all if there are fewer. Returns `None` if
+    /// there are none.
     pub fn means(&self, episodes: u64) -> Option<[f32; 2]> {
         let recent = &self.0[..episodes.min(RECENT as u64) as usize];
         let mean = |sum: f64| (sum / recent.len() as f64) as f32;
@@ -125,7 +126,7 @@ pub struct LossSums {
 }
 
 impl LossSums {
-    /// Sum over the minibatches of the KL divergence from the policy that acted.
+    /// Returns the KL divergence from the policy of the rollout, summed over the minibatches.
     pub fn approx_kl(&self) -> f64 {
         self.metrics[KL]
     }
@@ -135,12 +136,12 @@ impl LossSums {
 const KL: usize = 3;
 const _: () = assert!(METRICS.len() == 5 && matches!(METRICS[KL].as_bytes(), b"approx_kl"));
 
-/// Element-wise sum, in iteration order.
+/// Returns the element-wise sum of `parts`, added in iteration order.
 pub(super) fn sum<const N: usize>(parts: impl Iterator<Item = [f64; N]>) -> [f64; N] {
     parts.fold([0.0; N], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
-/// Splits a wall time in the ratio of two times measured on one thread.
+/// Splits a wall time in the ratio `a`:`b` of two times measured on one thread. If both are 0, the first result is `whole`.
 pub(super) fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
     let first = if a + b > 0.0 { whole * a / (a + b) } else { whole };
     (first, whole - first)

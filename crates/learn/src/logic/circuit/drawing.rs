@@ -1,11 +1,12 @@
-//! Drawing of a circuit: inputs on the left, gates in columns by the longest path from an input, outputs on the right.
+//! Drawing of a circuit. Inputs are on the left and outputs on the right. The column of a gate is the number of gates on the longest path
+//! from an input to the gate.
 
 use super::{Circuit, Gate, Wire};
 use crate::logic::OP_NAMES;
 
-/// Distance between the left edges of two columns. All lengths are in SVG units.
+/// Distance between the left edges of neighbouring columns. All lengths are in SVG units.
 const COLUMN: f64 = 104.0;
-/// Distance between the middles of two rows.
+/// Distance between the middles of neighbouring rows.
 const ROW: f64 = 34.0;
 const MARGIN: f64 = 24.0;
 /// Width of a gate.
@@ -18,7 +19,7 @@ const HEAD: f64 = 44.0;
 /// Number of passes that sort all columns.
 const SWEEPS: usize = 8;
 
-/// Symbol of each operation, and whether its first and its second end have a circle, which marks a negation.
+/// For each operation, its symbol and two flags, one per end. The flag is true if the end has a circle, which marks a negation.
 const SIGNS: [(&str, bool, bool); 16] = [
     ("0", false, false),
     ("AND", false, false),
@@ -46,7 +47,7 @@ const STYLE: &str = "svg{--ink:#1d2733;--line:#5f6f80;--box:#f2f5f8;--paper:#fff
 .not{fill:var(--paper);stroke:var(--ink)}.end{fill:var(--ink)}";
 
 impl Circuit {
-    /// Standalone SVG for light and dark themes. Each gate has a tooltip.
+    /// Returns a standalone SVG for light and dark themes. Each gate has a tooltip.
     pub fn to_svg(&self) -> String {
         let layers = self.layers();
         let first = self.inputs.len();
@@ -62,7 +63,7 @@ impl Circuit {
         let width = right + WIDTH + NAME + MARGIN;
         let middle = |row: f64| HEAD + MARGIN + HEIGHT / 2.0 + row * ROW;
         let layer = |wire: Wire| (wire as usize).checked_sub(first).map_or(0, |gate| layers[gate]);
-        // Start of a wire: beside an input's name, or at the right of a gate.
+        // Point where a wire starts: beside an input's name, or at the right of a gate.
         let begin = |wire: Wire| {
             let layer = layer(wire);
             let left = MARGIN + NAME + layer as f64 * COLUMN;
@@ -152,8 +153,8 @@ impl Circuit {
         text + "</svg>\n"
     }
 
-    /// Row of each wire in its column. The wires of a column are sorted by the mean row of the wires connected with them, to reduce
-    /// crossings. Each column is centred vertically.
+    /// Returns the row of each wire in its column. The wires of a column are sorted by the mean row of the wires that are connected with
+    /// them, which reduces crossings. Each column is centred vertically.
     fn assign_rows(&self, columns: &mut [Vec<Wire>]) -> Vec<f64> {
         let first = self.inputs.len();
         let mut connected: Vec<Vec<Wire>> = vec![Vec::new(); first + self.gates.len()];

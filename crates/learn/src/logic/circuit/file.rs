@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 const FORMAT: &str = "hothouse circuit";
 const VERSION: u32 = 1;
-/// Names of the border types.
+/// Names of the border types: cells beyond the border are off, or opposite borders are joined.
 const BORDERS: [&str; 2] = ["off", "periodic"];
 
 /// Invalid circuit file; the message ends with the remedy, after a semicolon.
@@ -84,7 +84,7 @@ struct GateText {
 }
 
 impl Circuit {
-    /// Writes the circuit as JSON, with one line for each input and gate.
+    /// Returns the circuit as JSON, with one line for each input and gate.
     pub fn to_json(&self) -> String {
         let input = |input: &Input| InputText { neighbour: Input::NAMES[usize::from(input.neighbour)].into(), channel: input.channel };
         let gate = |gate: &Gate| {

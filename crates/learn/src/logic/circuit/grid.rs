@@ -1,4 +1,4 @@
-//! A grid of cells that a circuit runs, with one bit per cell.
+//! Grid of cells that are updated by a circuit, with one bit per cell and channel.
 
 use super::Circuit;
 use math::Isa;
@@ -19,7 +19,7 @@ impl PackedGrid {
         PackedGrid { isa, program, cells }
     }
 
-    /// Memory of a grid for this circuit, in bytes.
+    /// Returns the memory of a grid for `circuit`, in bytes.
     pub fn bytes(circuit: &Circuit, width: usize, height: usize) -> u64 {
         Packed::bytes(&circuit.program(), width, height, true)
     }
@@ -29,17 +29,17 @@ impl PackedGrid {
         self.program.gates()
     }
 
-    /// The cells, one bit each.
+    /// Returns the cells, with one bit per cell and channel.
     pub fn cells(&self) -> &Packed {
         &self.cells
     }
 
-    /// Calls `write(channel, row, words)` for every row of every channel; `words` contains the cells of the row, one bit each.
+    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }
 
-    /// Sets all cells from `[channel][row][column]`, with bytes 0 or 1.
+    /// Sets all cells from `cells`, `[channel][row][column]`. Each byte is 0 or 1.
     pub fn set(&mut self, cells: &[u8]) {
         let (width, height) = (self.cells.width(), self.cells.height());
         assert_eq!(cells.len(), self.cells.channels() * width * height, "one byte per cell and channel");
@@ -62,7 +62,7 @@ impl PackedGrid {
         }
     }
 
-    /// Runs one step. With `fires`, only the cells change for which `fires(row * width + column)` is true.
+    /// Runs one step. If `fires` is given, only those cells change for which `fires(row * width + column)` is true.
     pub fn step(&mut self, fires: Option<&(dyn Fn(usize) -> bool + Sync)>) {
         let width = self.cells.width();
         let Some(fires) = fires else { return self.cells.step(self.isa, &self.program, None) };
@@ -80,7 +80,7 @@ impl PackedGrid {
 }
 
 impl Circuit {
-    /// Executable form of the circuit.
+    /// Returns the executable form of the circuit.
     fn program(&self) -> Program {
         let inputs: Vec<(u8, u32)> = self.inputs.iter().map(|input| (input.neighbour, input.channel)).collect();
         let gates: Vec<(u8, u32, u32)> = self.gates.iter().map(|gate| (gate.op, gate.a, gate.b)).collect();

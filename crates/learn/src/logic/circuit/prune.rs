@@ -1,9 +1,11 @@
 //! Reduction of a circuit to a smaller equivalent one.
 //!
-//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. A new gate depends on both its
-//! ends, which are different wires, and returns 0 for two zeros, so that a gate and its negation share one gate. Negations are absorbed by
-//! the gates that read them; separate negations remain only before outputs. Gates with the same operation and ends are merged. In a circuit
-//! with one channel, all gates are merged that agree in the 512 states of the nine cells.
+//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. A new gate depends on both of
+//! its ends, which are different wires. It returns 0 for two zeros, so that one gate represents both an operation and the negation of this
+//! operation. A gate that reads a negated wire absorbs the negation. Separate negations remain only before outputs.
+//!
+//! Gates with the same operation and ends are merged. In a circuit with one channel, all gates are merged whose outputs are equal in the
+//! 512 states of the nine cells.
 
 use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
 use std::collections::HashMap;
@@ -14,7 +16,8 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// Key under which gates are merged: operation and ends or, in a circuit with one channel, the outputs in all states.
+/// Key under which gates are merged. It consists of the operation and the ends or, in a circuit with one channel, of the outputs in all
+/// states.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),
@@ -32,7 +35,7 @@ struct Small {
 }
 
 impl Circuit {
-    /// Equivalent circuit without constants, pass-through gates, chains of negations, dead gates and duplicates.
+    /// Returns an equivalent circuit without constants, pass-through gates, chains of negations, dead gates and duplicates.
     pub fn pruned(&self) -> Circuit {
         let one_channel = self.inputs.iter().all(|input| input.channel == 0);
         let of_input = |input: &Input| std::array::from_fn(|n| every_state(input.neighbour, n));
@@ -56,12 +59,12 @@ impl Circuit {
     }
 }
 
-/// Value that depends on one wire: `low` if the wire is off, `high` if the wire is on.
+/// Returns a value that depends on one wire: `low` if the wire is off, `high` if the wire is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
 }
 
-/// Number of the operation whose results are those of `f`.
+/// Returns the operation whose results are those of `f`.
 fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
     let bit = |a, b| u8::from(f(a, b));
     bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
@@ -116,7 +119,7 @@ impl Small {
     /// few values are live at once.
     fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
         let first = self.inputs;
-        // A gate that is needed only negated is replaced by its negation.
+        // A gate is replaced by its negation if only its negated output is needed.
         let needed = |not: bool| {
             let mut needed = vec![false; first + self.gates.len()];
             for value in outputs {

@@ -2,11 +2,11 @@
 
 use super::{Circuit, Gate, Input, Wire};
 
-/// Short names of neighbours; `c` is the cell itself.
+/// Short names of the nine cells, row by row. `c` is the cell itself.
 const SHORT: [&str; 9] = ["nw", "n", "ne", "w", "c", "e", "sw", "s", "se"];
 
-/// Expression of a gate in a language with the operators `&`, `|` and `^`. `not` is the negation operator, and `end` returns the expression
-/// of a wire.
+/// Returns the expression of a gate in a language with the operators `&`, `|` and `^`. `not` is the negation operator, `off` and `on` are
+/// the constants, and `end` returns the expression of a wire.
 fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) -> String) -> String {
     let (a, b) = (|| end(gate.a), || end(gate.b));
     match gate.op {
@@ -30,7 +30,7 @@ fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) ->
 }
 
 impl Circuit {
-    /// Name of the circuit as an identifier of letters, digits and underscores that starts with a letter.
+    /// Returns the name of the circuit as an identifier, which consists of letters, digits and underscores and starts with a letter.
     fn identifier(&self) -> String {
         let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.take(40).collect();
@@ -40,7 +40,7 @@ impl Circuit {
         }
     }
 
-    /// Name and size of the circuit as the text of a comment, without control characters.
+    /// Returns the name and size of the circuit as the text of a comment, without control characters.
     fn comment(&self) -> String {
         let counts = self.counts();
         let name: String = self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();
@@ -48,7 +48,7 @@ impl Circuit {
         format!("{name}: {} gates, {} deep; {beyond}", counts.gates, counts.depth)
     }
 
-    /// Combinational Verilog module: the next state of a cell from the cells around it.
+    /// Returns a combinational Verilog module that computes the next state of a cell from the nine cells.
     pub fn to_verilog(&self) -> String {
         let cell = |input: &Input| format!("{}_{}", SHORT[usize::from(input.neighbour)], input.channel);
         let first = self.inputs.len();
@@ -72,7 +72,7 @@ impl Circuit {
         text + "endmodule\n"
     }
 
-    /// Rust function that computes the next state of 64 cells at once.
+    /// Returns a Rust function that computes the next state of 64 cells at once.
     pub fn to_rust(&self) -> String {
         let (channels, first) = (self.channels(), self.inputs.len());
         let wire = |wire: Wire| match self.inputs.get(wire as usize) {

@@ -1,5 +1,5 @@
-//! Updates of a population on another machine. The CPU draws and sends starts and targets. The updates of an iteration report no results;
-//! the state of all members is requested after the last update. If the machine is lost, at most one iteration must be repeated.
+//! Updates of a population on another machine. The CPU draws starts and targets and sends them. The updates of an iteration return no
+//! results; the state of all members is requested after the last update. If the machine is lost, at most one iteration must be repeated.
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
@@ -90,7 +90,7 @@ impl Offload for Population {
     }
 
     fn end_offload(&mut self) {
-        // If all updates were received, the CPU ends the iteration.
+        // If the result of all updates has arrived, the CPU ends the iteration.
         if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }
@@ -101,7 +101,7 @@ impl Offload for Population {
         Ok(())
     }
 
-    /// Runs one slice of iterations whose results are discarded.
+    /// Runs one slice of a probe. A pass is one iteration, whose results are discarded.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
         let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
         let pass = if probe.begun < self.config.updates {
@@ -116,7 +116,7 @@ impl Offload for Population {
         Ok(pass)
     }
 
-    /// Number of updates in an iteration, over all members that train.
+    /// Returns the number of updates in an iteration, over all members that train.
     fn pass_work(&mut self) -> f64 {
         let alone = self.members.len() == 1;
         let learning = self.members.iter().filter(|member| member.learns(alone)).count();

@@ -1,5 +1,6 @@
-//! Offloaded steps. The machine keeps the text and receives the start of each sequence. A run processes the whole batch, or `micro`
-//! sequences if the machine's memory is short. If the text is too long to keep, the machine receives the sequences instead.
+//! Offloaded steps. The machine keeps the text and receives the index of each sequence's first token. A run processes the whole batch, or
+//! `micro` sequences if the machine's memory is too small. If the text is too long to keep, the machine receives the tokens of the
+//! sequences instead.
 
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;
@@ -57,7 +58,8 @@ impl Planned for Pretrainer {
 
     fn begin_step(&mut self, there: &mut Offloaded) -> Result<(), Fault> {
         let Offloaded { machine, micro, keeps_text, sent } = there;
-        // Started steps count as done here, but those of a probe do not.
+        // In training, `progress.steps` already includes the iteration's started steps, which `self.step` counts. In a probe it includes no
+        // steps of the probe.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
         let runs = self.config.batch / *micro;
         for run in 0..runs {
@@ -98,7 +100,7 @@ impl Planned for Pretrainer {
         let trained = there.machine.trained();
         trained.put(&mut self.params, &mut self.optimizer);
         self.packed.pack(&self.params);
-        // The loss of the newest run only, as an estimate for all.
+        // The result contains only the loss of the newest run, which serves as an estimate for all runs.
         let (steps, runs) = (self.step as f64, (self.config.batch / there.micro) as f64);
         self.sums.loss = steps * runs * f64::from(trained.outputs[0].1[0]);
         self.sums.grad_norm = steps * f64::from(trained.norm);
@@ -116,7 +118,7 @@ impl Planned for Pretrainer {
         self.sums.parts_s[0] += seconds;
     }
 
-    /// Number of tokens in an iteration.
+    /// Returns the number of tokens in an iteration.
     fn iteration_work(&self) -> f64 {
         (self.config.steps * self.config.step_tokens()) as f64
     }
