@@ -14,7 +14,7 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Runs all benchmarks: those with `core` in a figure's name on one core, the others on all cores.
+/// Runs all benchmarks of this room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
 pub fn measure(bench: &mut Bench) {
     bench.give("backgammon.rules.decisions_per_s_core", &random_decisions(bench.now), "decisions/s");
     published_net(bench);
@@ -24,7 +24,7 @@ pub fn measure(bench: &mut Bench) {
     strong_training(bench);
 }
 
-/// Inference of the complete published network, with the logits of all actions.
+/// Measures inference of the complete published network, with the logits of all actions.
 fn published_net(bench: &mut Bench) {
     const BATCH: usize = 64;
     let (isa, now) = (bench.isa, bench.now);
@@ -35,7 +35,7 @@ fn published_net(bench: &mut Bench) {
     bench.give("backgammon.published.net_share", &shares, "of peak");
 }
 
-/// Published learner with `actors` actors and default settings; `learns` enables its updates.
+/// Creates the published learner with `actors` actors and otherwise default settings. If `learns` is false, the learner makes no updates.
 fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
     if !learns {
@@ -44,8 +44,8 @@ fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
-/// Network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), without learning. A round
-/// consists of several slices.
+/// Measures network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), without learning. A
+/// round consists of several slices.
 fn search_evaluations(bench: &mut Bench) {
     const SLICES: usize = 48;
     let (isa, cores, now) = (bench.isa, par::threads(), bench.now);
@@ -57,7 +57,7 @@ fn search_evaluations(bench: &mut Bench) {
         }
         (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
     };
-    // Warm-up: the first decisions are all openings.
+    // Warm-up, because all first decisions are openings.
     for _ in 0..8 {
         round();
     }
@@ -70,12 +70,12 @@ fn search_evaluations(bench: &mut Bench) {
     bench.give("backgammon.selfplay.dense_share", &done, "of peak, counting dense layers only");
 }
 
-/// Complete games per minute on all threads with 100 evaluations per unforced roll, and the time per part. The network either has learned
-/// nothing, which makes games long, or learns from the games.
+/// Measures complete games per minute on all threads with 100 evaluations per roll that leaves a choice, and the share of time of each
+/// part. If `learns` is false, the network has learned nothing, which makes games long.
 fn self_play(learns: bool, bench: &mut Bench) {
-    /// Evaluations per actor until as many games start as end.
+    /// Number of evaluations per actor after which as many games start as end.
     const WARM_UP: u64 = 800_000;
-    /// Evaluations per actor in a round.
+    /// Number of evaluations per actor in a round.
     const COUNTED: u64 = 200_000;
     let (actors, now) = (par::threads(), bench.now);
     let mut players = players(bench.isa, actors, learns);
@@ -113,8 +113,8 @@ fn self_play(learns: bool, bench: &mut Bench) {
     }
 }
 
-/// Games per second and core of the strong learner with default settings, including learning, after the early iterations; and its network
-/// evaluations in the same time.
+/// Measures games and network evaluations per second and core of the strong learner with default settings, including learning. The early
+/// iterations are not measured.
 fn strong_training(bench: &mut Bench) {
     const EARLY: u64 = 8;
     let now = bench.now;
@@ -134,8 +134,8 @@ fn strong_training(bench: &mut Bench) {
     bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
 }
 
-/// Decisions per second on one core. A decision finds all results of the roll and plays a random one of them. Each timed call plays the
-/// same games, about forty.
+/// Decisions per second on one core, in each round. A decision finds all results of a roll and plays a random result. Each timed call plays
+/// the same games, about forty.
 fn random_decisions(now: Clock) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut results = Results::new();
@@ -147,7 +147,7 @@ fn random_decisions(now: Clock) -> Vec<f64> {
     rates(f64::from(DECISIONS), &rounds_s(&now, play))
 }
 
-/// Games of random moves, one after the other.
+/// A sequence of games in which both players move at random.
 struct RandomGame {
     board: Board,
     numbers: Sequence,
@@ -158,7 +158,7 @@ impl RandomGame {
         RandomGame { board: Board::START, numbers }
     }
 
-    /// Plays a random move; returns the position before the move and the roll.
+    /// Plays a random move. Returns the position before the move, and the roll.
     fn decide(&mut self, results: &mut Results) -> (Board, Roll) {
         let board = self.board;
         let opening = board == Board::START;

@@ -28,13 +28,13 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Reports the time per operation of a training step, for the small and the large model.
+/// Reports the time of each operation in a training step, for the small and the large model.
 pub fn profile(bench: &mut Bench) {
     profile_training(&format!("core.{SMALL_STEP}"), &mut small_step(bench.isa), ROUNDS, bench);
     profile_training("core.train.mlp2048", &mut large_step(bench.isa), FEW, bench);
 }
 
-/// Measures matrix products by this project and by rival libraries; returns the measured peak of every round.
+/// Measures matrix products by this project and by rival libraries. Returns the measured peak of every round.
 fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     const SHAPES: [(usize, usize, usize); 2] = [(128, 128, 64), (330, 128, 256)];
     let mut peaks = Vec::new();
@@ -53,7 +53,8 @@ fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     peaks
 }
 
-/// Measures the product of one layer. Returns, by rival library and round, how many times as fast as the rival this project is.
+/// Measures the product of one layer, and adds the measured peak of each round to `peaks`. Returns the speed relative to each rival
+/// library, `[rival][round]`.
 fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut Bench) -> Vec<Vec<f64>> {
     let (now, gflop, transposed) = (bench.now, layer.gflop(), layer.transposed());
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
@@ -78,8 +79,8 @@ fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut
     ratios
 }
 
-/// Measures a first layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0: once as the sum of 24 rows of weights,
-/// once as a dense product.
+/// Measures a first layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0. The layer is computed once as the sum of
+/// 24 rows of weights, and once as a dense product.
 fn bag(bench: &mut Bench) {
     const BATCH: usize = 2048;
     const INP: usize = 144;
@@ -103,7 +104,7 @@ fn bag(bench: &mut Bench) {
         let mut layer = Inference::new(plan);
         let values = layer.executor.input_mut("input");
         for (i, chosen) in chosen.iter().enumerate() {
-            // One active input in each group.
+            // Each group of inputs has one active input.
             let (row, one, each) = (i / ONES, i % ONES, INP / ONES);
             let at = one * each + ((0.5 * chosen + 0.5) * each as f32) as usize;
             if sparse { values[i] = at as f32 } else { values[row * INP + at] = 1.0 }
@@ -124,8 +125,8 @@ fn bag(bench: &mut Bench) {
     bench.give(format!("{name}.vs_dense.ratio"), &ratios, "times as fast as the dense product");
 }
 
-/// Attention and its gradients over four sequences, on one thread. Only products of queries with visible keys count as work; computation
-/// above the diagonal does not.
+/// Measures attention and its gradients over four sequences, on one thread. Only products of queries with visible keys count as work;
+/// products above the diagonal are computed but do not count.
 fn attention(peak: &Peak, bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for (heads, size, len) in [(4, 32, 64), (8, 64, 128)] {
@@ -143,7 +144,7 @@ fn attention(peak: &Peak, bench: &mut Bench) {
     }
 }
 
-/// Inference of a network with 330 inputs, width 128, 7 residual blocks of two layers with layer norm, and 65 outputs.
+/// Measures inference of a network with 330 inputs, width 128, seven residual blocks of two layers with layer norm, and 65 outputs.
 fn net(peak: &Peak, bench: &mut Bench) {
     const BATCH: usize = 64;
     let mut graph = Graph::new();
@@ -155,14 +156,14 @@ fn net(peak: &Peak, bench: &mut Bench) {
     bench.give("core.net284k.share", &shares, "of peak");
 }
 
-/// Name of the small step: forward, backward, Adam and packing of a 144-128-64-6 network on a batch of 64.
+/// Name of the small step. It is one training step (forward, backward, Adam and packing) of a 144-128-64-6 network on a batch of 64.
 const SMALL_STEP: &str = "step_144_128_64_6_b64";
 
 pub fn small_step(isa: Isa) -> Training {
     Training::mlp(isa, 64, &[144, 128, 64, 6])
 }
 
-/// Batch size of the large layers; `INP` and `OUT` are their widths.
+/// Batch size of the large layers, which have `INP` or `OUT` inputs and outputs.
 const BATCH: usize = 1536;
 const INP: usize = 512;
 const OUT: usize = 2048;
@@ -171,8 +172,9 @@ fn large_step(isa: Isa) -> Training {
     Training::mlp(isa, BATCH, &[INP, OUT, OUT, INP])
 }
 
-/// Measures matrix products and a training step whose data are far larger than the second-level cache, on one and two threads. The results
-/// are shares of the peak of the same number of cores in the same rounds. The peak counts f32 multiply-adds; bf16 allows twice as many.
+/// Measures matrix products and a training step on one and two threads. Their data are far larger than the second-level cache. The results
+/// are shares of the peak that the same number of cores has in the same rounds. This peak counts f32 multiply-adds; bf16 can exceed it by a
+/// factor of two.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;
     let mut layer = Layer::new(isa, BATCH, OUT, INP);
@@ -199,7 +201,7 @@ fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     bench.count(format!("{prefix}.train.mlp2048.arena_bytes"), arena, "bytes of all other tensors");
 }
 
-/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x. W is packed once per optimiser step.
+/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x. W is packed in advance, as once per optimiser step.
 struct Layer {
     isa: Isa,
     batch: usize,
@@ -232,7 +234,7 @@ impl Layer {
         Self { isa, batch, out, inp, w, x, dy, packed, packed_t, y, dx, dw }
     }
 
-    /// GFLOP of one product.
+    /// Work of one product, in GFLOP.
     fn gflop(&self) -> f64 {
         2e-9 * self.batch as f64 * self.out as f64 * self.inp as f64
     }

@@ -1,4 +1,4 @@
-//! Benchmarks of control: speed of environments and PPO, and overhead of a monitor.
+//! Benchmarks of control: speed of environments and of PPO, and the overhead of a monitor.
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -35,7 +35,7 @@ pub fn measure(bench: &mut Bench) {
 /// Number of environments in the environment benchmarks.
 const ENVS: usize = 4096;
 
-/// Warm-up steps: after them, episodes end at different times instead of all at once.
+/// Number of warm-up steps, after which the ends of episodes are spread over time.
 const WARM_UP: usize = 512;
 
 /// Number of steps after which the precomputed actions repeat.
@@ -54,7 +54,7 @@ fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Random actions of `envs` environments for [`TURNS`] steps.
+/// Random actions of `envs` environments, `[TURNS][envs]`.
 fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
     let action = |x: f32| match spec.actions {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
@@ -63,7 +63,7 @@ fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
     noise(TURNS * envs).into_iter().map(action).collect()
 }
 
-/// Steps per second of CartPole on one core, with many steps per call.
+/// Steps per second of CartPole on one core, in each round. Each call takes many steps.
 fn played(isa: Isa, now: Clock) -> Vec<f64> {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
@@ -75,15 +75,16 @@ fn played(isa: Isa, now: Clock) -> Vec<f64> {
     rates(ENVS as f64 * f64::from(GAME), &rounds_s(&now, play))
 }
 
-/// Environment steps per second of whole iterations after a warm-up, on all threads: the preset with two networks of 4-64-64.
+/// Environment steps per second of whole iterations, on all threads and after a warm-up, in each round. The configuration is the preset
+/// with two 4-64-64 networks.
 fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, 1, isa);
     iterations_rate(&mut ppo, now);
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// Environment steps per second as in [`ppo`], but with the configuration [`small`]. The policy is also evaluated until its mean return
-/// reaches the goal. Returns the rates and the best mean return.
+/// Environment steps per second as in [`ppo`], but with the configuration [`small`]. The policy is evaluated after each iteration until its
+/// mean return reaches the goal. Returns the rates and the best mean return.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let mut ppo = cart_pole(small(4096), 1, isa);
@@ -98,7 +99,7 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-/// Configuration of [`small_ppo`]: policy and value share a trunk of 32-32 units, and each rollout is used for one epoch.
+/// Configuration of [`small_ppo`]. Policy and value share a trunk of two layers with 32 units, and each rollout is used for one epoch.
 fn small(envs: usize) -> PpoConfig {
     PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }
@@ -114,23 +115,23 @@ fn iteration_s(ppo: &mut Ppo, now: Clock) -> Result<f64, Fault> {
     Ok(now() - began_s)
 }
 
-/// Environment steps per iteration.
+/// Number of environment steps in an iteration.
 fn samples(ppo: &Ppo) -> f64 {
     (ppo.config().envs * ppo.config().rollout_steps) as f64
 }
 
-/// Environment steps per second, over a few iterations.
+/// Environment steps per second, measured over a few iterations.
 fn iterations_rate(ppo: &mut Ppo, now: Clock) -> f64 {
     const ITERATIONS: usize = 3;
     let all_s: f64 = (0..ITERATIONS).map(|_| iteration_s(ppo, now).expect("nothing is offloaded")).sum();
     ITERATIONS as f64 * samples(ppo) / all_s
 }
 
-/// Relative time overhead of a monitor in the default run. Each round times the same number of iterations with a monitor and without.
-/// Returns `None` if no monitor can be attached.
+/// Additional time that a monitor costs in the default run, as a share of the time without a monitor. Each round times the same number of
+/// iterations with and without a monitor. `None` if no monitor can be attached.
 fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
-    /// Iterations per timing. With this number, all timings contain equally many evaluations and digests once the task is solved.
+    /// Number of iterations per timing. With this number, all timings contain equally many evaluations and digests once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
     let now = bench.now;

@@ -10,7 +10,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 
-/// Runs all benchmarks: those with `core` in a figure's name on one core, the others on all cores.
+/// Runs all benchmarks of this room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("cube.2x2x2.moves_per_s_core", &moved::<Two>(now), "moves/s");
@@ -26,7 +26,7 @@ pub fn measure(bench: &mut Bench) {
     bench.give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, now), "nodes/s");
 }
 
-/// Moves per second when every move is applied to each of many states.
+/// Moves per second, in each round. Every move is applied to each of many states.
 fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);
@@ -41,11 +41,11 @@ fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     rates(moves, &rounds_s(&now, all))
 }
 
-/// Milliseconds per update of deep Q-learning. If `whole` is true, the time includes the sampling of the batch.
+/// Milliseconds per update of deep Q-learning on one core, in each round. If `whole` is true, the time includes the sampling of the batch.
 fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
-        // Fills the replay until updates start.
+        // The replay is filled until updates start.
         while dqn.progress().updates == 0 {
             dqn.advance();
         }
@@ -58,7 +58,7 @@ fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     })
 }
 
-/// Training states per second on one core, for the default learner.
+/// Training states per second of the default learner on one core, in each round.
 fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut learner = learner::<P>(isa, |config| config.steps.updates = 8);
     alone(|| {
@@ -72,7 +72,7 @@ fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     })
 }
 
-/// A learner with the default configuration after `change`.
+/// Creates a learner with the default configuration, to which `change` is applied.
 fn learner<P: Cube>(isa: Isa, change: impl FnOnce(&mut SupervisedConfig)) -> Supervised<P> {
     let mut config = SupervisedConfig::preset::<P>(Signal::WalkLength);
     change(&mut config);
@@ -83,7 +83,7 @@ fn judge<P: Cube>(isa: Isa) -> Evaluator<P> {
     learner(isa, |_| {}).judge().expect("the net is well formed")
 }
 
-/// States per second in passes of the default network over all states, on all threads.
+/// States per second on all threads, in each round. A round is a pass of the default network over all states.
 fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<Two>(isa);
     let distances = Arc::new(Distances::new(Metric::Quarter));
@@ -96,7 +96,8 @@ fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     (0..FEW).map(|_| pass()).collect()
 }
 
-/// States per second that a beam search generates on all threads. The network is untrained, so the search runs to its limit.
+/// States per second that a beam search generates on all threads, in each round. The network is untrained, so the search continues to its
+/// limit.
 fn searched<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };

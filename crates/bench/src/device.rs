@@ -1,7 +1,7 @@
-//! Benchmarks of a GPU: its peak and bandwidth, then matrix products and environments. Products and environments are compared with the
-//! peak, the bandwidth or the CPU in the same run.
+//! Benchmarks of a GPU: its bandwidth, its peak, matrix products and environments. Products and environments are compared with the peak,
+//! with the bandwidth or with the CPU in the same run.
 //!
-//! Software adapters get smaller work; the names or units of the figures say so.
+//! Software adapters get less work; the names or units of the figures state this.
 
 use crate::measure::{Bench, Clock, rates};
 use gpu::{Gpu, Memory, Program, Space, groups, noise, product_rounds_s, rounds_s};
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// A GPU with its measured bandwidth.
 pub struct Device<'a> {
     pub gpu: &'a Gpu,
-    /// Bytes read and written per second, in each round.
+    /// Number of bytes read and written per second, in each round.
     pub bytes_per_s: Vec<f64>,
 }
 
@@ -38,7 +38,7 @@ pub fn refused(error: impl std::fmt::Display) -> Fault {
     Fault::Refused { why: error.to_string() }
 }
 
-/// Seconds per call in each round, after a warm-up.
+/// Seconds per call in each round. The first call is a warm-up.
 pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
     let mut done = call();
     let mut unless_failed = || {
@@ -50,7 +50,7 @@ pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Resul
     done.map(|()| rounds_s)
 }
 
-/// Runs one iteration per round, for at least one second and three rounds, after a warm-up iteration. Returns the results of the rounds.
+/// Runs one iteration per round, after a warm-up iteration, for at least one second and three rounds. Returns the results of the rounds.
 pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>) -> Result<Vec<f64>, Fault> {
     const LEAST: usize = 3;
     const FILL_S: f64 = 1.0;
@@ -62,7 +62,7 @@ pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>)
     Ok(rounds)
 }
 
-/// Measures matrix products, each with the peak measured at the same time.
+/// Measures matrix products. The peak is measured in the same rounds as each product.
 fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
     let (software, now) = (gpu.about().software, bench.now);
     let rounds = if software { 1 } else { FEW };
@@ -96,7 +96,7 @@ fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Kernel of multiply-adds only: 32 independent chains per thread.
+/// Kernel that computes only multiply-adds, in 32 independent chains per thread.
 struct Peak {
     program: Program,
     memory: Memory,
@@ -127,7 +127,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         }
         let sum: Vec<String> = (0..CHAINS).map(|i| format!("x{i}")).collect();
         let _ = writeln!(text, "}}\nlet sum = {};", sum.join(" + "));
-        // Never true, but the compiler cannot know that.
+        // The condition is never true, but the compiler cannot know that.
         text += "if (dot(sum, sum) == -1.0) { mem[args.out] = sum.x; }\n}\n";
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let out = space.floats(1);
@@ -145,12 +145,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
-/// Bytes per second of a copy that exceeds all caches.
+/// Bytes read and written per second, in each round, by a copy that is larger than all caches.
 fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
     /// Number of vectors of four floats that each thread copies.
     const A_THREAD: usize = 4;
-    /// Largest number of bytes that is copied. Its workgroups fit into one dimension of a dispatch.
+    /// Largest number of bytes to copy. With this number, the workgroups fit into one dimension of a dispatch.
     const MOST_BYTES: u64 = 512 << 20;
     const TEXT: &str = "\
 struct Args { x: u32, y: u32 }
@@ -189,7 +189,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     Ok(bytes_per_s)
 }
 
-/// Runs a range of the program's dispatches once without timing, to prepare memory.
+/// Runs a range of the program's dispatches once, without timing. They prepare the memory.
 pub fn run_once(program: &Program, range: Range<usize>) {
     let mut encoder = program.gpu().encoder();
     program.encode(&mut encoder, range);

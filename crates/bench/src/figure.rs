@@ -3,7 +3,7 @@
 use math::rounds::Quartiles;
 use std::borrow::Cow;
 
-/// A number with a stable name, which scripts read. It comes from rounds or from a count; no other constructor exists:
+/// A number with a stable name, which scripts read. A figure is created from rounds or from a count; no other constructor exists:
 ///
 /// ```compile_fail
 /// let best = bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
@@ -18,7 +18,7 @@ pub struct Figure {
     pub unit: Cow<'static, str>,
 }
 
-/// Quartiles of the rounds, and their number.
+/// Quartiles of the rounds, and the number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub lower: f64,
@@ -27,7 +27,7 @@ pub struct Spread {
 }
 
 impl Figure {
-    /// Median of rounds.
+    /// Creates a figure whose value is the median of `rounds`.
     ///
     /// # Panics
     /// If `rounds` is empty.
@@ -38,7 +38,7 @@ impl Figure {
         Figure { name: name.into(), value: median, spread, unit: unit.into() }
     }
 
-    /// A deterministic count, such as bytes or successful seeds.
+    /// Creates a figure from a deterministic count, such as a number of bytes or of successful seeds.
     pub fn counted(name: impl Into<String>, value: f64, unit: impl Into<Cow<'static, str>>) -> Figure {
         Figure { name: name.into(), value, spread: None, unit: unit.into() }
     }

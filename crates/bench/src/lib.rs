@@ -15,7 +15,7 @@ mod device;
 mod figure;
 #[cfg(feature = "logic")]
 mod logic;
-// Public for programs that add a room; a page's module uses only a part.
+// The module is public for programs that add a room. A page's module uses only a part of it.
 pub mod measure;
 mod profile;
 mod training;
@@ -32,7 +32,7 @@ use measure::Bench;
 pub struct Suite {
     pub id: &'static str,
     pub measure: fn(&mut Bench),
-    /// Reports the time per operation of the suite's training step; `None` for a suite that offers no such report.
+    /// Reports the time of each operation in the suite's training step. `None` if the suite offers no such report.
     pub profile: Option<fn(&mut Bench)>,
 }
 
@@ -51,12 +51,12 @@ pub static SUITES: &[Suite] = &[
     Suite { id: "words", measure: words::measure, profile: Some(words::profile) },
 ];
 
-/// Finds the suite called `id`.
+/// Suite with the id `id`; `None` if there is none.
 pub fn suite(id: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.id == id)
 }
 
-/// Measures a GPU on its own, then each room that has GPU kernels.
+/// Measures the GPU itself, then each room that has GPU kernels.
 #[cfg(feature = "device")]
 pub fn measure_device(gpu: &gpu::Gpu, bench: &mut Bench) -> Result<(), learn::Fault> {
     let device = device::Device::measured(gpu, bench)?;

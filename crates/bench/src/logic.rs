@@ -12,7 +12,7 @@ use learn::logic::{OPS, Wirings};
 use math::rounds::rounds_s;
 use math::{Isa, Rng};
 
-/// Runs all benchmarks: those with `core` in a figure's name on one core, the others on all cores.
+/// Runs all benchmarks of this room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, now)), "ms");
@@ -24,7 +24,7 @@ pub fn measure(bench: &mut Bench) {
     bench.give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, now)), "gate-cells/s");
 }
 
-/// Milliseconds per update of a published shape (`learn::logic`).
+/// Milliseconds per update, in each round, for an automaton of the published shape (see `learn::logic`).
 fn step_ms(preset: Preset, isa: Isa, now: Clock) -> Vec<f64> {
     let config = Config::published(preset);
     let experiment = config.experiment().expect("a preset has a valid target");
@@ -44,7 +44,8 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Gates times cells that are computed per second. The circuit is hardened and has several thousand gates of all operations.
+/// Product of gates and cells that are computed per second, in each round. The hardened circuit has several thousand gates with random
+/// operations.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);

@@ -1,5 +1,5 @@
-//! Rules of measurement. Every speed is the median of sustained rounds with its quartiles ([`math::rounds`]). Shares refer to a peak
-//! measured by the same rule in the same rounds.
+//! Rules of measurement. Every speed is the median of sustained rounds, with its quartiles ([`math::rounds`]). A share is relative to a
+//! peak that is measured by the same rule in the same rounds.
 
 use crate::figure::Figure;
 use learn::{Fault, Learner, Slice};
@@ -11,17 +11,17 @@ use run::monitor::Writer;
 use run::room::Schema;
 use std::borrow::Cow;
 
-/// Seconds, with an arbitrary epoch.
+/// Returns the time in seconds since an arbitrary moment.
 pub type Clock = fn() -> f64;
 
 /// Instruction set, clock and callbacks that a benchmark suite uses.
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
-    /// Creates a monitor that is read ten times per second while it is written; returns `None` if that is impossible.
+    /// Creates a monitor that another thread reads ten times per second while it is written. Returns `None` if that is impossible.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
-    /// Reports the names of figures that this machine cannot measure, with the reason.
+    /// Reports the names of figures that this machine cannot measure, and the reason.
     pub report_missing: &'a mut dyn FnMut(String),
 }
 
@@ -42,7 +42,7 @@ pub fn rates(work: f64, rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| work / round_s).collect()
 }
 
-/// Rate in each round, and its share of the peak measured in the same round. One unit of work takes `gflop` GFLOP.
+/// Rate in each round, and this rate as a share of the peak that is measured in the same round. One unit of work needs `gflop` GFLOP.
 pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut rate: impl FnMut() -> f64) -> [Vec<f64>; 2] {
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
@@ -53,7 +53,7 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
     [rates, shares]
 }
 
-/// Milliseconds per call in each round, after one second of warm-up during which a browser optimises its code.
+/// Milliseconds per call, in each round. During one second of warm-up, a browser optimises its code.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))
@@ -79,7 +79,7 @@ pub fn iterate<L: Learner>(learner: &mut L) -> Result<L::Stats, Fault> {
     }
 }
 
-/// Pseudorandom numbers between -1 and 1, without zeros or denormals.
+/// Pseudorandom numbers between -1 and 1, without zeros and denormals.
 pub fn noise(len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
     math::Rng::new(7, 0).fill_uniform(Isa::best(), 0, &mut values);

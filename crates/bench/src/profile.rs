@@ -1,5 +1,5 @@
-//! Time per operation of a training step. Timing adds only readings of the clock between calls. So the parts add up to the step, and the
-//! weights are bit-identical to those of an untimed step.
+//! Time of each operation in a training step. Timed steps differ from other steps only in readings of the clock between calls. Therefore
+//! the times add up to the time of the step, and the weights are bit-identical to those of an untimed step.
 
 use crate::measure::{Bench, Clock};
 use crate::training::Training;
@@ -10,8 +10,8 @@ use math::rounds::{ROUND_S, sustained_s};
 const ONCE: [&str; 2] = ["adam", "pack"];
 
 impl Training {
-    /// Runs a step with timed calls. The executor adds up the seconds of the plan's calls, and this function adds the seconds of the
-    /// [`ONCE`] operations to `once_s`.
+    /// Runs a step with timed calls. The executor sums the seconds of the plan's calls. This function adds the seconds of the [`ONCE`]
+    /// operations to `once_s`.
     fn train_timed(&mut self, now: Clock, once_s: &mut [f64; 2]) {
         self.gradients();
         let began_s = now();
@@ -22,7 +22,7 @@ impl Training {
         once_s[1] += now() - stepped_s;
     }
 
-    /// Runs timed steps for one round; returns the number of steps and the time of each operation.
+    /// Runs timed steps for one round. Returns the number of steps, and the time of each operation over all steps.
     fn round(&mut self, now: Clock) -> (usize, Vec<Operation>) {
         self.executor.time_calls(Some(now));
         let (mut once_s, mut steps, began_s) = ([0.0; 2], 0, now());
@@ -40,11 +40,11 @@ impl Training {
     }
 }
 
-/// Reports the milliseconds per step and the share of each operation, longest first. Then reports the whole step with and without timed
+/// Reports the milliseconds per step and the share of each operation, the longest first. Then reports the whole step with and without timed
 /// calls. Values are medians of sustained rounds.
 pub fn profile_training(prefix: &str, training: &mut Training, rounds: usize, bench: &mut Bench) {
     let now = bench.now;
-    // Warm-up, for one-time work of the first step.
+    // Warm-up, because the first step does one-time work.
     training.train();
     let mut found: Vec<(Operation, Vec<f64>)> = Vec::new();
     let (mut whole, mut untimed) = (Vec::new(), Vec::new());
@@ -84,7 +84,7 @@ mod tests {
         static CLOCK_S: Cell<f64> = const { Cell::new(0.0) };
     }
 
-    /// A clock that advances by a fixed amount at each reading.
+    /// Returns the time of a clock that advances by a fixed amount at each reading.
     fn read_s() -> f64 {
         CLOCK_S.replace(CLOCK_S.get() + 0.0625)
     }
@@ -121,7 +121,7 @@ mod tests {
             assert_eq!(*seconds, 0.0625 * 3.0 * *calls as f64, "{name} in three runs");
         }
         assert!(operations.is_sorted_by(|a, b| a.seconds >= b.seconds));
-        // The clock is also read before each run and before each of the once-only operations.
+        // The clock is also read before each run and before each operation in ONCE.
         let ticks = (CLOCK_S.get() - began_s) / 0.0625;
         assert_eq!(ticks, 3.0 * (calls + 1) as f64 + 3.0);
         training.executor.time_calls(None);

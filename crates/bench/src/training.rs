@@ -26,7 +26,7 @@ impl Inference {
         self.executor.run(&self.params, &self.packed);
     }
 
-    /// States per second on batches of random inputs, and the share of the peak, in each round.
+    /// Measures forward passes on batches of random inputs. Returns the states per second and the share of the peak, in each round.
     pub fn rates_and_shares(&mut self, input: &str, batch: usize, peak: &Peak, now: Clock) -> [Vec<f64>; 2] {
         let input = self.executor.input_mut(input);
         input.copy_from_slice(&noise(input.len()));
@@ -34,7 +34,7 @@ impl Inference {
     }
 }
 
-/// Training steps of a plan. A step sums the gradients of several executions, runs Adam and packs the weights.
+/// Training steps of a plan. A step sums the gradients of several executions of the plan, runs Adam, and packs the weights.
 pub struct Training {
     pub plan: Arc<Plan>,
     pub params: Params,
@@ -43,7 +43,7 @@ pub struct Training {
     pub grads: Buffer,
     pub optimizer: Optimizer,
     pub adam: Adam,
-    /// Number of plan executions whose gradients a step sums.
+    /// Number of executions of the plan whose gradients a step sums.
     pub runs: usize,
 }
 
@@ -63,7 +63,8 @@ impl Training {
         }
     }
 
-    /// Creates the training of a ReLU network on the mean squared error.
+    /// Creates a training that minimises the mean squared error of a ReLU network. `widths` are the numbers of inputs, hidden units and
+    /// outputs.
     pub fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
         let [inp, .., out] = *widths else { unreachable!("a net has layers") };
         let mut graph = Graph::new();

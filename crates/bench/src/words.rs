@@ -1,5 +1,5 @@
-//! Benchmarks of the words room: whole training steps of each preset's size with GPT-2's components (forward, backward and AdamW), on all
-//! threads.
+//! Benchmarks of the words room: whole training steps (forward, backward and AdamW) on all threads. The models have the size of each preset
+//! and GPT-2's components.
 
 use crate::measure::{Bench, Clock, noise, rates_and_shares};
 use crate::profile::profile_training;
@@ -28,7 +28,7 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Instruction sets to measure, each with a suffix for the names of its figures: the chosen set, and sets for bf16. Reports sets for bf16
+/// Instruction sets to measure, each with the suffix of its figures' names: the chosen set, and sets with bf16. Reports the sets with bf16
 /// that this machine lacks.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
@@ -58,7 +58,7 @@ fn trained(id: &str, rounds: usize, isa: Isa, suffix: &str, bench: &mut Bench) {
     }
 }
 
-/// Reports the time per operation of a training step, for the smallest and the largest size.
+/// Reports the time of each operation in a training step, for the smallest and the largest model.
 pub fn profile(bench: &mut Bench) {
     for id in ["char", "d512"] {
         let Config { shape, micro, batch, .. } = gpt2_config(id);
@@ -77,7 +77,8 @@ pub fn profile(bench: &mut Bench) {
 /// Number of tokens of the random text.
 const TEXT: usize = 1 << 16;
 
-/// Random text with one character per token of the vocabulary, uniformly distributed, as in the PyTorch benchmark of `--versus`.
+/// Random text in which each token of the vocabulary is one character. The tokens are uniformly distributed, as in the PyTorch benchmark of
+/// `--versus`.
 fn random_corpus(vocab: usize, context: usize) -> Corpus {
     let characters: Vec<char> = ('\u{4e00}'..).take(vocab).collect();
     let text: String = noise(TEXT).into_iter().map(|x| characters[drawn(x, vocab)]).collect();
@@ -85,13 +86,13 @@ fn random_corpus(vocab: usize, context: usize) -> Corpus {
     Corpus::of(text.as_bytes(), tokenizer, context).expect("a text of these characters")
 }
 
-/// Training steps of a preset's size with GPT-2's components.
+/// Training steps of a model with a preset's size and GPT-2's components.
 pub struct Steps {
     learner: Pretrainer,
 }
 
 impl Steps {
-    /// Creates a learner and runs one step as warm-up.
+    /// Creates a learner, and runs one step as warm-up.
     pub fn new(id: &str, isa: Isa) -> Steps {
         let config = gpt2_config(id);
         let Shape { vocab, context, .. } = config.shape;
@@ -102,7 +103,7 @@ impl Steps {
         steps
     }
 
-    /// Tokens per second in a round of at least `seconds` seconds and one step.
+    /// Tokens per second in a round, which takes at least `seconds` seconds and one step.
     pub fn tokens_per_s(&mut self, seconds: f64, now: Clock) -> f64 {
         self.learner.config().step_tokens() as f64 / sustained_s(seconds, &now, || self.step())
     }
@@ -120,13 +121,13 @@ fn drawn(x: f32, vocab: usize) -> usize {
     ((0.5 * (x + 1.0) * vocab as f32) as usize).min(vocab - 1)
 }
 
-/// Preset with GPT-2's components, independent of the room's own settings; `--versus` compares the same configuration.
+/// Configuration of a preset with GPT-2's components, independent of the room's own settings. `--versus` compares the same configuration.
 fn gpt2_config(id: &str) -> Config {
     let config = preset(id).config;
     let vocab = if id == "char" { 65 } else { 8192 };
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { vocab, norm, positions, mlp, tied: true, bias: true, ..config.shape };
-    // The number of runs per step is that of the room's preset.
+    // The number of runs per step is the same as in the room's preset.
     let micro = 32 * config.micro / config.batch;
     Config { shape, batch: 32, micro, ..config }
 }

@@ -1,5 +1,5 @@
 //! File access for the terminal and Python programs. A write replaces only files of the same kind, and either completely or not at all. If
-//! the requested location cannot be written, a fallback location is used. Input files may have any origin and any length.
+//! the requested location cannot be written, a fallback location is used. Input files may come from any source and have any length.
 
 use anyhow::{Context, Error, Result, bail};
 use run::RunError;
@@ -14,18 +14,18 @@ mod memory;
 
 pub use memory::memory_bytes;
 
-/// Largest size of a circuit, drawing or table.
+/// Largest size of a circuit, drawing or table, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Length in bytes of the field before a safetensors header that contains the header's size.
+/// Number of bytes before a safetensors header, which contain the header's size.
 const HEAD: usize = 8;
-/// Maximum header size in bytes that readers of the format accept.
+/// Largest size of a header that readers of the safetensors format accept, in bytes.
 const LONGEST_HEADER: u64 = 100_000_000;
-/// Maximum number of names tried for a temporary file.
+/// Largest number of names that are tried for a temporary file.
 const TEMPORARY_NAMES: u32 = 100;
-/// Maximum size of training data in bytes if the size of the memory is unknown.
+/// Largest size of training data if the size of the memory is unknown, in bytes.
 const MOST_DATA: u64 = 16 << 30;
 
-/// A kind of file that this program writes, and its detection.
+/// A kind of file that this program writes, and the test that detects it.
 #[derive(Clone, Copy)]
 pub struct FileKind {
     /// Name of the kind in error messages, such as `checkpoint`.
@@ -44,7 +44,7 @@ pub const CHECKPOINT: FileKind = FileKind {
         let head: Vec<u8> = bytes(file, HEAD as u64);
         let length = head.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
         let header = bytes(file, if length <= LONGEST_HEADER { length } else { 0 });
-        // A truncated checkpoint also starts like this.
+        // The beginning is the same if the checkpoint is truncated.
         header.starts_with(br#"{"__metadata__":{"hothouse":"#)
             || serde_json::from_slice(&header).is_ok_and(|json| tensors_length(&json).is_some())
     },
@@ -59,7 +59,7 @@ pub const MONITOR: FileKind = FileKind {
     is_stream: false,
 };
 
-/// First bytes of every event file.
+/// First bytes of every file of events.
 pub const EVENTS_BEGIN: &[u8] = br#"{"kind":"opened""#;
 
 pub const EVENTS: FileKind = FileKind {
@@ -71,17 +71,17 @@ pub const EVENTS: FileKind = FileKind {
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // An unreadable file has no known kind.
+    // A file that cannot be read is of no known kind.
     let _ = file.take(most).read_to_end(&mut bytes);
     bytes
 }
 
-/// Returns true if the file starts with `with`, or if the whole file is a prefix of `with`.
+/// Returns true if the file starts with `with`, or if the whole file is a prefix of `with`, as when its writing was interrupted.
 pub fn begins(file: &mut dyn Read, with: &[u8]) -> bool {
     with.starts_with(&bytes(file, with.len() as u64))
 }
 
-/// Error for a path that cannot be read or written, with the remedy.
+/// Error for a path that cannot be read or written. The text contains the remedy.
 #[derive(Debug)]
 pub struct Refused {
     pub kind: ErrorKind,
@@ -100,7 +100,7 @@ fn refused(kind: ErrorKind, text: String) -> Error {
     Refused { kind, text }.into()
 }
 
-/// Resolves links in `path`. Succeeds if the target does not exist, is empty, or is a file of this kind.
+/// Resolves links in `path`. Returns an error unless the target does not exist, is empty, or is a file of this kind.
 fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
@@ -118,7 +118,7 @@ fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
             format!("{shown} is a folder. Add a file name, such as {}", path.join("run.safetensors").display()),
         )),
         Some(found) if !found.is_file() && kind.is_stream => Ok(path.to_path_buf()),
-        // Replacing it by a renamed file would remove the device or pipe.
+        // A rename onto the path would remove the device or the pipe.
         Some(found) if !found.is_file() => Err(refused(
             ErrorKind::AlreadyExists,
             format!("{shown} is a device or a pipe, not a regular file, so it cannot contain a {}. {next}", kind.name),
@@ -135,12 +135,12 @@ fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     }
 }
 
-/// Returns an error if a file of this kind would overwrite something else.
+/// Returns an error if writing a file of this kind to `path` would overwrite something else.
 pub fn check_place(path: &Path, kind: FileKind) -> Result<()> {
     place(path, kind).map(drop)
 }
 
-/// Returns an error before training if a file of this kind cannot be written to `path`.
+/// Returns an error if a file of this kind cannot be written to `path`. Call this function before training.
 pub fn check(path: &Path, kind: FileKind) -> Result<()> {
     let target = place(path, kind)?;
     if fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
@@ -158,7 +158,7 @@ pub fn check(path: &Path, kind: FileKind) -> Result<()> {
     tried.with_context(|| format!("cannot write in {}. Free space, change permissions, or choose another folder", folder.display()))
 }
 
-/// Writes all of `bytes` or nothing: after a crash or with a full disk, the old file remains.
+/// Writes all of `bytes` or nothing. After a crash or with a full disk, the old file remains.
 pub fn write_whole(path: &Path, kind: FileKind, bytes: &[u8]) -> Result<()> {
     let written = replace(path, kind, |file| file.write_all(bytes).and_then(|()| file.sync_all()));
     // A `Refused` error already contains a remedy.
@@ -168,13 +168,13 @@ pub fn write_whole(path: &Path, kind: FileKind, bytes: &[u8]) -> Result<()> {
     })
 }
 
-/// Creates or replaces a file when `write` has written its contents; returns the open file.
+/// Creates or replaces a file after `write` has written the contents to a temporary file. Returns the open file.
 pub fn replace(path: &Path, kind: FileKind, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
     let target = place(path, kind)?;
     let (temporary, mut file) = beside(&target)?;
     let made = write(&mut file).and_then(|()| fs::rename(&temporary, &target));
     if made.is_err() {
-        // The first error is reported; the incomplete file is only removed.
+        // Only the first error is reported, so an error of the removal is ignored.
         let _ = fs::remove_file(&temporary);
     }
     made?;
@@ -182,7 +182,7 @@ pub fn replace(path: &Path, kind: FileKind, write: impl FnOnce(&mut File) -> std
 }
 
 /// Opens a file that is written line by line. Its contents are kept, and the position is at the start. Pipes and devices are opened for
-/// writing only. Regular files are locked.
+/// writing only. A regular file is locked; returns an error if another process has locked it.
 pub fn open_lines(path: &Path, kind: FileKind) -> Result<File> {
     let (shown, next) = (path.display(), kind.next);
     let target = place(path, kind)?;
@@ -193,14 +193,14 @@ pub fn open_lines(path: &Path, kind: FileKind) -> Result<File> {
         options.read(true).create(true).truncate(false);
     }
     let file = options.open(&target).with_context(|| format!("cannot write {shown}. {next}"))?;
-    // On file systems without locks, concurrent writers are not detected.
+    // On file systems without locks, two processes that write to the same file are not detected.
     if is_plain && let Err(TryLockError::WouldBlock) = file.try_lock() {
         bail!("another run is writing to {shown}. Wait until it ends. {next}");
     }
     Ok(file)
 }
 
-/// Opens a file that is written line by line, and clears it.
+/// Opens a file that is written line by line, and removes its contents.
 pub fn create_lines(path: &Path, kind: FileKind) -> Result<File> {
     let file = open_lines(path, kind)?;
     // Pipes and devices cannot be cleared.
@@ -210,19 +210,19 @@ pub fn create_lines(path: &Path, kind: FileKind) -> Result<File> {
     Ok(file)
 }
 
-/// Location of a saved checkpoint, and the reason if it is a fallback.
+/// Location of a saved checkpoint. `trouble` is the reason why a fallback was used, or `None`.
 #[derive(Debug)]
 pub struct Kept {
     pub path: PathBuf,
     pub trouble: Option<String>,
 }
 
-/// Writes a checkpoint to `path`, or to the first writable fallback in `refuges`.
+/// Writes a checkpoint to `path`, or else to the first path in `refuges` that can be written.
 pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     let Err(first) = write_whole(path, CHECKPOINT, bytes) else {
         return Ok(Kept { path: path.to_path_buf(), trouble: None });
     };
-    // For disk errors only the reason; the path is part of the message below.
+    // The message of a disk error is the reason only, because the text below contains the path.
     let first = first.downcast_ref::<std::io::Error>().map_or_else(|| first.to_string(), ToString::to_string);
     for refuge in refuges {
         if write_whole(refuge, CHECKPOINT, bytes).is_ok() {
@@ -235,10 +235,10 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     bail!("cannot save to {} ({first}), nor to {}", path.display(), others.join(" or "))
 }
 
-/// Identifies a file, also through links and before the file exists.
+/// Identity of a file. It is the same for all links to the file, and exists before the file does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Device and inode number, which hard links share.
+    /// Device number and inode number, which are the same for all hard links.
     Number(u64, u64),
     Path(PathBuf),
 }
@@ -255,10 +255,10 @@ pub fn identity(path: &Path) -> Identity {
     Identity::Path(place.unwrap_or_else(|_: std::io::Error| target.clone()))
 }
 
-/// Follows symbolic links; the last one may point to a file that does not exist yet.
+/// Follows symbolic links. The last link may point to a file that does not exist yet.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
-    // The usual limit of operating systems.
+    // The limit is the usual limit of operating systems.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(next) => path = folder_of(&path).join(next),
@@ -268,8 +268,8 @@ fn end_of_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Returns `path` if it does not exist, else the first of `…-2`, `…-3` and so on that does not exist. So a default name never overwrites a
-/// file.
+/// Returns `path` if it does not exist, otherwise the first of `…-2`, `…-3` and so on that does not exist. Default names therefore never
+/// overwrite a file.
 pub fn free_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
@@ -277,7 +277,7 @@ pub fn free_name(path: &Path) -> PathBuf {
     std::iter::once(path.to_path_buf()).chain(numbered).find(|p| fs::symlink_metadata(p).is_err()).unwrap_or(path.to_path_buf())
 }
 
-/// Returns an error unless the path is a file or pipe. Devices are not opened, because opening may have side effects.
+/// Returns an error unless the path is a file or a pipe. A device is not opened, because opening it can have side effects.
 fn readable(path: &Path) -> Result<fs::Metadata> {
     let shown = path.display();
     let there = match fs::metadata(path) {
@@ -315,7 +315,7 @@ fn is_pipe(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Reads everything, up to `most` bytes; `shown` is the name for error messages.
+/// Reads all bytes. Returns an error if there are more than `most`. `shown` is the name for error messages.
 pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
@@ -332,12 +332,13 @@ fn amount(bytes: u64) -> String {
     if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{} MB", bytes >> 20) }
 }
 
-/// Reads a file of one of several kinds, such as a circuit, a checkpoint that contains one, or a drawing.
+/// Reads a file that may be of several kinds, such as a circuit, a checkpoint that contains a circuit, or a drawing.
 pub fn read_any(path: &Path) -> Result<Vec<u8>> {
     read_at_most(open(path)?, MAX_FILE_BYTES, &path.display().to_string())
 }
 
-/// Reads a checkpoint of any size that fits into memory. If the file is not a checkpoint of Hothouse, only its beginning is read.
+/// Reads a checkpoint of any size that fits into memory. If the file is not a checkpoint of Hothouse, only the beginning of the file is
+/// read.
 pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
     if fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
@@ -359,7 +360,7 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     if header <= LONGEST_HEADER {
         read_more(&mut bytes, header)?;
     }
-    // The parser reports malformed content.
+    // The parser of checkpoints reports malformed content.
     let Ok(json) = serde_json::from_slice(&bytes[HEAD.min(bytes.len())..]) else { return Ok(bytes) };
     let Some(tensors) = tensors_length(&json) else {
         let why = "a safetensors file without Hothouse's metadata".into();
@@ -367,7 +368,7 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     };
     let length = file.metadata().ok().filter(fs::Metadata::is_file).map_or(u64::MAX, |file| file.len());
     check_room(tensors.min(length), memory_bytes(), &shown.to_string())?;
-    // One more byte reveals trailing data.
+    // One more byte is read, so that the parser can detect trailing data.
     read_more(&mut bytes, tensors.saturating_add(1))?;
     Ok(bytes)
 }
@@ -383,7 +384,7 @@ fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
     ))
 }
 
-/// Size in bytes of the tensors of a checkpoint with this header; `None` for files of other programs.
+/// Size in bytes of all tensors in a checkpoint with this header. `None` if the header is from another program.
 fn tensors_length(header: &Value) -> Option<u64> {
     header["__metadata__"]["hothouse"].as_str()?;
     let ends = header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64());
@@ -393,17 +394,17 @@ fn tensors_length(header: &Value) -> Option<u64> {
 /// File name that means standard input.
 pub const STDIN: &str = "-";
 
-/// Describes the file of `--data` by its length, without reading it.
+/// Describes the file of `--data` by its name and length, without reading the file.
 pub fn measured_data(path: &Path) -> Result<Dataset> {
     let mut bytes = 0;
     if path.as_os_str() != STDIN {
-        // Not opened: data from a pipe can be read only once.
+        // The file is not opened, because data from a pipe can be read only once.
         bytes = readable(path)?.len();
     }
     Ok(Dataset { name: data_name(path), bytes, hash: String::new(), content: None })
 }
 
-/// Reads training data of at most half the memory; the run needs the rest for derived data.
+/// Reads training data, which may fill at most half of the memory. The run needs the rest for derived data.
 pub fn read_data(path: &Path) -> Result<Dataset> {
     let (name, most) = (data_name(path), max_data_bytes());
     let content = match path.as_os_str() == STDIN {
@@ -413,7 +414,7 @@ pub fn read_data(path: &Path) -> Result<Dataset> {
     Ok(Dataset::new(name, content?))
 }
 
-/// Maximum size of training data in bytes.
+/// Largest size of training data, in bytes.
 pub fn max_data_bytes() -> u64 {
     match memory_bytes() {
         u64::MAX => MOST_DATA,
@@ -421,7 +422,7 @@ pub fn max_data_bytes() -> u64 {
     }
 }
 
-/// Name of the data in messages: the file name without folders, or `standard input`.
+/// Name of training data in messages: the file name without folders, or `standard input`.
 fn data_name(path: &Path) -> String {
     if path.as_os_str() == STDIN {
         return "standard input".into();
@@ -436,7 +437,7 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Creates a temporary file in the same folder, so that renaming stays within one file system. If a file or link has the name already, the
+/// Creates a temporary file in the same folder, so that renaming stays within one file system. If a file or link with the name exists, the
 /// next name is tried.
 fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let taken = |error: &std::io::Error| error.kind() == ErrorKind::AlreadyExists;
@@ -449,7 +450,7 @@ fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     tries.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
 }
 
-/// Name of a temporary file: `.NAME.PID.part` at the first attempt, then `.NAME.PID-1.part` and so on.
+/// Name of a temporary file: `.NAME.PID.part` at attempt 0, `.NAME.PID-1.part` at attempt 1, and so on.
 fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let process = std::process::id();
@@ -462,7 +463,7 @@ mod tests {
     use super::*;
     use testkit::Scratch;
 
-    /// Header of a checkpoint; sufficient for file detection.
+    /// Length and header of a checkpoint, which are sufficient to detect it.
     fn checkpoint(word: &str) -> Vec<u8> {
         let header = format!(r#"{{"__metadata__":{{"hothouse":"{word}"}}}}"#);
         [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
@@ -497,7 +498,7 @@ mod tests {
         for attempt in 0..3 {
             assert!(fs::symlink_metadata(temporary_name(&path, attempt)).unwrap().is_symlink());
         }
-        // If all temporary names exist, writing fails and leaves them unchanged.
+        // If all temporary names exist, writing fails and does not change these files.
         for attempt in 3..TEMPORARY_NAMES {
             fs::write(temporary_name(&path, attempt), "foreign").unwrap();
         }
@@ -573,7 +574,7 @@ mod tests {
         assert!(error.contains("3072 MB") && error.contains("1024 MB of memory"), "{error}");
     }
 
-    /// Creates a sparse file of `bytes` bytes that starts with this header.
+    /// Creates a sparse file of `bytes` bytes that starts with the length of `header` and `header`.
     fn sparse(path: &Path, header: &str, bytes: u64) {
         let mut file = File::create(path).unwrap();
         file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
@@ -589,7 +590,7 @@ mod tests {
             let (a, b) = (part(0, 36), part(36, last));
             format!(r#"{{"__metadata__":{{"hothouse":"{{}}"}},"b":{b},"a":{a}}}"#)
         };
-        // About 89 million parameters with both moments, and far more.
+        // 1 GiB is the size of about 89 million parameters with both moments.
         for last in [1 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 4, 1 << 40] {
             assert_eq!(length(&tensors(last)), Some(last));
         }
@@ -601,12 +602,12 @@ mod tests {
         let folder = Scratch::new("beginning");
         let path = folder.join("some.safetensors");
         const HUGE: u64 = 3 << 30;
-        // Reads the length in the header; trailing data is ignored except for one byte.
+        // The header determines how many bytes are read. Of the trailing data, only one byte is read.
         sparse(&path, &tensors(72), HUGE);
         let bytes = read_checkpoint(&path).unwrap();
         assert_eq!(bytes.len(), HEAD + tensors(72).len() + 72 + 1);
         check(&path, CHECKPOINT).unwrap();
-        // A foreign model, zeros, and a text whose ninth character is a brace.
+        // The three files are a model of another program, zeros, and a text whose ninth character is a brace.
         sparse(&path, r#"{"a":{"dtype":"U8","shape":[3221225396],"data_offsets":[0,3221225396]}}"#, HUGE);
         let error = format!("{:#}", read_checkpoint(&path).unwrap_err());
         assert!(error.contains("some.safetensors") && error.contains("no Hothouse checkpoint"), "{error}");

@@ -1,9 +1,9 @@
 //! Available memory.
 
-/// Files with the memory limit of a Linux control group: version 2 and version 1.
+/// Files that contain the memory limit of a Linux control group: of version 2, then of version 1.
 const GROUP_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// Memory in bytes that this process can still allocate; `u64::MAX` if unknown.
+/// Number of bytes that this process can still allocate; `u64::MAX` if it is unknown.
 pub fn memory_bytes() -> u64 {
     from_files(|path| std::fs::read_to_string(path).ok())
 }
@@ -20,7 +20,7 @@ fn available(meminfo: &str) -> Option<u64> {
     kilobytes.checked_mul(1 << 10)
 }
 
-/// Parses a limit in bytes; None for `max`, which means no limit.
+/// Parses a limit in bytes. `None` for `max`, which means that there is no limit.
 fn group_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(with(info, Some("max\n"), None), free);
         assert_eq!(with(info, Some("1073741824\n"), None), gigabyte);
         assert_eq!(with(info, Some("999999999999999\n"), None), free, "the group limit exceeds the memory");
-        // Version 1 writes a large number for no limit.
+        // Version 1 writes a large number if there is no limit.
         assert_eq!(with(info, None, Some("9223372036854771712\n")), free);
         assert_eq!(with(info, None, Some("1073741824\n")), gigabyte);
         assert_eq!(with(None, Some("1073741824\n"), None), gigabyte);

@@ -1,4 +1,5 @@
-//! Counting allocator. It counts per thread, so that other tests and the harness do not affect a test's count.
+//! Counting allocator. It counts the allocations of each thread separately, so that other tests and the harness do not affect a test's
+//! count.
 //!
 //! ```
 //! #[global_allocator]
@@ -11,26 +12,27 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system allocator, which also counts allocations of threads that a [`Meter`] watches. Test files that count allocations set it as
-/// `#[global_allocator]`.
+/// The system allocator, which also counts the allocations of threads that a [`Meter`] watches. A test file that counts allocations sets it
+/// as `#[global_allocator]`.
 pub struct Counting;
 
 thread_local! {
-    // Neither lazy nor with a destructor, so that access does not allocate.
+    // The variable is neither lazy nor has a destructor, so access to it does not allocate.
     static METER: Cell<Option<&'static AtomicU64>> = const { Cell::new(None) };
-    /// Bytes that this thread holds, and their maximum.
+    /// Number of bytes that this thread has allocated and not freed, and the maximum of this number.
     static HELD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
-/// Bytes that the whole process holds.
+/// Number of bytes that the whole process has allocated and not freed.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 
-/// Bytes that all threads hold, if [`Counting`] is the allocator.
+/// Number of bytes that all threads have allocated and not freed. 0 if [`Counting`] is not the allocator.
 pub fn live_bytes() -> u64 {
     LIVE.load(Ordering::SeqCst)
 }
 
-/// Result of `work`, and the maximum of the additional bytes that the calling thread holds during it.
+/// Runs `work`. Returns its result, and the largest number of bytes that the calling thread held at once in addition to the bytes it held
+/// before.
 #[track_caller]
 pub fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let (before, _) = HELD.get();
@@ -87,12 +89,12 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Counts the allocations of the threads that it watches. Add the threads of a pool with `pool.broadcast(|_| meter.watch())`.
+/// Counts the allocations of the threads that it watches. To watch the threads of a pool, call `pool.broadcast(|_| meter.watch())`.
 #[derive(Clone, Copy)]
 pub struct Meter(&'static AtomicU64);
 
 impl Meter {
-    /// Watches the calling thread. Panics if [`Counting`] is not the allocator, because all counts would be 0.
+    /// Creates a meter that watches the calling thread. Panics if [`Counting`] is not the allocator, because all counts would be 0.
     #[track_caller]
     #[allow(clippy::new_without_default)] // creating it has a side effect on the thread
     pub fn new() -> Meter {
@@ -103,12 +105,12 @@ impl Meter {
         meter
     }
 
-    /// Counts the calling thread's allocations from now on. Any other meter stops counting them.
+    /// Watches the calling thread from now on. A meter that watched this thread before stops watching it.
     pub fn watch(&self) {
         METER.set(Some(self.0));
     }
 
-    /// Result of `work`, and the number of allocations of the watched threads during it.
+    /// Runs `work`. Returns its result, and the number of allocations that the watched threads made during it.
     pub fn count<T>(&self, work: impl FnOnce() -> T) -> (T, u64) {
         let before = self.0.load(Ordering::SeqCst);
         let result = work();
@@ -116,7 +118,7 @@ impl Meter {
     }
 }
 
-/// Number of allocations of the calling thread in `work`.
+/// Number of allocations that the calling thread makes in `work`.
 #[track_caller]
 pub fn allocations(work: impl FnOnce()) -> u64 {
     Meter::new().count(work).1

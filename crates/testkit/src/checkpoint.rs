@@ -1,4 +1,4 @@
-//! Decoding and encoding of checkpoints, to change values that no run would save.
+//! Decoding and encoding of checkpoints, for tests that change values in a way that no run does.
 
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -7,9 +7,9 @@ use std::collections::HashMap;
 /// A decoded checkpoint.
 #[derive(Clone)]
 pub struct Apart {
-    /// Metadata besides the tensors.
+    /// Hothouse's metadata of the checkpoint, which are not tensors.
     pub header: serde_json::Value,
-    /// Name, type, shape and bytes of each tensor, in the order of the checksum.
+    /// Name, type, shape and bytes of each tensor. The tensors are in the order in which the checksum includes them.
     pub tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
@@ -24,7 +24,7 @@ pub fn apart(file: &[u8]) -> Apart {
 }
 
 impl Apart {
-    /// Encodes the checkpoint with a valid checksum.
+    /// Encodes the checkpoint, with a valid checksum.
     pub fn together(&self) -> Vec<u8> {
         let mut header = self.header.clone();
         header.as_object_mut().unwrap().remove("checksum");
@@ -48,7 +48,7 @@ impl Apart {
     pub fn state(&self) -> impl Iterator<Item = &(String, Dtype, Vec<usize>, Vec<u8>)> {
         self.tensors.iter().filter(|t| t.0 != "run.history")
     }
-    /// Sets weights of networks and gates to extreme finite values, as a too large learning rate does.
+    /// Sets the weights of networks and gates to extreme finite values, as training with a too large learning rate does.
     pub fn set_extreme_weights(&mut self) {
         let wild = |name: &str| {
             name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")

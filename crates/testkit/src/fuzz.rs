@@ -4,12 +4,13 @@
 
 use serde_json::{Value, json};
 
-/// Number of cases of a random test: the environment variable `FUZZ`, or `usual`, which takes seconds.
+/// Number of cases of a random test. It is the value of the environment variable `FUZZ` if that is set, otherwise `usual`. `usual` cases
+/// should take seconds.
 pub fn cases(usual: u32) -> u32 {
     std::env::var("FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Runs `one` with `count` mutators. If `one` panics, the name and number of the case are printed.
+/// Calls `one` with `count` mutators, one per case. If `one` panics, the name of the test and the number of the case are printed.
 pub fn fuzz(what: &str, count: u32, mut one: impl FnMut(&mut Mutator)) {
     for case in 0..count {
         let _report = Case { what, case };
@@ -30,10 +31,10 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Typical boundary values: ends of ranges, and lengths that are too large.
+/// Boundary values, which are ends of ranges or lengths that are too large.
 const EDGES: [u64; 14] =
     [0, 1, 2, 7, 255, 256, 65_535, (1 << 31) - 1, 1 << 31, u32::MAX as u64, 1 << 40, i64::MAX as u64, 1 << 63, u64::MAX];
-/// Strings with a special meaning in some format.
+/// Strings with a special meaning in some file format.
 const PIECES: [&str; 24] = [
     "",
     " ",
@@ -69,7 +70,7 @@ impl Mutator {
         Mutator(seed ^ u64::from(case).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Random number, by SplitMix64.
+    /// Random number from all 64-bit numbers, by SplitMix64.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -89,12 +90,12 @@ impl Mutator {
 
     fn range(&mut self, len: usize) -> std::ops::Range<usize> {
         let from = self.below(len + 1);
-        // Mostly short, so that much of the input remains valid.
+        // Most ranges are short, so that much of the input remains valid.
         let most = if self.below(4) == 0 { len - from } else { (len - from).min(16) };
         from..from + self.below(most + 1)
     }
 
-    /// One to four mutations: flipped bits, replaced numbers and lengths, and parts that are cut, copied, moved and inserted.
+    /// Applies one to four mutations: changes bits, bytes or numbers, and removes, copies, repeats or inserts parts.
     pub fn bytes(&mut self, good: &[u8]) -> Vec<u8> {
         let mut bytes = good.to_vec();
         for _ in 0..1 + self.below(4) {
@@ -105,7 +106,7 @@ impl Mutator {
                 2 => bytes.truncate(at),
                 3 => drop(bytes.drain(self.range(bytes.len()))),
                 4 => {
-                    // Whole numbers of a file: little-endian, of eight or four bytes.
+                    // Numbers in files are little-endian, with eight or four bytes.
                     let edge = self.one_of(&EDGES).to_le_bytes();
                     let width = *self.one_of(&[4, 8]);
                     let end = (at + width).min(bytes.len());
@@ -135,16 +136,16 @@ impl Mutator {
         bytes
     }
 
-    /// Mutates a text; the result is valid UTF-8.
+    /// Mutates the bytes of a text. The result is valid UTF-8.
     pub fn text(&mut self, good: &str) -> String {
         String::from_utf8_lossy(&self.bytes(good.as_bytes())).into_owned()
     }
 
-    /// One to three mutations of a document, anywhere in it.
+    /// Applies one to three mutations to random parts of a document.
     pub fn json(&mut self, good: &Value) -> Value {
         let mut document = good.clone();
         for _ in 0..1 + self.below(3) {
-            // Another part may replace this one.
+            // `other` is a value that may replace the part.
             let other = self.part(&mut document).clone();
             let part = self.part(&mut document);
             self.edit(part, other);

@@ -1,5 +1,5 @@
-//! Allocator with guard bytes on both sides of each allocation, which are checked on deallocation. A kernel that writes past its buffer
-//! aborts the test.
+//! Allocator with guard bytes before and after each allocation, which are checked on deallocation. If a kernel writes beyond its buffer,
+//! the test aborts.
 //!
 //! ```
 //! // Miri detects such writes itself, and would treat the guards as part of the buffer.
@@ -15,18 +15,18 @@ use std::alloc::{GlobalAlloc, Layout, System};
 /// The system allocator with guards.
 pub struct Guarded;
 
-/// Minimum guard size: a cache line, as wide as any store.
+/// Smallest number of guard bytes on each side: a cache line, which is as long as the widest store.
 const GUARD: usize = 64;
 const CANARY: u8 = 0xC5;
 
-/// Layout of the whole allocation for `layout`, and the offset of the caller's part.
+/// Returns the layout of the allocation with its guards, and the offset at which the caller's part begins.
 fn whole(layout: Layout) -> (Layout, usize) {
     let before = GUARD.max(layout.align());
     let size = before + layout.size() + GUARD;
     (Layout::from_size_align(size, layout.align()).expect("as large as memory"), before)
 }
 
-/// Finds the first overwritten guard byte; returns its offset from the caller's part.
+/// Finds the first overwritten guard byte. Returns its offset from the start of the caller's part; `None` if all guard bytes are unchanged.
 ///
 /// # Safety
 /// `at` was returned by [`Guarded`] for this layout.
@@ -39,7 +39,7 @@ unsafe fn damage(at: *mut u8, layout: Layout) -> Option<isize> {
 }
 
 #[allow(unsafe_code)] // an allocator cannot be written without
-// SAFETY: the caller's part lies in the system's allocation, with its alignment, because `before` is a multiple of it.
+// SAFETY: the caller's part is within the system's allocation. It has the requested alignment, because `before` is a multiple of it.
 unsafe impl GlobalAlloc for Guarded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (all, before) = whole(layout);
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// If this variable is set, the named test writes beyond a buffer and frees it.
+    /// Environment variable that makes the test below write beyond a buffer and free this buffer.
     const WRITES: &str = "TESTKIT_WRITES_BEYOND_A_BUFFER";
 
     #[test]

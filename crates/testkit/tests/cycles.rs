@@ -1,8 +1,8 @@
-//! No source file of a crate imports a file that imports it in turn, directly or indirectly.
+//! Tests that the source files of a crate do not import each other in a cycle.
 //!
-//! A file imports the file that defines a name used by path (`crate::…`, `super::…`, `self::…`, or through a `use`). Re-exports (`pub use`)
-//! lead to the defining file and are not imports themselves, so a parent that only declares its modules is in no cycle. Tests within a file
-//! (`#[cfg(test)]`) do not count.
+//! A file imports another file if it uses a name by path (`crate::…`, `super::…`, `self::…`, or through a `use`) that the other file
+//! defines. A re-export (`pub use`) leads to the defining file and is not an import itself, so a parent that only declares its modules is
+//! in no cycle. Tests within a file (`#[cfg(test)]`) do not count.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +17,13 @@ type Module = Vec<String>;
 struct Source {
     file: PathBuf,
     defines: BTreeSet<String>,
-    /// Path of each name imported by `use`, with true if the name is re-exported.
+    /// Path of each name that a `use` imports. The flag is true if the name is re-exported.
     uses: BTreeMap<String, (Vec<String>, bool)>,
-    /// Modules of glob imports, with true if the import is a re-export.
+    /// Path of each module whose names are all imported (`use …::*`). The flag is true if the names are re-exported.
     globs: Vec<(Vec<String>, bool)>,
-    /// Paths in all code outside `use`.
+    /// Paths of several names in all code outside of `use`.
     paths: BTreeSet<Vec<String>>,
-    /// Single names in all code outside `use`.
+    /// Single names in all code outside of `use`.
     names: BTreeSet<String>,
 }
 
@@ -73,7 +73,7 @@ fn module_of(file: &Path) -> Module {
 }
 
 impl Source {
-    /// Collects the tokens of the module `here`, which may be nested in the file's module.
+    /// Collects definitions and imports from the tokens of the module `here`, which may be nested in the module of the file.
     fn read(&mut self, stream: TokenStream, here: &[String]) {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         let (mut at, mut passes_on) = (0, false);
@@ -86,7 +86,7 @@ impl Source {
                 TokenTree::Group(group) => self.read(group.stream(), here),
                 TokenTree::Ident(word) => match word.to_string().as_str() {
                     "pub" => {
-                        // `pub(crate)`
+                        // The visibility may have parentheses, as in `pub(crate)`.
                         at += 1 + usize::from(is_parenthesis(tokens.get(at + 1)));
                         passes_on = true;
                         continue;
@@ -189,7 +189,8 @@ fn behind_item(tokens: &[TokenTree], from: usize) -> usize {
     tokens[from..].iter().position(ends).map_or(tokens.len(), |end| from + end + 1)
 }
 
-/// Path that starts at `at`, and its end. A path behind `::` is in another crate; its first element is empty.
+/// Reads the path that starts at `at`. Returns the path and the index after it. After a leading `::`, the first element of the path is
+/// empty, because the path is in another crate.
 fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     if at > 0 && is_mark(tokens.get(at - 1), ':') && at > 1 && is_mark(tokens.get(at - 2), ':') {
@@ -206,7 +207,8 @@ fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// Path from the crate's root, starting with `crate`. A path that starts with a name is unchanged, because a `use` may define the name.
+/// Converts a path in the module `here` to a path from the crate's root, which starts with `crate`. A path that starts with another name is
+/// not changed, because a `use` may define this name.
 fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     let root = || vec!["crate".to_string()];
     let up = path.iter().take_while(|part| *part == "super").count();
@@ -217,7 +219,7 @@ fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     }
 }
 
-/// Files that each file imports.
+/// Other files that each file imports.
 fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut graph = BTreeMap::new();
     for (module, source) in sources {
@@ -231,16 +233,16 @@ fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<Pat
     graph
 }
 
-/// File that defines the target of a path in `module`; `None` for other crates and for modules.
+/// File that defines the target of a path in `module`. `None` if the target is a module or in another crate.
 fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[String], depth: u32) -> Option<PathBuf> {
-    // Two modules may re-export all of each other's names.
+    // The depth is limited, because two modules may re-export all of each other's names.
     if depth > 12 {
         return None;
     }
     let mut full = match path[0].as_str() {
         "crate" => path[1..].to_vec(),
         first => match sources[module].uses.get(first) {
-            // `use image::Image` where `image` is an external crate.
+            // The guard excludes a name that a `use` maps to itself, as in `use image;` for an external crate.
             Some((used, _)) if used[0] != first => {
                 return defined_in(sources, module, &[used, &path[1..]].concat(), depth + 1);
             }
@@ -262,7 +264,7 @@ fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[Str
     source.globs.iter().find_map(through)
 }
 
-/// Strongly connected sets of files.
+/// Strongly connected components: sets of files in which each file imports every other file, directly or indirectly.
 fn components(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&PathBuf, BTreeSet<PathBuf>> = graph.keys().map(|file| (file, reach(graph, file))).collect();
     let mut components: Vec<BTreeSet<PathBuf>> = Vec::new();
@@ -283,7 +285,7 @@ fn reach(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, from: &PathBuf) -> BTreeS
     reached
 }
 
-/// A shortest cycle within a component.
+/// A shortest cycle of imports within a component. The first file is repeated at the end.
 fn shortest_cycle(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, component: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let rounds = component.iter().map(|start| {
         let mut ways = vec![vec![start.clone()]];

@@ -1,12 +1,12 @@
-//! The rules of backgammon: a board in two words of 128 bits, the results of every roll, position ids in GNU Backgammon's format,
-//! and a game with its cube and its match. Money play has no Jacoby rule.
+//! The rules of backgammon: a board in two words of 128 bits, the results of every roll, position ids in GNU Backgammon's format, and a
+//! game with its cube and its match. Money play has no Jacoby rule.
 //!
-//! This module contains no player: cube decisions take the estimated chances as an argument. Results do not include the steps that
-//! lead to them; `notation::route` finds the steps to one result.
+//! This module contains no player: cube decisions take the estimated chances as an argument. Results do not include the steps that lead to
+//! them; `notation::route` finds the steps to one result.
 //!
-//! A board is always seen by one player, whose side is `mine`. That player's points are numbered 24 down to 1, and checkers are
-//! borne off after point 1. The other side, `theirs`, is numbered by its own player in the same way, so changing the view swaps two
-//! words. A place is a point, the bar or the checkers borne off.
+//! A board is always from the point of view of one player, whose side is `mine`. This player's checkers move from point 24 down to point 1
+//! and are then borne off. The other side, `theirs`, counts the points from its own player's end, so a change of the point of view swaps
+//! the two words. A place is a point, the bar, or the set of checkers borne off.
 
 mod cube;
 mod game;
@@ -25,13 +25,13 @@ use math::rng::Sequence;
 
 pub const CHECKERS: u8 = 15;
 pub const POINTS: usize = 24;
-/// Place of a side's checkers on the bar, 25 pips from being borne off.
+/// Index of the bar as a place: a checker on the bar needs 25 pips to be borne off.
 pub const BAR: usize = 25;
-/// Place of the checkers borne off.
+/// Index of the place of checkers that are borne off.
 pub const OFF: usize = 0;
 
-/// By place: the word of a [`Side`] with one checker there. A place has four bits. The array is padded to 32, so that indices of
-/// five bits need no check.
+/// Word of a [`Side`] with a single checker, by the place of this checker. A place has four bits of the word. The array is padded to 32
+/// elements, so that indices of five bits need no check.
 const UNIT: [u128; 32] = {
     let mut unit = [0; 32];
     let mut place = OFF;
@@ -42,7 +42,8 @@ const UNIT: [u128; 32] = {
     unit
 };
 
-/// Fifteen checkers of one player by place: borne off, points 1 to 24, the bar.
+/// Number of a player's fifteen checkers in each place, with four bits per place. The lowest bits are the checkers borne off; points 1 to
+/// 24 and the bar follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Side(u128);
 
@@ -55,13 +56,11 @@ impl Side {
         (self.0 >> (4 * place)) as u8 & 15
     }
 
-    /// Number of checkers borne off.
     #[inline]
     pub fn off(self) -> u8 {
         self.0 as u8 & 15
     }
 
-    /// Number of checkers on the bar.
     #[inline]
     pub fn bar(self) -> u8 {
         self.count(BAR)
@@ -83,7 +82,7 @@ impl Side {
         std::array::from_fn(|i| self.count(i + 1))
     }
 
-    /// Number of checkers in each place: borne off, on points 1 to 24, on the bar.
+    /// Number of checkers in each place. Index 0 is the checkers borne off, 1 to 24 are the points, and 25 is the bar.
     #[inline]
     pub fn counts(self) -> [u8; BAR + 1] {
         let bytes = self.0.to_le_bytes();
@@ -100,7 +99,8 @@ impl Side {
         Ok(Side(off + on))
     }
 
-    /// Two masks: bit p of the first is set if place p has a checker, bit p of the second if it has two or more.
+    /// Two masks with one bit per place. Bit p of the first mask is set if place p has a checker; bit p of the second is set if place p has
+    /// at least two.
     #[inline]
     pub fn masks(self) -> (u32, u32) {
         const ONES: u128 = u128::MAX / 15;
@@ -109,7 +109,7 @@ impl Side {
     }
 }
 
-/// Packs every fourth bit of a word into adjacent bits.
+/// Packs the lowest bit of each group of four bits into adjacent bits. All other bits of the argument must be 0.
 #[inline]
 fn gather(bits: u128) -> u32 {
     let half = |x: u64| {
@@ -121,7 +121,7 @@ fn gather(bits: u128) -> u32 {
     half(bits as u64) | half((bits >> 64) as u64) << 16
 }
 
-/// Checkers of both sides, seen by one of the players.
+/// Checkers of both sides, from the point of view of one player.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
     mine: Side,
@@ -131,8 +131,8 @@ pub struct Board {
 impl Board {
     pub const START: Board = Board { mine: Side::START, theirs: Side::START };
 
-    /// Creates a board from the checkers on points 1 to 24 and the bar. Each side counts its own points; checkers that are
-    /// missing from 15 are borne off.
+    /// Creates a board from each side's numbers of checkers on points 1 to 24 and on the bar. Each side counts the points from its own end.
+    /// Checkers that are missing from 15 are borne off.
     pub fn new(mine: [u8; BAR], theirs: [u8; BAR]) -> Result<Board, BoardError> {
         let shared = |point: &usize| mine[point - 1] > 0 && theirs[POINTS - point] > 0;
         if let Some(point) = (1..=POINTS).find(shared) {
@@ -157,20 +157,20 @@ impl Board {
         self.theirs
     }
 
-    /// The same board seen by the other player.
+    /// The same board from the other player's point of view.
     #[inline]
     pub fn turned(self) -> Board {
         Board { mine: self.theirs, theirs: self.mine }
     }
 
-    /// Whether checkers of the two sides can still meet.
+    /// Whether a checker of one side can still meet a checker of the other side.
     #[inline]
     pub fn contact(&self) -> bool {
         self.mine.rear() + self.theirs.rear() > BAR
     }
 
-    /// Points of a finished game, not multiplied by the cube: 1 for a single game, 2 for a gammon, 3 for a backgammon; negative if
-    /// this player has lost. 0 for a game in progress.
+    /// Points that the player of `mine` has won, without the cube: 1 for a single game, 2 for a gammon, 3 for a backgammon. The number is
+    /// negative if this player has lost, and 0 for a game in progress.
     #[inline]
     pub fn points(&self) -> i32 {
         if self.mine.off() == CHECKERS {
@@ -196,7 +196,7 @@ impl Board {
     }
 }
 
-/// Points of a finished game that this side has lost: 1, 2 or 3.
+/// Number of points that the loser of a finished game loses: 1, 2 or 3.
 fn level(loser: Side) -> i32 {
     if loser.off() > 0 {
         1
@@ -239,7 +239,7 @@ pub struct Roll {
     low: u8,
 }
 
-/// A value that a die cannot show.
+/// Error for a number that is not the value of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no die shows {0}; give two numbers from 1 to 6")]
 pub struct NoSuchRoll(pub u8);
@@ -268,7 +268,7 @@ impl Roll {
         }
     }
 
-    /// Draws a roll of two fair dice.
+    /// Draws the roll of two fair dice.
     pub fn drawn(numbers: &mut Sequence) -> Roll {
         let both = numbers.below(36) as u8;
         let (one, other) = (1 + both / 6, 1 + both % 6);
@@ -302,7 +302,7 @@ impl Roll {
         self.high == self.low
     }
 
-    /// Number of the 36 outcomes of two dice that show this roll.
+    /// Number of outcomes of two dice, out of 36, that are this roll.
     pub fn ways(self) -> u32 {
         if self.is_double() { 1 } else { 2 }
     }

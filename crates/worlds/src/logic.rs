@@ -1,5 +1,5 @@
-//! Grids of binary cells: rules of a cell and its eight neighbours, pictures to grow, drawings from text, and damage.
-//! Neighbours are numbered row by row: north-west is 0, the cell itself 4 and south-east 8.
+//! Grids of binary cells: rules of a cell and its eight neighbours, pictures to grow, drawings from text, and damage. The cells of a 3x3
+//! neighbourhood are numbered row by row: north-west is 0, the cell itself is 4, and south-east is 8.
 
 use math::rng::Sequence;
 
@@ -13,7 +13,7 @@ pub struct Grid {
     pub cells: Vec<u8>,
 }
 
-/// Invalid drawing, rule or damage; the text is the problem, a semicolon and the remedy.
+/// Error of a drawing, a rule or damage. The text is the problem, a semicolon and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     #[error("the drawing is empty; draw rows of . and # separated by /, as in .#./###/.#.")]
@@ -43,7 +43,7 @@ impl Grid {
         grid
     }
 
-    /// Creates a blank grid with all channels of the middle cell on.
+    /// Creates a grid that is blank except for the middle cell, whose channels are all on.
     pub fn seed(channels: usize, width: usize, height: usize) -> Grid {
         let mut grid = Grid::blank(channels, width, height);
         for channel in 0..channels {
@@ -57,16 +57,16 @@ impl Grid {
         (channel * self.height + y) * self.width + x
     }
 
-    /// Each cell's first `shown` channels as one number; bit k is channel k. With three channels as a colour, 1 is red, 2 green
-    /// and 4 blue.
+    /// For each cell, the first `shown` channels as one number, in which bit k is channel k. If three channels are a colour, 1 is red, 2
+    /// green and 4 blue.
     pub fn values(&self, shown: usize) -> Vec<u8> {
         let size = self.width * self.height;
         let value = |i| (0..shown.min(self.channels)).map(|channel| self.cells[channel * size + i] << channel).sum();
         (0..size).map(value).collect()
     }
 
-    /// Parses a drawing: rows separated by `/` or line ends. A drawing of one channel consists of `.` and `#`; with several
-    /// channels, the digits of [`Grid::values`] are valid too.
+    /// Parses a drawing, whose rows are separated by `/` or line ends. With one channel, a cell is `.` or `#`, or 0 or 1. With several
+    /// channels, a cell can be any digit of [`Grid::values`]; `#` turns on the first three channels.
     pub fn draw(text: &str, channels: usize) -> Result<Grid, GridError> {
         let text = text.trim().trim_matches('/').trim();
         let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();
@@ -100,7 +100,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Drawing of the first `shown` channels: `.` and `#` for one channel, otherwise `.` and the digits of [`Grid::values`].
+    /// Draws the first `shown` channels. A cell is `.` or `#` for one channel, and `.` or a digit of [`Grid::values`] for several channels.
     pub fn text(&self, shown: usize) -> String {
         let values = self.values(shown);
         let digit = |&value: &u8| match (value, shown) {
@@ -112,8 +112,8 @@ impl Grid {
         rows.join("/")
     }
 
-    /// Changes all channels of the cells in an area. Parts of the area outside the grid are ignored; an error is returned if its
-    /// point (x, y) is outside.
+    /// Damages all channels of the cells in an area. Parts of the area outside the grid are ignored. Returns an error if the area's point
+    /// (x, y) is outside the grid.
     pub fn damage(&mut self, area: Area, how: Damage, random: &mut Sequence) -> Result<(), GridError> {
         let (Area::Disc { x, y, .. } | Area::Block { x, y, .. }) = area;
         let (width, height) = (self.width, self.height);
@@ -147,7 +147,7 @@ pub enum Area {
 }
 
 impl Area {
-    /// Columns of a row that are in the area.
+    /// Columns of the row `row` that are in the area, for a grid of this width.
     pub fn columns(self, row: usize, width: usize) -> impl Iterator<Item = usize> {
         (0..width).filter(move |&column| self.holds(column, row))
     }
@@ -171,10 +171,11 @@ pub enum Damage {
     Flip,
 }
 
-/// Rule of a one-channel automaton: a cell's next value for every state of its 3x3 neighbourhood. Bit k of a state is neighbour k.
+/// Rule of an automaton with one channel: the next value of a cell for every state of the cell's 3x3 neighbourhood. Bit k of a state is the
+/// cell with number k.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Next value of the cell, one bit per state.
+    /// Next value of the cell for each state, one bit per state.
     table: [u64; Rule::STATES / 64],
 }
 
@@ -191,8 +192,8 @@ impl Rule {
         Rule { table: std::array::from_fn(bits) }
     }
 
-    /// A rule of neighbour counts. A cell that is off turns on if bit n of `born` is set for its n active neighbours; a cell that
-    /// is on stays on if bit n of `stays` is set.
+    /// Creates a rule that counts the active ones among the eight neighbours of a cell. If n of them are active, the cell turns on if bit n
+    /// of `born` is set, and an active cell stays on if bit n of `stays` is set.
     fn counted(born: u32, stays: u32) -> Rule {
         Rule::new(|state| {
             let neighbours = (state & !(1 << 4)).count_ones();
@@ -200,8 +201,8 @@ impl Rule {
         })
     }
 
-    /// Parses `B3/S23`, or a table of 128 hexadecimal digits. The first digit contains states 0 to 3, with state 0 in its lowest
-    /// bit.
+    /// Parses a rule such as `B3/S23`, or a table of 128 hexadecimal digits. The first digit contains the next values for states 0 to 3,
+    /// with state 0 in its lowest bit.
     pub fn parse(text: &str) -> Result<Rule, GridError> {
         let text = text.trim();
         let refused = |next| Err(GridError::Rule { text: text.chars().take(40).collect(), next });
@@ -224,7 +225,7 @@ impl Rule {
         }
     }
 
-    /// Next value of a cell whose neighbourhood has this state.
+    /// Next value of a cell whose neighbourhood has the state `state`.
     pub fn next(&self, state: usize) -> bool {
         self.table[state / 64] >> (state % 64) & 1 == 1
     }
@@ -242,7 +243,7 @@ impl Rule {
     }
 }
 
-/// Column and row of a neighbour of a cell; `None` outside a grid that is not periodic.
+/// Column and row of the neighbour number `neighbour` of a cell. `None` if the neighbour is outside a grid that is not periodic.
 pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, usize), neighbour: usize) -> Option<(usize, usize)> {
     let along = |at: usize, step: usize, size: usize| match (at + step).checked_sub(1) {
         Some(to) if to < size => Some(to),
@@ -252,13 +253,13 @@ pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, u
     along(x, neighbour % 3, width).zip(along(y, neighbour / 3, height))
 }
 
-/// Bit of a neighbour of a cell; 0 outside a grid that is not periodic.
+/// Bit of the neighbour number `neighbour` of a cell; 0 if the neighbour is outside a grid that is not periodic.
 pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
     let place = beside((grid.width, grid.height), periodic, (x, y), neighbour);
     place.map_or(0, |(x, y)| grid.cells[grid.index(channel, x, y)])
 }
 
-/// A checkerboard of squares with `square` cells per side; the first square is off.
+/// A checkerboard of squares with `square` cells per side. The square in the north-west corner is off.
 pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
     let mut grid = Grid::blank(1, width, height);
     for (i, cell) in grid.cells.iter_mut().enumerate() {
@@ -277,7 +278,7 @@ pub fn colour_g() -> Grid {
     Grid::draw(COLOUR_G, 3).expect("the drawing is valid")
 }
 
-/// Lizard seen from above.
+/// Lizard from above.
 const LIZARD: &str = "
 ....................
 ........##..........
@@ -339,7 +340,7 @@ mod tests {
         let four = |grid: &Grid, periodic| (0..4).fold(grid.clone(), |grid, _| life.step(&grid, periodic));
         assert_eq!(four(&glider, false), moved);
         assert_eq!(four(&glider, true), moved);
-        // Once around the torus.
+        // The glider has moved once around the torus.
         assert_eq!((0..6).fold(glider.clone(), |grid, _| four(&grid, true)), glider);
     }
 

@@ -1,5 +1,6 @@
-//! The published backgammon network in batches, on the GPU (with transfers) and on all CPU threads: the batch size from which the GPU is
-//! faster, and the fastest device per minibatch size. Also rounds of the published learner with each offloading option of a run.
+//! Benchmarks of the published backgammon network in batches, on the GPU (including transfers) and on all CPU threads. They find the batch
+//! size from which the GPU is faster, and the faster device for each minibatch size. Rounds of the published learner are also measured,
+//! with each offloading option of a run.
 
 use super::RandomGame;
 use crate::device::{Device, calls_s, refused};
@@ -15,9 +16,9 @@ use math::rounds::{FEW, Quartiles};
 use math::{Isa, PANEL, Rng, par};
 use worlds::backgammon::Results;
 
-/// Maximum rows of a batch on the CPU; larger batches are not faster.
+/// Largest number of rows in a batch on the CPU. Larger batches are not faster.
 const PROCESSOR_ROWS: usize = 128;
-/// Number of 32-bit words in a packed sample before the bit set of its legal actions.
+/// Length in words of a packed sample without the set of its legal actions, which comes last.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
@@ -26,7 +27,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     runs(device, bench)
 }
 
-/// Decisions from random play.
+/// Positions and rolls of random games, as decisions.
 fn random_decisions(count: usize) -> Vec<Decision> {
     let (mut game, mut results) = (RandomGame::new(Rng::new(1, 5).sequence(0)), Results::new());
     (0..count).map(|_| game.decide(&mut results)).map(|(board, roll)| Decision::new(board, roll)).collect()
@@ -36,7 +37,7 @@ fn first_weights(isa: Isa) -> Result<Params, Fault> {
     Ok(Params::new(plan_search(Shape::PUBLISHED, PANEL, isa).map_err(refused)?.table(), 1))
 }
 
-/// Measures the batch size from which the GPU is faster.
+/// Measures the evaluation of search leaves for several batch sizes, and the batch size from which the GPU is faster.
 fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let most = if device.is_software() { 1024 } else { 65_536 };
@@ -63,14 +64,14 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Smallest batch from which the GPU is faster for all larger ones. `rates` contains (states, CPU states/s, GPU states/s) in ascending
-/// order.
+/// Smallest batch size from which on the GPU is faster at every size; `None` if the CPU is faster at the largest size. `rates` contains
+/// (states, CPU states/s, GPU states/s) by ascending number of states.
 fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }
 
-/// Seconds per batch of search leaves on all CPU threads, in each round. The batch is split among the threads; each thread evaluates its
+/// Seconds per batch of search leaves on all CPU threads, in each round. The batch is divided among the threads. Each thread evaluates its
 /// part in blocks of at most `PROCESSOR_ROWS` leaves.
 fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let size = decisions.len();
@@ -108,7 +109,7 @@ fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, 
     })
 }
 
-/// Measures updates per second on the GPU and on the CPU, for the default minibatch and larger ones.
+/// Measures updates per second on the GPU and on the CPU, for several minibatch sizes.
 fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let (sizes, steps): (&[usize], usize) = if device.is_software() { (&[256], 2) } else { (&[256, 1024, 4096], 64) };
@@ -128,7 +129,7 @@ fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Updates per second in each round; each update uses all of `samples`. On a GPU, the weights are returned after `back_after` updates; on
+/// Updates per second in each round; each update uses all of `samples`. On a GPU, the weights are read back after `back_after` updates. On
 /// the CPU, `back_after` is `None`.
 fn updates_per_s(
     accelerator: &mut dyn Accelerator,
@@ -160,7 +161,7 @@ fn updates_per_s(
 /// settings, whose batches are small, and settings with thousands of parallel games.
 fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let now = bench.now;
-    // Duels occur after some rounds only, so they are disabled.
+    // Duels are disabled, because they occur after some rounds only.
     let own = PublishedConfig { duel_pairs: 0, ..PublishedConfig::default() };
     let many = PublishedConfig { actors: 32, games: 128, batch: 512, round_batches: 25, ..own.clone() };
     let less = PublishedConfig { evals: 8, replay: 4096, minibatch: 64, passes: 1, ..own.clone() };
@@ -183,7 +184,7 @@ fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
                 learner.offload_work(device.gpu, work)?;
             }
             let mut rates = Vec::new();
-            // The first round includes one-time preparation.
+            // The first round is discarded, because it includes one-time preparation.
             for _ in 0..=FEW {
                 let (began_s, before) = (now(), learner.progress().evaluations);
                 iterate(&mut learner)?;
@@ -209,7 +210,7 @@ fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Packed training samples of `decisions`, with random visit counts and outcomes.
+/// Packed training samples of `decisions`, with random visit counts and random outcomes.
 fn packed_samples(decisions: &[Decision]) -> Vec<PackedSample> {
     let (mut numbers, mut scratch) = (Rng::new(2, 5).sequence(0), Results::new());
     let mut one = |decision: &Decision| {

@@ -16,15 +16,16 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     solve(device, bench)
 }
 
-/// Measures CartPole without a learner: many steps per dispatch, and one step per dispatch, which writes all observations, rewards and
-/// flags to memory.
+/// Measures CartPole without a learner in two ways: with many steps per dispatch, and with one step per dispatch, which writes all
+/// observations, rewards and flags to memory.
 fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const FUSED_STEPS: u32 = 1000;
     let (isa, now, gpu) = (bench.isa, bench.now, device.gpu);
     let envs = if device.is_software() { 1 << 14 } else { 1 << 20 };
     let Some((kind, world)) = kind("CartPole-v1").and_then(|kind| Some((kind, world(kind)?))) else { return Ok(()) };
     let shown_len = envs * world.observation;
-    // State and clocks are read and written; action, observation, reward and flag are either read or written.
+    // The state and the two counters of an environment are read and written. Action, observation, reward and flag are either read or
+    // written.
     let step_bytes = 4 * (2 * world.state + 2 * 2 + world.observation + 3);
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let worlds = Worlds::new(world, envs, &mut space);
@@ -93,17 +94,17 @@ fn ppo(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Environment steps per second; each round is an iteration.
+/// Environment steps per second, in each round. A round is one iteration.
 fn steps_per_s(ppo: &mut Ppo, now: Clock) -> Result<Vec<f64>, Fault> {
     let samples = samples(ppo);
     iterations(now, || Ok(samples / iteration_s(ppo, now)?))
 }
 
-/// Measures the seconds from opening the device until the task is solved: an evaluation reaches the goal, and a second evaluation on other
-/// episodes confirms it. After a failed confirmation, training continues.
+/// Measures the seconds from opening the device until the task is solved. The task is solved when an evaluation reaches the goal and a
+/// second evaluation on other episodes confirms it. After a failed confirmation, training continues.
 fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const SEEDS: u32 = 5;
-    /// No preset was tuned on this seed or the following ones.
+    /// No preset was tuned on this seed or on the seeds after it.
     const FIRST_SEED: u32 = 101;
     let envs = if device.is_software() { 1024 } else { 4096 };
     let seeds = if device.is_software() { 1 } else { SEEDS };
@@ -124,11 +125,11 @@ fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
 
 const GIVE_UP_S: f64 = 60.0;
 
-/// Trains until the task is solved; returns the seconds since `began_s`, or infinity after the time limit.
+/// Trains until the task is solved. Returns the seconds since `began_s`, or infinity if the time limit is exceeded.
 fn solved_s(ppo: &mut Ppo, began_s: f64, now: Clock) -> Result<f64, Fault> {
     const EPISODES: u32 = 100;
     const ITERATIONS_BETWEEN: u32 = 2;
-    /// Seed offset of confirmations, so that their seeds differ from those of evaluations.
+    /// Offset of the seeds of confirmations. It makes them different from the seeds of evaluations.
     const CONFIRMATIONS: u32 = 1 << 31;
     let goal = ppo.kind().spec.solved_at as f32;
     let mut evaluations = 0;

@@ -1,4 +1,4 @@
-//! Training of a population of published checkerboards on the GPU, all members per step, and of the same population on the CPU.
+//! Benchmark of a population of published checkerboards, which are trained on the GPU and on the CPU. Each step trains all members.
 
 use super::trainer;
 use crate::device::{Device, iterations, refused};
@@ -36,7 +36,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Milliseconds per step, in each round. As in a run, a round is an iteration: a few steps, then one request for the result.
+/// Milliseconds per step, in each round. A round is an iteration as in a run: a few steps, then one request for the result.
 fn steps_ms(
     machine: &dyn Machine,
     spec: &OffloadSpec,

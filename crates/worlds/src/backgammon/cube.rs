@@ -11,22 +11,23 @@
 
 use super::{Board, Chances, Cube, Ending, Game, Stakes};
 
-/// Depth of the recursion over turns of the cube; later turns change the equity by less than a millionth.
+/// Depth of the recursion over future doubles. Doubles beyond this depth change the equity by less than a millionth.
 const TURNS: u32 = 12;
-/// Differences of worth up to this bound count as 0.
+/// A difference of worth up to this bound counts as 0.
 const NOTHING: f64 = 1e-9;
 
-/// Equity of the player on roll after each cube decision, in points per game at the present cube: 1 for a single game won, -1 for a
-/// single game lost. In a match, chances to win the match are scaled linearly to this range.
+/// Equity of the player on roll after each cube decision. The unit is points per game at the present cube: 1 for a single game won, -1 for
+/// a single game lost. In a match, chances to win the match are scaled linearly to this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubeEquities {
     pub no_double: f64,
     pub double_take: f64,
-    /// 1, a single game won; 0 if the game hardly changes the chance to win the match.
+    /// Equity of a single game won, which is 1. It is 0 if the result of the game hardly changes the chance to win the match.
     pub double_pass: f64,
-    /// Whether the player on roll may double, or has doubled and waits for the answer.
+    /// Whether the player on roll may double now, or has doubled and the other player has not answered yet.
     pub may_double: bool,
-    /// Chance to win the match after no double, double and take, double and pass; `None` in money play.
+    /// Chances of the player on roll to win the match after no double, after double and take, and after double and pass. `None` in money
+    /// play.
     pub match_chances: Option<[f64; 3]>,
 }
 
@@ -46,7 +47,7 @@ impl CubeEquities {
         self.may_double && self.doubled() > self.no_double
     }
 
-    /// Whether playing on for a gammon is better than a double that the other player passes.
+    /// Whether the player on roll should play on for a gammon, because the other player would pass a double.
     pub fn too_good(&self) -> bool {
         self.may_double && !self.take() && self.no_double > self.double_pass
     }
@@ -66,7 +67,7 @@ enum Owner {
 }
 
 impl Game {
-    /// Cube equities of the player on roll, given that player's chances before the roll.
+    /// Cube equities of the player on roll. `chances` are the chances of this player before the roll.
     pub fn cube_equities(&self, chances: &Chances) -> CubeEquities {
         let Cube { value, owner } = self.cube();
         let owner = match owner {
@@ -91,8 +92,8 @@ impl Game {
         }
     }
 
-    /// Equity of the player on roll with a dead cube, given that player's chances. Its scale is that of [`CubeEquities`]. In a
-    /// match, a result with a higher chance to win the match has a higher equity.
+    /// Equity of the player on roll with a dead cube, on the scale of [`CubeEquities`]. `chances` are the chances of this player. In a
+    /// match, the equity rises with the chance to win the match.
     pub fn equity(&self, chances: &Chances) -> f64 {
         match self.stakes() {
             Stakes::Money => chances.equity(),
@@ -100,14 +101,15 @@ impl Game {
         }
     }
 
-    /// Scales [`Game::worth`] to points per game at the present cube; 0 if the game hardly changes the chance to win the match.
+    /// Converts [`Game::worth`] to points per game at the present cube. Returns 0 if the result of the game hardly changes the chance to
+    /// win the match.
     fn points(&self, worth: f64) -> f64 {
         let value = self.cube().value;
         let (lost, won) = (self.worth(-1, value), self.worth(1, value));
         if won - lost > NOTHING { (2.0 * worth - won - lost) / (won - lost) } else { 0.0 }
     }
 
-    /// Worth with a live cube: piecewise linear in the chance to win, with corners at the cash points of both players.
+    /// Worth of the game with a live cube. It is piecewise linear in the chance to win, with corners at the cash points of both players.
     fn live(&self, chances: &Chances, owner: Owner, value: u32) -> f64 {
         let line = self.line(chances, value);
         let theirs = if owner == Owner::Me { (0.0, line.lost) } else { self.their_cash(chances, value, TURNS) };
@@ -125,7 +127,8 @@ impl Game {
         }
     }
 
-    /// Cash point of the player on roll, and the worth there: certain win if doubling cannot gain. `turns` limits the recursion.
+    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, these are 1 and the worth of a
+    /// win. `turns` is the remaining depth of the recursion.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
@@ -135,8 +138,8 @@ impl Game {
         ((from + (cash - low) * (1.0 - from) / (doubled.won - low)).min(1.0), cash)
     }
 
-    /// Cash point of the other player as the chance of the player on roll to win, and the worth there: certain loss if doubling
-    /// cannot gain.
+    /// Returns the other player's cash point, as the chance of the player on roll to win, and the worth at this point. If a double cannot
+    /// gain, these are 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {
@@ -146,17 +149,17 @@ impl Game {
         ((to * (cash - doubled.lost) / (high - doubled.lost)).max(0.0), cash)
     }
 
-    /// Whether the player on roll should double, given that player's chances.
+    /// Whether the player on roll should double. `chances` are the chances of this player.
     pub fn should_double(&self, chances: &Chances) -> bool {
         self.may_double() && self.cube_equities(chances).double()
     }
 
-    /// Whether the player who was doubled should take, given that player's chances.
+    /// Whether the player who was doubled should take. `chances` are the chances of this player.
     pub fn should_take(&self, chances: &Chances) -> bool {
         self.is_doubled() && self.cube_equities(&chances.turned()).take()
     }
 
-    /// Worth of a game in which the player on roll wins `points` times the cube, or loses them if `points` is negative.
+    /// Worth of a game that the player on roll wins by `points` times the cube's value, or loses if `points` is negative.
     fn worth(&self, points: i32, cube: u32) -> f64 {
         match self.stakes() {
             Stakes::Money => f64::from(points) * f64::from(cube),
@@ -168,7 +171,8 @@ impl Game {
         }
     }
 
-    /// Line from the mean worth of a loss to that of a win. `chances` weights single games, gammons and backgammons.
+    /// Linear worth between the mean of all losses and the mean of all wins. `chances` are the weights of single games, gammons and
+    /// backgammons in the two means.
     fn line(&self, chances: &Chances, cube: u32) -> Line {
         let mean = |of: &[f32], sign: i32| {
             let all: f64 = of.iter().copied().map(f64::from).sum();
@@ -179,7 +183,7 @@ impl Game {
     }
 }
 
-/// Worth as a linear function of the chance to win: `lost` at 0, `won` at 1.
+/// Worth as a linear function of the chance to win: `lost` at chance 0, `won` at chance 1.
 struct Line {
     won: f64,
     lost: f64,
@@ -191,7 +195,7 @@ impl Line {
     }
 }
 
-/// Chance to win. The sum of rounded chances is clamped to the range from 0 to 1.
+/// Chance to win, clamped to the range from 0 to 1, because the sum of rounded chances can exceed 1.
 fn win(chances: &Chances) -> f64 {
     chances.win().clamp(0.0, 1.0)
 }

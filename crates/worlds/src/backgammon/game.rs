@@ -1,8 +1,8 @@
-//! State of a backgammon game: the player on roll, the pending decision, the doubling cube, and the stakes (money play or a
-//! match with the Crawford rule). An illegal action returns an error and changes nothing.
+//! State of a backgammon game: the player on roll, the pending decision, the doubling cube, and the stakes (money play or a match with the
+//! Crawford rule). An illegal action returns an error and changes nothing.
 //!
-//! This module does not estimate how a game ends. Match-winning chances are Janowski's formula far from the end of a match,
-//! and a sum over games if a player needs one point.
+//! This module does not estimate how a game ends. Chances to win a match are computed by Janowski's formula; if a player needs only one
+//! point, they are computed by a recursion over the remaining games.
 
 use super::{Board, NoSuchRoll, Results, Roll};
 
@@ -46,7 +46,7 @@ pub enum Crawford {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Match {
     pub length: u16,
-    /// Points of [`Player::One`] and [`Player::Two`].
+    /// Points won by [`Player::One`] and by [`Player::Two`].
     pub score: [u16; 2],
     pub crawford: Crawford,
 }
@@ -56,7 +56,7 @@ impl Match {
         Match { length, score: [0; 2], crawford: if length == 1 { Crawford::Now } else { Crawford::Ahead } }
     }
 
-    /// Number of points that a player still needs.
+    /// Number of points that the player still needs to win the match.
     pub fn away(&self, player: Player) -> u16 {
         self.length.saturating_sub(self.score[player as usize])
     }
@@ -65,7 +65,7 @@ impl Match {
         [Player::One, Player::Two].into_iter().find(|&player| self.away(player) == 0)
     }
 
-    /// The match after one more game, which ended with `ending`.
+    /// The match after one more game that ended with `ending`.
     pub fn after(&self, ending: Ending) -> Match {
         let mut next = *self;
         let score = &mut next.score[ending.winner as usize];
@@ -78,7 +78,7 @@ impl Match {
         next
     }
 
-    /// Approximate chance that a player wins the match, before a game between players of equal skill.
+    /// Approximate chance of the player to win the match. It applies before a game, and both players are assumed to be equally good.
     pub fn chance(&self, player: Player) -> f64 {
         let (mine, theirs) = (self.away(player), self.away(player.other()));
         let (trailing, leading) = (mine.max(theirs), mine.min(theirs));
@@ -89,19 +89,19 @@ impl Match {
         } else if leading == 1 {
             1.0 - self.trailing_chance(trailing)
         } else {
-            // R. Janowski's fit to match equities: 0.5 + 0.85 lead / (points the trailer needs + 6).
+            // R. Janowski's fit to match equities: 0.5 + 0.85·(lead in points) / (points that the trailing player needs + 6).
             (0.5 + 0.85 * f64::from(trailing - leading) / (f64::from(trailing) + 6.0)).min(0.995)
         };
         if mine <= theirs { leader } else { 1.0 - leader }
     }
 
-    /// Chance to win the match for a player who needs `away` points while the other player needs one point. In every game after the
-    /// Crawford game, the trailing player is assumed to double at once.
+    /// Chance to win the match for a player who needs `away` points while the other player needs one. After the Crawford game, the trailing
+    /// player is assumed to double at the start of every game.
     fn trailing_chance(&self, away: u16) -> f64 {
         /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
         let won = |one: f64, gammon: f64| 0.5 * ((1.0 - GAMMONS) * one + GAMMONS * gammon);
-        // Chances after the Crawford game for rising `away`: the four newest values, the newest first.
+        // Chances after the Crawford game for the four largest numbers of points computed so far, the largest number first.
         let mut known = [1.0, 1.0, 1.0, 1.0];
         for _ in 1..away {
             known = [won(known[1], known[3]), known[0], known[1], known[2]];
@@ -117,10 +117,10 @@ pub enum Stakes {
     Match(Match),
 }
 
-/// Next action of a game. The player [`Game::on_roll`] takes it, except the answer to a double, which the other player gives.
+/// Next action of a game. The player [`Game::on_roll`] takes the action; only a double is answered by the other player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GameState {
-    /// Each player throws one die; the player with the higher die plays both.
+    /// Each player throws one die. The player with the higher die plays the roll of both dice.
     Opening,
     ToRoll,
     Doubled,
@@ -131,7 +131,7 @@ pub enum GameState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ending {
     pub winner: Player,
-    /// Points of the winner, multiplied by the cube.
+    /// Number of points won, multiplied by the cube.
     pub points: u32,
 }
 
@@ -177,8 +177,8 @@ impl Game {
         Game { board: Board::START, on_roll: Player::One, state: GameState::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
-    /// Creates a game in which `on_roll` is to roll; `board` is from that player's point of view. A finished board gives
-    /// [`GameState::Over`].
+    /// Creates a game in which the next action is a roll of the player `on_roll`. `board` is from this player's point of view. If the board
+    /// is finished, the state is [`GameState::Over`].
     pub fn at(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, GameError> {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));
@@ -186,12 +186,12 @@ impl Game {
         Ok(Game { board, on_roll, state: GameState::ToRoll, cube, stakes }.ended())
     }
 
-    /// This game before a roll of `on_roll`, with another board, which is seen by that player.
+    /// This game with another board, before a roll of the player `on_roll`. `board` is from this player's point of view.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
         Game { board, on_roll, state: GameState::ToRoll, ..*self }.ended()
     }
 
-    /// This game before the present roll or the present double.
+    /// This game before the present roll or double of the player on roll.
     pub fn before_roll(&self) -> Game {
         self.with(self.board, self.on_roll)
     }
@@ -204,7 +204,7 @@ impl Game {
         }
     }
 
-    /// The board, seen by [`Game::on_roll`].
+    /// The board from the point of view of the player [`Game::on_roll`].
     pub fn board(&self) -> Board {
         self.board
     }
@@ -225,7 +225,6 @@ impl Game {
         self.stakes
     }
 
-    /// Whether this is the Crawford game.
     pub fn is_crawford(&self) -> bool {
         matches!(self.stakes, Stakes::Match(Match { crawford: Crawford::Now, .. }))
     }
@@ -242,8 +241,8 @@ impl Game {
             && self.cube.owner.is_none_or(|owner| owner == self.on_roll)
     }
 
-    /// Sets the dice. In the opening, the first die is player one's and the second is player two's; equal dice do not change the
-    /// state.
+    /// Sets the dice. In the opening, the first die is player one's and the second is player two's. Equal dice in the opening do not change
+    /// the state.
     pub fn roll(&mut self, dice: [u8; 2]) -> Result<(), GameError> {
         let roll = Roll::new(dice[0], dice[1])?;
         match self.state {
@@ -258,8 +257,8 @@ impl Game {
         Ok(())
     }
 
-    /// Replaces the board by `after`, which must be one of [`Board::results`] and seen by the player on roll. Then it is the other
-    /// player's turn.
+    /// Replaces the board by `after`, which must be one of [`Board::results`] from the point of view of the player on roll. The other
+    /// player is then on roll.
     pub fn play(&mut self, after: Board, buffer: &mut Results) -> Result<(), GameError> {
         let GameState::ToPlay(roll) = self.state else {
             return Err(GameError::Play(self.state));
@@ -319,13 +318,13 @@ impl Chances {
         self.0[..3].iter().map(|&chance| f64::from(chance)).sum()
     }
 
-    /// Expected points per game without the cube.
+    /// Expected points per game at a cube of 1, if no player doubles.
     pub fn equity(&self) -> f64 {
         let points = [1.0, 2.0, 3.0, -1.0, -2.0, -3.0];
         self.0.iter().zip(points).map(|(&chance, points)| f64::from(chance) * points).sum()
     }
 
-    /// The same chances seen by the other player.
+    /// The same chances from the other player's point of view.
     pub fn turned(&self) -> Chances {
         let [a, b, c, d, e, f] = self.0;
         Chances([d, e, f, a, b, c])

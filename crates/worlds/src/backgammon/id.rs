@@ -1,7 +1,7 @@
-//! Position ids in GNU Backgammon's format (its manual, "A technical description of the Position ID"). Each of points 1 to 24 and
-//! the bar is written as a 1 for every checker, then a 0. The bits of the player who is not on roll come first, then the bits of
-//! the player on roll. The 80 bits are written in base 64, from the lowest bit up. The player on roll is the player who sees the
-//! board.
+//! Position ids in GNU Backgammon's format (its manual, "A technical description of the Position ID"). Each of points 1 to 24 and the bar
+//! is written as a 1 for every checker, then a 0. The bits of the player who is not on roll come first, then the bits of the player on
+//! roll. The 80 bits fill ten bytes, from the lowest bit of each byte up. The bytes are written in base 64. The side `mine` of a board is
+//! the side of the player on roll.
 //!
 //! Only canonical ids are accepted; GNU Backgammon also accepts some others.
 
@@ -62,7 +62,8 @@ impl Board {
         for (i, character) in text.chars().enumerate() {
             let value = DIGITS.iter().position(|&digit| char::from(digit) == character);
             let value = value.ok_or(BoardError::Character(character))?;
-            // Six bits, the highest first, of bytes whose lowest bits come first in the key.
+            // A base-64 digit contains six bits of the bytes, from the highest bit of a byte down. The key contains each byte from its
+            // lowest bit up.
             for bit in 0..6 {
                 let place = 6 * i + bit;
                 if value >> (5 - bit) & 1 == 1 {

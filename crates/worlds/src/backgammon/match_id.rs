@@ -1,7 +1,6 @@
-//! Positions with their stakes in other programs' formats: GNU Backgammon's position id and match id, separated by a colon, and
-//! eXtreme Gammon's XGID. GNU Backgammon's manual documents the match id ("A technical description of the Match ID"); since
-//! version 1.06 one more bit is set if the Jacoby rule is off. Player one is GNU Backgammon's player 1 and the bottom player of
-//! an XGID.
+//! Positions with their stakes in other programs' formats: GNU Backgammon's position id and match id, separated by a colon, and eXtreme
+//! Gammon's XGID. GNU Backgammon's manual documents the match id ("A technical description of the Match ID"). Since version 1.06, a match
+//! id has one more bit, which is set if the Jacoby rule is off. Player one is GNU Backgammon's player 1 and the bottom player of an XGID.
 //!
 //! An id with an invalid part is rejected, and the error names the part; nothing is guessed.
 
@@ -13,10 +12,10 @@ use super::{BAR, Board, BoardError, Crawford, Cube, Game, GameError, GameState, 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     pub game: Game,
-    /// Whether the id is a position id alone, without stakes.
+    /// True if the id was a position id alone. The game then has the stakes of money play.
     pub bare: bool,
-    /// Whether the id has the Jacoby rule: money play in which gammons count only after the cube was turned. [`Game`] does not
-    /// apply it.
+    /// Whether the id turns on the Jacoby rule: in money play, gammons count only after the cube was turned. [`Game`] does not apply this
+    /// rule.
     pub jacoby: bool,
 }
 
@@ -38,7 +37,7 @@ pub enum IdError {
     XgCharacter(char),
     #[error("position: {0}")]
     Board(BoardError),
-    /// Name of the part, value found, remedy.
+    /// An invalid part: its name, the value found, and the remedy.
     #[error("{0} in this id is {1}; {2}")]
     Part(&'static str, String, String),
     #[error(transparent)]
@@ -58,9 +57,9 @@ fn game_in_progress(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -
     }
 }
 
-/// Fields of a position id with a match id, or of an XGID.
+/// Contents of a position id with a match id, or of an XGID.
 struct Fields {
-    /// The board, seen by the player on roll.
+    /// The board from the point of view of the player on roll.
     board: Board,
     on_roll: Player,
     /// Binary logarithm of the cube's value.
@@ -112,8 +111,9 @@ impl Fields {
 }
 
 impl Standing {
-    /// Reads a position id (money play, before a roll), a position id and a match id separated by a colon, or an XGID. The ids may
-    /// be part of a text that a program has copied: an XGID anywhere in the text, or ids labelled "Position ID" and "Match ID".
+    /// Reads a position id, a position id and a match id separated by a colon, or an XGID. A position id alone is read as money play before
+    /// a roll. The ids may be part of a text copied from a program: an XGID anywhere in the text, or ids labelled "Position ID" and "Match
+    /// ID".
     pub fn read(text: &str) -> Result<Standing, IdError> {
         let text = text.trim();
         if text.is_empty() {
@@ -141,25 +141,25 @@ impl Standing {
     }
 }
 
-/// Text after a label and an optional `:` or `=`; case is ignored.
+/// Text after a label and an optional `:` or `=`; `None` if the label is missing. Upper and lower case are equal.
 fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     let at = find(text, label)?;
     let rest = text[at + label.len()..].trim_start();
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// First word of the text before a label, or of the whole text if the label is missing.
+/// First word of the text, which is searched only up to the label `label` if the text contains this label.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Byte offset of a label; case is ignored.
+/// Byte offset of a label; `None` if the label is missing. Upper and lower case are equal.
 fn find(text: &str, label: &str) -> Option<usize> {
     text.as_bytes().windows(label.len()).position(|window| window.eq_ignore_ascii_case(label.as_bytes()))
 }
 
-/// The XGID at the beginning of a text. Its last field is a number, so text that follows the number without a space is cut off.
+/// The XGID at the beginning of a text. An XGID ends with a number; text that follows the number without a space is cut off.
 fn in_text(text: &str) -> &str {
     let word = text.split_whitespace().next().unwrap_or_default();
     let last = word.match_indices(':').nth(8).map_or(word.len(), |(at, _)| at + 1);
@@ -217,7 +217,7 @@ fn gnu(position: &str, id: &str) -> Result<Fields, IdError> {
         doubled,
         dice,
         length: get(21, 15) as u16,
-        // Player 0's score comes first.
+        // The id contains player 0's score before player 1's.
         score: [get(51, 15) as u16, get(36, 15) as u16],
         crawford: get(7, 1) == 1,
         jacoby: get(66, 1) == 0,
@@ -290,7 +290,8 @@ fn xg(text: &str) -> Result<Fields, IdError> {
 }
 
 impl Game {
-    /// Match length, score and Crawford flag. The flag is false in a match to one point, whose only game is the Crawford game.
+    /// Match length, score and Crawford flag of an id. The length is 0 in money play. The flag is false in a match to one point, although
+    /// its only game is the Crawford game.
     fn standing(&self) -> (u16, [u16; 2], bool) {
         match self.stakes() {
             Stakes::Money => (0, [0; 2], false),
@@ -321,7 +322,7 @@ impl Game {
         let dice = self.dice().map_or([0; 2], Roll::dice);
         dice.into_iter().for_each(|die| put(die.into(), 3));
         [length, score[1], score[0]].into_iter().for_each(|points| put(points.into(), 15));
-        // The Jacoby rule is off.
+        // This bit is 1 because the Jacoby rule is off.
         put(1, 1);
         let bytes = &key.to_le_bytes()[..9];
         let mut text = format!("{}:", self.board().id());

@@ -12,7 +12,7 @@ use super::{BAR, Board, POINTS, Roll, Side, UNIT};
 /// Upper bound on the number of results of a roll: the multisets of four of fifteen checkers, C(18, 4).
 pub const MOST_RESULTS: usize = 3060;
 
-/// Difference that a hit makes to the word of the [`Side`] that is hit, by the point of the hit as the other side counts it.
+/// Value that a hit adds to the word of the [`Side`] that is hit. The index is the point of the hit, counted by the side that hits.
 const HIT: [u128; 32] = {
     let mut hit = [0; 32];
     let mut point = 1;
@@ -30,8 +30,8 @@ pub struct Results {
     len: usize,
 }
 
-/// Places that the checkers leave in the moves to one result; 0 for a die that is not played. With two different dice, the larger
-/// die's place comes first; with a double, the places are in descending order. No two results of a roll have equal plays.
+/// Places that the checkers leave in the moves to one result. With two different dice, the larger die's place comes first, and 0 means that
+/// a die is not played. With a double, the places are in descending order and end with zeros. No two results of a roll have equal plays.
 pub type Play = [u8; 4];
 
 impl Results {
@@ -48,7 +48,7 @@ impl Results {
         &self.boards[..self.len]
     }
 
-    /// For each of [`Results::boards`], the play that leads to it.
+    /// Plays that lead to [`Results::boards`], in the same order.
     pub fn plays(&self) -> &[Play] {
         &self.plays[..self.len]
     }
@@ -68,8 +68,8 @@ impl Default for Results {
 }
 
 impl Board {
-    /// Enumerates the distinct boards that the player who sees this board can reach with `roll`, seen by the same player. The order
-    /// depends on the board and the roll only. If no move is legal, the only result is this board.
+    /// Enumerates the distinct boards to which the player of `mine` can play `roll`. They are from this player's point of view. Their order
+    /// depends only on the board and the roll. If no move is legal, the only result is the unchanged board.
     pub fn results<'a>(&self, roll: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -77,7 +77,7 @@ impl Board {
         if roll.is_double() {
             turn.doubled(high, 4, buffer);
         } else if !turn.pairs(high, low, buffer) {
-            // At most one die can be played. It must be the larger one, if possible.
+            // At most one die can be played: the larger die if it can move a checker, otherwise the smaller die.
             let die = if turn.sources(high) != 0 { high } else { low };
             for from in places(turn.sources(die)) {
                 let play = if die == high { [from as u8, 0, 0, 0] } else { [0, from as u8, 0, 0] };
@@ -90,9 +90,9 @@ impl Board {
         buffer.boards()
     }
 
-    /// Enumerates the halves of a double: the boards after its first two moves. If a second move is not legal, they are the boards
-    /// after one move; if no move is legal, this board. The results of the double are reached by at most two more moves; several
-    /// halves can lead to the same result.
+    /// Enumerates the boards after the first two moves of a double, which are called its halves. If no second move is legal, the halves are
+    /// the boards after one move; if no move is legal, the unchanged board. The results of the double are at most two moves from a half,
+    /// and several halves can lead to the same result.
     pub fn halves<'a>(&self, double: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -103,12 +103,13 @@ impl Board {
         buffer.boards()
     }
 
-    /// Whether the player who sees this board can move a checker by this die.
+    /// Whether the player of `mine` can move a checker by this die.
     pub fn can_move(&self, die: u8) -> bool {
         Turn::new(self).sources(die.into()) != 0
     }
 
-    /// The board after the first two moves of a legal [`Play`], seen by the same player. The order of the moves does not matter.
+    /// The board after the first two moves of a legal [`Play`], from the same player's point of view. The order of the moves does not
+    /// matter.
     #[inline]
     pub fn moved(&self, roll: Roll, play: [u8; 2]) -> Board {
         let (mut mine, mut theirs) = (self.mine.0, self.theirs.0);
@@ -144,16 +145,16 @@ pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A board during a turn. The masks have one bit for each place, as the mover counts it, and decide which moves are legal.
+/// A board during a turn, with masks that decide which moves are legal. Bit p of a mask is place p, counted by the mover.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     mine: u128,
     theirs: u128,
     /// Places with checkers of the mover, the bar included.
     occupied: u32,
-    /// Places with one checker of the other side.
+    /// Points with exactly one checker of the other side.
     blots: u32,
-    /// Places with two or more checkers of the other side; constant during a move.
+    /// Points with two or more checkers of the other side. The mover's moves do not change this mask.
     blocked: u32,
 }
 
@@ -161,7 +162,7 @@ impl Turn {
     #[inline]
     pub(super) fn new(board: &Board) -> Turn {
         let (some, many) = board.theirs.masks();
-        // Their point p is this side's 25 - p. Their checkers off the board or on the bar block no point.
+        // The other side's point p is the mover's point 25 - p. Checkers that are borne off or on the bar block no point.
         let seen = |mask: u32| mask.reverse_bits() >> (31 - BAR) & ((1 << BAR) - 2);
         Turn {
             mine: board.mine.0,
@@ -177,7 +178,7 @@ impl Turn {
         Board { mine: Side(self.mine), theirs: Side(self.theirs) }
     }
 
-    /// Mask of the places from which a checker may move by this die.
+    /// Mask of the places from which the mover may move a checker by this die.
     #[inline]
     pub(super) fn sources(&self, die: usize) -> u32 {
         const OUTSIDE: u32 = !0 << 7;
@@ -188,7 +189,8 @@ impl Turn {
         if self.occupied & OUTSIDE != 0 || self.occupied == 0 {
             return onward;
         }
-        // Bear off from the point equal to the die, or from the highest point if all checkers are below it.
+        // A checker is borne off from the point equal to the die, or from the highest point if all checkers are on lower points than the
+        // die.
         let farther = self.occupied & (!1 << die) != 0;
         onward | if farther { self.occupied & 1 << die } else { 1 << highest(self.occupied) }
     }
@@ -208,7 +210,7 @@ impl Turn {
         }
     }
 
-    /// Adds the results of a double, played as often as possible, but at most `most` times.
+    /// Adds the results of playing a double as often as possible, at most `most` times.
     fn doubled(&self, die: usize, most: u32, buffer: &mut Results) {
         let (mut ahead, mut moves) = (*self, 0);
         while moves < most && ahead.sources(die) != 0 {
@@ -220,8 +222,8 @@ impl Turn {
         }
     }
 
-    /// Adds the results of playing a double until `moves` moves are made. `play` already contains `made` moves; the next checker
-    /// leaves a place of at most `from_most`.
+    /// Adds all boards that are `moves` moves of `die` after the start of the turn. `play` already contains the first `made` moves. The
+    /// next checker leaves a place of at most `from_most`.
     fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, buffer: &mut Results) {
         for from in places(self.sources(die) & ((2 << from_most) - 1)) {
             let then = self.moved(from, die);
@@ -234,16 +236,18 @@ impl Turn {
         }
     }
 
-    /// Adds the results of playing both of two different dice; returns false if there is none.
+    /// Adds the results of playing two different dice, both of which must be played. Returns false if no result was added.
     #[inline]
     fn pairs(&self, high: usize, low: usize, buffer: &mut Results) -> bool {
-        /// Whether a mask has a place.
+        /// Whether a mask contains a place.
         fn has(mask: u32, place: usize) -> bool {
             mask >> place & 1 == 1
         }
-        // By the larger die's place: mask of the places from which the smaller die can be played after it.
+        // Mask of the places from which the smaller die can be played after the larger one. The index is the place that the larger die's
+        // checker leaves.
         let mut followers = [0u32; 32];
-        // Whether a checker that moves `low` to `between` and then `high` also reaches the same board over the other point.
+        // Whether a checker that moves `low` from `from` to `between`, and then moves `high`, reaches the same board if it moves `high`
+        // first.
         let chained = |followers: &[u32; 32], from: usize, between: usize| {
             let other = from.wrapping_sub(high);
             from > high && has(followers[from], other) && self.blots & (1 << other | 1 << between) == 0
@@ -268,8 +272,9 @@ impl Turn {
                 buffer.push(then.moved(second, low), [from as u8, second as u8, 0, 0]);
             }
         }
-        // All plays that begin with the larger die are done. The smaller die first can make more places legal for the larger
-        // one: it can enter from the bar, make a new starting point, or allow bearing off.
+        // All plays that begin with the larger die have been added. A move by the smaller die can make further places legal for the larger
+        // die: the move enters a checker from the bar, moves a checker to a new starting point, or moves the last checker into the home
+        // board.
         for from in places(self.sources(low)) {
             let then = self.moved(from, low);
             for second in places(then.sources(high) & !firsts) {

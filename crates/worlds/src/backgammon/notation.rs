@@ -1,5 +1,5 @@
 //! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal if
-//! a result of the roll can still be reached after it. The steps of a text may be in any order: the reader tries all orders and
+//! a result of the roll can still be reached after it. The steps of a written move may be in any order: the reader tries all orders and
 //! accepts those that end in a result.
 //!
 //! [`Board::results`] enumerates the results; this module finds the steps that lead to them.
@@ -8,7 +8,7 @@ use super::moves::{Turn, places};
 use super::{BAR, Board, OFF, POINTS, Results, Roll};
 use std::collections::HashSet;
 
-/// One move of one checker by one die, in the mover's points; from [`BAR`] or a point, to a point or [`OFF`].
+/// Move of one checker by one die, in the mover's points. It starts from [`BAR`] or a point and ends on a point or at [`OFF`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
     pub from: u8,
@@ -37,14 +37,15 @@ pub enum NotationError {
 /// Notation of a turn in which no move is legal.
 const NO_MOVE: &str = "no move";
 
-/// Dice that are not played yet. For a double, their number; otherwise bit 0 for the higher die and bit 1 for the lower die.
+/// Dice of a roll that are not played yet. For a double, this is their number, 0 to 4. Otherwise bit 0 is set for the higher die and bit 1
+/// for the lower die.
 type DiceLeft = u8;
 
 fn all_left(roll: Roll) -> DiceLeft {
     if roll.is_double() { 4 } else { 3 }
 }
 
-/// Each distinct die that is left, with the dice left after playing it.
+/// Each distinct die that can be played next, with the dice left after it.
 fn dice(roll: Roll, left: DiceLeft) -> impl Iterator<Item = (usize, DiceLeft)> {
     let of_two = [(left & 1, roll.high, left & 2), (left & 2, roll.low, left & 1)];
     let double = [(left, roll.high, left.saturating_sub(1)), (0, 0, 0)];
@@ -63,17 +64,16 @@ fn step(turn: &Turn, from: usize, die: usize) -> (Step, Turn) {
 pub struct Play {
     roll: Roll,
     results: HashSet<Board>,
-    /// State before each step, and the present state last.
+    /// State before each step, in order. The last element is the present state.
     history: Vec<Node>,
     taken: Vec<Step>,
 }
 
-/// A board after some steps, and the possible sets of dice left. There can be two such sets, because a checker may have been borne
-/// off by either die.
+/// A board after some steps, and the possible sets of dice left. Two sets are possible if a checker can have been borne off by either die.
 #[derive(Clone, Copy)]
 struct Node {
     turn: Turn,
-    /// Mask of the possible values of [`DiceLeft`].
+    /// Bit d is set if d is a possible value of [`DiceLeft`].
     left: u32,
 }
 
@@ -88,7 +88,7 @@ impl Play {
         self.history.last().expect("the history contains the start")
     }
 
-    /// The board after the steps taken, seen by the mover.
+    /// The board after the steps taken, from the mover's point of view.
     pub fn board(&self) -> Board {
         self.now().turn.board()
     }
@@ -97,8 +97,8 @@ impl Play {
         &self.taken
     }
 
-    /// Dice that are not played yet, the higher first. If a checker may have been borne off by either die, the lower die counts as
-    /// played.
+    /// Values of the dice that are not played yet, the higher first. If a checker can have been borne off by either die, the lower die
+    /// counts as played.
     pub fn left(&self) -> Vec<u8> {
         let Roll { high, low } = self.roll;
         let one_of = |left: DiceLeft| self.now().left >> left & 1 == 1;
@@ -109,7 +109,7 @@ impl Play {
         which.into_iter().find(|&(left, _)| one_of(left)).map_or(Vec::new(), |(_, dice)| dice)
     }
 
-    /// Legal next steps, each once, from the highest point down.
+    /// Distinct legal next steps, from the highest point down.
     pub fn open(&self) -> Vec<Step> {
         let mut open: Vec<Step> = self.ways().into_iter().map(|(step, _)| step).collect();
         open.sort_unstable_by(|a, b| b.cmp(a));
@@ -136,7 +136,7 @@ impl Play {
         Some(step)
     }
 
-    /// Every legal step with the node after it.
+    /// Every legal step, each with the state after it.
     fn ways(&self) -> Vec<(Step, Node)> {
         let mut ways: Vec<(Step, Node)> = Vec::new();
         for left in (0..=4).filter(|left| self.now().left >> left & 1 == 1) {
@@ -163,7 +163,7 @@ impl Play {
     }
 }
 
-/// Steps of one way to play from a board to a result of a roll. Both boards are seen by the mover.
+/// Steps of one possible way from a board to a result of a roll. Both boards are from the mover's point of view.
 pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, NotationError> {
     let mut results = Results::new();
     if !board.results(roll, &mut results).contains(result) {
@@ -176,8 +176,8 @@ pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, Not
     Err(NotationError::Result)
 }
 
-/// Depth-first search for steps to a result. Moves of a double are tried in descending order of points only, which is sufficient to
-/// reach every result: each move leaves a point of at most `rear`, the point of the move before.
+/// Searches depth-first for steps to the board `goal`, and returns false if there are none. With a double, a checker leaves a place of at
+/// most `rear`, the place of the move before, because moves in descending order reach every result.
 fn search(turn: &Turn, roll: Roll, left: DiceLeft, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
     if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
         return true;
@@ -211,7 +211,8 @@ pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, Notati
     Ok(words(&route(board, roll, result)?))
 }
 
-/// Steps in standard notation, from the highest point down. Steps of one checker are joined and equal moves are counted.
+/// Writes steps in standard notation, from the highest point down. Steps of the same checker are joined, and equal moves are written once
+/// with their number.
 pub fn words(steps: &[Step]) -> String {
     /// Points of one checker's path, each with a flag that is true for a hit on this point.
     type Way = Vec<(u8, bool)>;
@@ -253,11 +254,11 @@ pub fn words(steps: &[Step]) -> String {
     counted.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-/// Path of one checker in a written move, with the point that the checker has reached.
+/// The remaining path of one checker in a written move; `at` is the place of the checker.
 #[derive(Clone, PartialEq)]
 struct Written {
     at: usize,
-    /// Points still to reach, the next one last.
+    /// Places that the checker must still reach; the last element is the next place.
     stops: Vec<usize>,
 }
 
@@ -295,8 +296,8 @@ pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationErro
     }
 }
 
-/// Parses one word such as `24/18*/13(2)`: the path, a mask of the points with stars, and the number of checkers. `None` if the
-/// word is invalid.
+/// Parses a word such as `24/18*/13(2)` to the path of a checker, a mask of the points with stars, and the number of checkers. Returns
+/// `None` if the word is invalid.
 fn way(word: &str) -> Option<(Written, u32, usize)> {
     let (path, count) = match word.strip_suffix(')') {
         Some(rest) => {
@@ -329,7 +330,7 @@ fn place(text: &str) -> Option<usize> {
     match text.to_ascii_lowercase().as_str() {
         "bar" | "b" => Some(BAR),
         "off" | "o" => Some(OFF),
-        // No sign and no leading zeros.
+        // A sign and leading zeros are not accepted.
         digits if digits.starts_with(|c: char| c.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0')) => {
             digits.parse().ok().filter(|&at: &usize| at <= POINTS + 1)
         }
@@ -343,12 +344,12 @@ struct Ends<'a> {
     results: &'a [Board],
     /// Results found, each with a mask of the points on which a checker was hit.
     found: Vec<(Board, u32)>,
-    /// Whether some order of the written steps ended before the roll was fully played.
+    /// Whether the written steps can be played in some order, but do not play the roll fully.
     unfinished: bool,
 }
 
 impl Ends<'_> {
-    /// Plays the remaining steps of `written` in all orders; `hits` is the mask of the points hit so far.
+    /// Plays the remaining steps of `written` in all orders and adds the results to `found`. `hits` is the mask of the points hit so far.
     fn follow(&mut self, turn: &Turn, left: DiceLeft, written: &[Written], hits: u32) {
         if written.iter().all(|way| way.stops.is_empty()) {
             let end = (turn.board(), hits);

@@ -1,9 +1,9 @@
-//! Acrobot-v1 as in Gymnasium: two links hang from a bar, and a motor between them swings the tip over a line. A scalar f64
-//! reference and a vectorized f32 version.
+//! Acrobot-v1 as in Gymnasium: two links hang from a bar, and a motor between them swings the tip over a line. This file contains a scalar
+//! f64 reference and a vectorized f32 version.
 //!
-//! Equations: Sutton & Barto's book (the paper of 1996 lacks one term), fourth-order Runge-Kutta over 0.2 s. An episode
-//! *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. Every step costs 1, except
-//! the terminating one.
+//! The equations are those of Sutton & Barto's book (the paper of 1996 lacks one term), integrated by fourth-order Runge-Kutta over 0.2 s.
+//! An episode *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. Every step costs 1, except the
+//! terminating step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -29,7 +29,7 @@ pub const TORQUE: f64 = 1.0;
 /// Speed limits of the upper and the lower link, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
 pub const STEP_S: f64 = 0.2;
-/// Bound of each number of an initial state, which is uniform within ± this bound and rounded to f32.
+/// Each number of an initial state is uniform within ± this bound, and is rounded to f32.
 pub const RESET_SPREAD: f64 = 0.1;
 /// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
@@ -49,7 +49,7 @@ static SPEC: Spec = Spec {
 pub(super) static KIND: Kind =
     Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() };
 
-/// The rules. A state is the angle θ₁ of the first link from the hanging position, the angle θ₂ of the second link relative to the
+/// Rules of Acrobot. A state is the angle θ₁ of the first link from the hanging position, the angle θ₂ of the second link relative to the
 /// first, and the speeds of both angles.
 pub struct Acrobot;
 
@@ -103,7 +103,7 @@ fn derivative([a, b, va, vb]: [f64; 4], torque: f64) -> [f64; 4] {
     [va, vb, acc_a, acc_b]
 }
 
-/// Wraps an angle to [-π, π] one turn at a time, as Gymnasium does; more than 100 turns are removed at once.
+/// Wraps an angle to [-π, π] one turn at a time, as Gymnasium does. An angle of more than 100 turns is reduced in one division instead.
 fn wrapped(angle: f64) -> f64 {
     let mut angle = if angle.abs() > 100.0 * TAU { angle % TAU } else { angle };
     while angle > PI {
@@ -148,7 +148,7 @@ impl Rules<4, 6> for Acrobot {
             within(sum(vb, [k1[1], k2[1], k3[1], k4[1]]), SPEED_LIMITS[1]),
         ];
         let [cos_a, sin_a, cos_b, sin_b, ..] = Self::observe(s, new);
-        // cos a + cos (a + b)
+        // Depth of the tip below the bar, in links: cos a + cos (a + b).
         let depth = s.mul_add(cos_a, cos_b, s.neg_mul_add(sin_a, sin_b, cos_a));
         let over = s.lt(depth, c(-1.0));
         (new, s.select(over, c(0.0), c(-1.0)), over)
@@ -173,13 +173,13 @@ impl Rules<4, 6> for Acrobot {
         let half_turn = PI as f32 * 1.000_001;
         let limits = [half_turn, half_turn, SPEED_LIMITS[0] as f32, SPEED_LIMITS[1] as f32];
         let inside = state.iter().zip(limits).all(|(x, limit)| x.abs() <= limit);
-        // The f32 rules can differ from `height` by rounding.
+        // The height in f32 can differ from `height` by rounding.
         inside && height(state.map(f64::from)) <= 1.0 + 1e-5
     }
 }
 
-/// Accelerations of both angles, after they have moved from `state` for `time_s` at the speeds `along`, with the present speeds
-/// `speeds`.
+/// Accelerations of both angles in a later stage of a Runge-Kutta step. The angles are those of `state`, moved for `time_s` at the speeds
+/// `along`. The speeds of the stage are `speeds`.
 #[inline(always)]
 fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], time_s: f64, torque: S::F) -> [S::F; 2] {
     let time_s = s.splat(time_s as f32);
@@ -188,8 +188,8 @@ fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], t
     accelerations(s, angle::sin_cos(s, a), angle::sin_cos(s, b), speeds, torque)
 }
 
-/// Accelerations of [`derivative`] in a shorter form. With d₂ = I + x, where I is a link's inertia about its end and
-/// x = mlc·cos b, d₁ is 2·d₂ + ml², and the determinant of both equations is I² + I·ml² - x².
+/// Computes the accelerations of [`derivative`] in a shorter form. I is a link's moment of inertia about its end, x is m·l·c·cos b, and d₂
+/// is I + x. Then d₁ is 2·d₂ + m·l², and the determinant of the two equations of motion is I² + I·m·l² - x².
 #[inline(always)]
 fn accelerations<S: Simd>(
     s: S,
@@ -217,7 +217,7 @@ fn accelerations<S: Simd>(
     [s.mul(acc_a, scale), s.mul(acc_b, scale)]
 }
 
-/// Constants of the accelerator kernels.
+/// Names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let link_inertia = MASS * LENGTH * LENGTH;
     let derived = [

@@ -14,7 +14,7 @@ fn world_shown(state: State) -> Shown {
     return Shown(a.y, a.x, b.y, b.x, state[2], state[3]);
 }
 
-// Accelerations of both angles, from (sin, cos) of each and their speeds.
+// Accelerations of both angles. `a` and `b` are (sin, cos) of the angles, and `v` contains their speeds.
 fn acrobot_accelerations(a: vec2<f32>, b: vec2<f32>, v: vec2<f32>, torque: f32) -> vec2<f32> {
     let x = b.y * ARM;
     let d2 = x + END_INERTIA;
@@ -30,7 +30,8 @@ fn acrobot_accelerations(a: vec2<f32>, b: vec2<f32>, v: vec2<f32>, torque: f32) 
     return vec2<f32>(upper, lower) * scale;
 }
 
-// Accelerations of both angles, after they have moved for `time_s` at the speeds `along`, with the present speeds `v`.
+// Accelerations of both angles in a later stage of a Runge-Kutta step. The angles are `angles`, moved for `time_s` at the speeds `along`.
+// The speeds of the stage are `v`.
 fn acrobot_ahead(angles: vec2<f32>, along: vec2<f32>, v: vec2<f32>, time_s: f32, torque: f32) -> vec2<f32> {
     let reached = fma(along, vec2<f32>(time_s), angles);
     return acrobot_accelerations(angle_sin_cos(reached.x), angle_sin_cos(reached.y), v, torque);
@@ -57,7 +58,7 @@ fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped 
     let v = clamp(acrobot_sum(v1, k1, k2, k3, k4), -limits, limits);
     let next = State(angle_within_a_turn(reached.x), angle_within_a_turn(reached.y), v.x, v.y);
     let seen = world_shown(next);
-    // cos a + cos (a + b)
+    // Depth of the tip below the bar, in links: cos a + cos (a + b).
     let depth = fma(seen[0], seen[2], fma(-seen[1], seen[3], seen[0]));
     let over = depth < -1.0;
     return Stepped(next, select(-1.0, 0.0, over), over);

@@ -1,13 +1,13 @@
-//! Angles in f32 for environments: sin and cos within 2e-7 over a few dozen turns, at half the cost of `math::poly::sin_cos`,
-//! and the reduction to ±π. The error is absolute; networks and samplers need the relative accuracy of `math::poly`.
+//! Sine, cosine and reduction to ±π of f32 angles, for environments. Sine and cosine are within 2e-7 for angles of up to a few dozen turns,
+//! at half the cost of `math::poly::sin_cos`. This error is absolute; networks and samplers need the relative accuracy of `math::poly`.
 
 use math::Simd;
 use std::f64::consts::TAU;
 
-/// 2π in two parts. The first has few bits, so its product with a small integer is exact.
+/// 2π as a sum of two parts. The first part has few bits, so its product with a small integer is exact.
 const TURN: [f64; 2] = [6.28125, TAU - 6.28125];
 
-/// The equivalent angle within ±π.
+/// Adds whole turns to an angle, so that the result is within ±π.
 #[inline(always)]
 pub(crate) fn within_a_turn<S: Simd>(s: S, angle: S::F) -> S::F {
     let turns = s.round(s.mul(angle, s.splat((1.0 / TAU) as f32)));
@@ -28,7 +28,7 @@ pub(crate) fn sin_cos<S: Simd>(s: S, angle: S::F) -> (S::F, S::F) {
     (flip(s, small_sin(s, r, square), sign), flip(s, small_cos(s, square), sign))
 }
 
-/// (sin, cos) of one angle, for scalar code. No multiply-add is fused, so the bits are the same on every platform.
+/// Computes (sin, cos) of one angle, for scalar code. No multiply-add is fused, so the bits are the same on every platform.
 #[inline]
 pub(crate) fn sin_cos_1(angle: f32) -> (f32, f32) {
     const MAGIC: f32 = 12_582_912.0;
@@ -47,10 +47,10 @@ fn flip<S: Simd>(s: S, x: S::F, sign: S::U) -> S::F {
     s.f32_from_bits(s.xor_u(s.to_bits(x), sign))
 }
 
-/// Reduces an angle to ±π/2 by half turns. Returns the remainder and the sign bit by which to flip its sine and cosine.
+/// Reduces an angle to ±π/2 by half turns. Returns the reduced angle, and the sign bit that must be applied to its sine and cosine.
 #[inline(always)]
 fn half_turns_off<S: Simd>(s: S, angle: S::F) -> (S::F, S::U) {
-    // Adding 1.5·2²³ rounds to an integer, whose lowest bit becomes the lowest bit of the mantissa.
+    // Adding 1.5·2²³ rounds the number of half turns to an integer. The lowest bit of the mantissa is then the lowest bit of this integer.
     let magic = s.splat(12_582_912.0);
     let shifted = s.mul_add(angle, s.splat((2.0 / TAU) as f32), magic);
     let halves = s.sub(shifted, magic);
@@ -77,7 +77,7 @@ fn small_cos<S: Simd>(s: S, square: S::F) -> S::F {
     p
 }
 
-/// Minimax polynomial of (sin r - r)/r³ on |r| <= π/2, highest power first, with an error of 5e-9.
+/// Coefficients of the minimax polynomial in r² of (sin r - r)/r³ on |r| <= π/2, highest power first. Its error is 5e-9.
 const SIN: [f32; 4] = [2.600_054_3e-6, -1.980_661_5e-4, 8.333_017e-3, -0.166_666_57];
-/// Minimax polynomial of cos r in r² on |r| <= π/2, highest power first, with an error of 5e-8.
+/// Coefficients of the minimax polynomial in r² of cos r on |r| <= π/2, highest power first. Its error is 5e-8.
 const COS: [f32; 5] = [2.319_438_2e-5, -1.385_592_7e-3, 4.166_399e-2, -0.499_999_3, 1.0];

@@ -1,10 +1,10 @@
-//! CartPole-v1 as in Gymnasium: a scalar f64 reference for one pole, and a vectorized f32 version in the panel layout of the
-//! networks.
+//! CartPole-v1 as in Gymnasium. This file contains a scalar f64 reference for one pole, and a vectorized f32 version in the panel layout of
+//! the networks.
 //!
-//! Equations: Barto, Sutton & Anderson (1983) as corrected by Florian (2007), explicit Euler at 50 Hz.
+//! The equations are those of Barto, Sutton & Anderson (1983) as corrected by Florian (2007), integrated by explicit Euler at 50 Hz.
 //!
-//! The reward of every step is 1 and is not shaped. An episode is *terminated* when the cart leaves the track or the pole leans
-//! more than 12°, and *truncated* at 500 steps; both can happen on the same step.
+//! The reward of every step is 1 and is not shaped. An episode is *terminated* when the cart leaves the track or the pole leans more than
+//! 12°, and *truncated* at 500 steps; both can happen on the same step.
 
 use super::kind::{Kernels, Kind};
 use super::many::{load, place, store};
@@ -21,14 +21,14 @@ pub const MASS_CART: f64 = 1.0;
 pub const MASS_POLE: f64 = 0.1;
 /// Half of the pole's length, m.
 pub const HALF_LENGTH: f64 = 0.5;
-/// Force to the left or to the right, N.
+/// Force of an action to the left or to the right, N.
 pub const FORCE: f64 = 10.0;
 pub const STEP_S: f64 = 0.02;
 /// Distance from the centre of the track to its ends, m.
 pub const X_LIMIT: f64 = 2.4;
 /// Largest angle of the pole from upright: 12°, in rad.
 pub const THETA_LIMIT: f64 = 12.0 * 2.0 * std::f64::consts::PI / 360.0;
-/// Bound of each number of an initial state, which is uniform within ± this bound.
+/// Each number of an initial state is uniform within ± this bound.
 pub const RESET_SPREAD: f64 = 0.05;
 /// Largest number of steps of an episode.
 pub const STEP_LIMIT: u32 = 500;
@@ -40,7 +40,8 @@ pub const ACTIONS: usize = 2;
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
 
-/// The rules; a state is x, ẋ, θ, θ̇. The f64 version is the reference of the f32 version, and the pole that a visitor can push.
+/// Rules of CartPole; a state is x, ẋ, θ, θ̇. The f64 version is the reference of the f32 version. It also steps the pole that a visitor
+/// can push.
 pub struct CartPole;
 
 pub type CartPole64 = Single<CartPole, OBSERVATION>;
@@ -52,10 +53,11 @@ impl Twin<OBSERVATION> for CartPole {
         [(); OBSERVATION].map(|()| uniform(-RESET_SPREAD, RESET_SPREAD))
     }
 
-    /// Takes one step. Action 1 pushes right, any other action left. The two external forces (N) are horizontal, on the cart and
-    /// on the tip of the pole.
+    /// Takes one step. Action 1 pushes the cart to the right, any other action to the left. The two external forces (N) are horizontal; the
+    /// first acts on the cart, the second on the tip of the pole.
     ///
-    /// The tip is 2l above the hinge. Its force f adds f to the cart's equation and the torque 2·l·f·cos θ to the pole's.
+    /// The tip is 2·l above the hinge, where l is half of the pole's length. A force f on the tip adds f to the cart's equation of motion
+    /// and the torque 2·l·f·cos θ to the pole's.
     fn step(state: &mut [f64; OBSERVATION], action: f64, moment: Moment) -> (f64, bool) {
         let [x, v, theta, w] = *state;
         let [cart_force, tip_force] = moment.forces;
@@ -67,7 +69,7 @@ impl Twin<OBSERVATION> for CartPole {
         let x_acc = push - POLE_MOMENT * theta_acc * cos / MASS;
         let [x, v, theta, w] = [x + STEP_S * v, v + STEP_S * x_acc, theta + STEP_S * w, w + STEP_S * theta_acc];
         *state = [x, v, theta, w];
-        // NaN counts as outside.
+        // A NaN counts as outside the limits.
         let inside = x.abs() <= X_LIMIT && theta.abs() <= THETA_LIMIT;
         (1.0, !inside)
     }
@@ -93,8 +95,8 @@ pub(super) static KIND: Kind = Kind {
 
 /// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode of a pole ends, its next episode starts in the same step.
 ///
-/// The state is its own observation, in panels: `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks. Lanes beyond
-/// `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and
+/// The state is also the observation. It is stored in panels, `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks. Lanes
+/// beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and
 /// does not depend on the number of lanes or threads.
 pub struct CartPoles {
     isa: Isa,
@@ -103,20 +105,21 @@ pub struct CartPoles {
     count: usize,
     /// States, `[panels][OBSERVATION][PANEL]`.
     state: Vec<f32>,
-    /// Number of earlier episodes modulo 2²³ in the upper bits, number of steps in the lower [`STEP_BITS`]: `[panels][PANEL]`.
+    /// One word per pole, `[panels][PANEL]`. The lower [`STEP_BITS`] bits are the number of steps in the episode; the upper bits are the
+    /// number of earlier episodes, modulo 2²³.
     clock: Vec<u32>,
-    /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes one in [`SHORTEST`] panels,
-    /// so each panel is recomputed once in the shortest possible episode.
+    /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes every [`SHORTEST`]-th panel, so
+    /// each panel is recomputed once within the shortest possible episode.
     starts: Vec<f32>,
-    /// Step counter modulo [`SHORTEST`]; selects the panels of `starts` to recompute.
+    /// Number of steps taken, modulo [`SHORTEST`]. It selects the panels of `starts` to recompute.
     turn: usize,
 }
 
 /// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x0043_5031;
 
-/// Hash keys of a seed. `start` hashes (environment, episode) to an initial state; `action` plus the time hashes (environment,
-/// game) to random actions.
+/// Hash keys of a seed. An initial state is the hash of (environment, episode) with the key `start`. Random actions are the hash of
+/// (environment, game) with the key `action`, to which the time is added.
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -135,10 +138,10 @@ pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).block([0; 4])
 }
 
-/// Number of lower bits of a clock that hold the steps, which are less than [`STEP_LIMIT`].
+/// Number of lower bits of a clock that count the steps of an episode. The count is less than [`STEP_LIMIT`].
 pub const STEP_BITS: u32 = 9;
 const STEP_MASK: u32 = (1 << STEP_BITS) - 1;
-/// Period of the episode counter.
+/// Number of episodes after which the episode counter returns to 0.
 pub const EPISODES: u32 = 1 << (32 - STEP_BITS);
 const _: () = assert!(STEP_LIMIT < STEP_MASK);
 
@@ -174,8 +177,8 @@ impl CartPoles {
         self.clock[env] = episode << STEP_BITS;
     }
 
-    /// Takes `steps` steps with random actions, which depend on `game`, and returns the number of episodes that ended. Only the
-    /// last state is stored. [`CartPoles::coins`] returns the same actions.
+    /// Takes `steps` steps with random actions, which depend on `game`. Returns the number of episodes that ended. Only the state after the
+    /// last step is stored. [`CartPoles::coins`] writes the same actions.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
         let poles = self;
         kernel!(poles.isa, |s: S, poles: &mut CartPoles, game: u32, steps: u32| -> u64 {
@@ -212,7 +215,8 @@ impl CartPoles {
         })
     }
 
-    /// Writes the actions of [`CartPoles::play`] at one step of a game: 0 or 1, a function of (seed, environment, game, step).
+    /// Writes the actions that [`CartPoles::play`] takes at one step of a game. Each action is 0 or 1, a function of (seed, environment,
+    /// game, step).
     pub fn coins(&self, game: u32, step: u32, actions: &mut [f32]) {
         let [c, d] = self.keys.action;
         let key = [c.wrapping_add(step / COINS), d];
@@ -311,21 +315,21 @@ impl Vector for CartPoles {
     }
 }
 
-/// Factor by which a random word, read as i32, is multiplied to give a number of an initial state. It is slightly smaller than the
-/// exact factor, so that rounding cannot exceed [`RESET_SPREAD`].
+/// Factor that converts a random word, read as i32, to a number of an initial state. It is slightly smaller than the exact factor, so that
+/// rounding cannot exceed [`RESET_SPREAD`].
 pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 
-/// Length of a panel's state.
+/// Number of state values in a panel of environments.
 const STATE: usize = OBSERVATION * PANEL;
-/// Random actions per hash: 32 in each word, the highest bit first.
+/// Number of random actions in a hash of four words. A word contains 32 actions, the highest bit first.
 const COINS: u32 = 128;
 
-/// Number of vectors of poles that are stepped together. One vector alone leaves execution units idle, because each step depends
-/// on the last; more vectors do not fit the registers.
+/// Number of vectors of poles that are stepped together. A single vector leaves execution units idle, because each step depends on the
+/// last; more than two vectors do not fit the registers.
 const ABREAST: usize = 2;
 
-/// Steps poles with random actions. The next initial state is computed every [`SHORTEST`] steps, in which no pole can need
-/// two.
+/// Steps poles with random actions. Next initial states are computed only every [`SHORTEST`] steps, because a pole cannot end two episodes
+/// in this time.
 #[inline(always)]
 fn random_steps<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; ABREAST], poles: &mut [Pole<S>; ABREAST]) {
     let sign = s.splat_u(1 << 31);
@@ -356,8 +360,8 @@ fn random_steps<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; AB
     }
 }
 
-/// Lower bound on the steps of an episode. From ±0.05 rad and ±0.05 rad/s, with at most 18 rad/s² at any valid angle, seven
-/// steps lead to at most 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad; the limit is 0.209.
+/// Smallest number of steps of an episode. Seven steps from ±0.05 rad and ±0.05 rad/s, with at most 18 rad/s² at any valid angle, lead to
+/// at most 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad. The limit is 0.209 rad.
 pub const SHORTEST: u32 = 8;
 
 /// A vector of poles.
@@ -367,8 +371,8 @@ struct Pole<S: Simd> {
     clock: S::U,
 }
 
-/// A vector of poles after a step. The masks select poles within the limits (`inside`), at the step limit (`truncated`) and at the
-/// end of an episode (`over`).
+/// A vector of poles after a step. The masks select poles that are within the limits (`inside`), that are at the step limit (`truncated`),
+/// and whose episode has ended (`over`).
 struct Reached<S: Simd> {
     state: [S::F; OBSERVATION],
     clock: S::U,
@@ -400,7 +404,7 @@ impl<S: Simd> Reached<S> {
         Pole { state, clock: s.select_u(self.over, next, self.clock) }
     }
 
-    /// Flags and length as in [`Vector::step`]'s `ended`.
+    /// Words for `ended` of [`Vector::step`]: flags and length of the episodes that have ended, 0 for other poles.
     #[inline(always)]
     fn end(&self, s: S) -> S::U {
         let length = s.shl_u(s.and_u(self.clock, s.splat_u(STEP_MASK)), LENGTH_SHIFT);
@@ -410,7 +414,7 @@ impl<S: Simd> Reached<S> {
     }
 }
 
-/// Initial state of the next episode.
+/// Initial state of the next episode of each pole.
 #[inline(always)]
 fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVATION] {
     let next = s.shr_u(s.add_u(clock, s.splat_u(1 << STEP_BITS)), STEP_BITS);
@@ -422,15 +426,16 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
     start
 }
 
-/// Largest θ² between two steps, the range in which the short polynomials of [`euler`] hold. The next term of each series is
-/// distributed over the others, so that the error has both signs.
+/// Largest θ² in an unfinished episode. The short polynomials of [`euler`] hold up to this value. Each polynomial replaces the first
+/// omitted term of its series by lower powers, so that the error has both signs.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
-/// Vectorized [`CartPole::step`]; `force` is an acceleration, the force over the total mass.
+/// Vectorized [`CartPole::step`] without external forces. `force` is the force of the action over the total mass.
 #[inline(always)]
 fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [S::F; OBSERVATION] {
     let c = |value: f64| s.splat(value as f32);
-    // θ⁷ ≈ 0.85·q·θ⁵ and θ⁶ ≈ 3/2·q·θ⁴ - 9/16·q²·θ² for θ² ≤ q: sin within 1e-9, cos within 1e-8.
+    // For θ² ≤ q = SQUARE, θ⁷ ≈ 0.85·q·θ⁵ and θ⁶ ≈ 3/2·q·θ⁴ - 9/16·q²·θ². The error of the sine is below 1e-9, that of the cosine below
+    // 1e-8.
     let square = s.mul(theta, theta);
     let series = s.mul_add(square, c(1.0 / 120.0 - 0.85 * SQUARE / 5040.0), c(-1.0 / 6.0));
     let sin = s.mul_add(s.mul(square, theta), series, theta);
@@ -447,10 +452,10 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
     [s.mul_add(tau, v, x), s.mul_add(tau, x_acc, v), s.mul_add(tau, w, theta), s.mul_add(tau, theta_acc, w)]
 }
 
-/// Constants of the accelerator kernels.
+/// Names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let q = SQUARE;
-    // Series of 1 / (a - b·cos²θ), the reciprocal of the inertia, with r = b/(a - b).
+    // EASE_0, EASE_2 and EASE_4 are the series in θ of 1 / (a - b·cos²θ), the reciprocal of the inertia, with r = b/(a - b).
     let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / MASS);
     let r = b / (a - b);
     let last = -(2.0 / 45.0 * r + 2.0 / 3.0 * r * r + r * r * r);

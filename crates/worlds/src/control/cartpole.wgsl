@@ -7,9 +7,9 @@ fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
 
 fn world_shown(state: State) -> Shown { return state; }
 
-// One Euler step; `force` is an acceleration, the force over the total mass. The short polynomials hold for the angles that
-// are possible between two steps. The reciprocal of the inertia is a polynomial too, with a relative error of 3e-8: a division
-// would cost half as much as everything else. 13 multiply-adds and 7 products.
+// Takes one Euler step; `force` is the force over the total mass. The short polynomials hold for the angles that are possible between two
+// steps. The reciprocal of the inertia is also a polynomial, with a relative error of 3e-8, because a division would cost half as much as
+// the rest of the step. The step needs 13 multiply-adds and 7 products.
 fn cartpole_pushed(state: State, force: f32) -> State {
     let theta = state[2];
     let w = state[3];

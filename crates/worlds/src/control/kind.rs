@@ -1,11 +1,11 @@
-//! Declaration of an environment: its rules in all their forms, and optional properties with defaults.
+//! Declaration of a kind of environment: its rules in f64, vectorized and for accelerators, and optional properties with defaults.
 
 use super::many::{Many, Rules};
 use super::vector::Vector;
 use super::world::{Single, Spec, World64};
 use math::{Isa, Rng};
 
-/// An array of (name, value) pairs of constants, for generated code.
+/// Creates an array of (name, value) pairs from the names of constants. Generated WGSL declares the constants.
 #[macro_export]
 macro_rules! named {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
@@ -16,15 +16,15 @@ pub struct Kind {
     /// Creates one f64 environment.
     pub twin: fn() -> Box<dyn World64>,
     pub many: Make,
-    /// Settings that differ from the defaults of most environments, by name. A switch is 0 or 1.
+    /// Settings of the learner, by name, that differ from the defaults for most environments. A switch is 0 or 1.
     pub tuned: &'static [(&'static str, f64)],
-    /// Step budget of a run, summed over all environments; at least twice the steps that a learner needs to solve the task.
+    /// Step budget of a run, summed over all environments. It is at least twice the number of steps that a learner needs to solve the task.
     pub steps: f64,
     /// Kernels for an accelerator; `None` if only the CPU can step the environment.
     pub kernels: Option<Kernels>,
 }
 
-/// Creates environments `first..first + count` of a seed: `(isa, seed, first, count)`.
+/// Function that creates the environments `first..first + count` of a seed. The arguments are `isa`, `seed`, `first` and `count`.
 pub type Make = fn(Isa, u32, u32, usize) -> Box<dyn Vector>;
 
 impl Kind {
@@ -40,24 +40,24 @@ impl Kind {
     }
 }
 
-/// Rules for an accelerator. They use the same constants and random words as the CPU rules.
+/// Rules in WGSL for an accelerator. They use the same constants and random words as the CPU rules.
 #[derive(Clone, Copy)]
 pub struct Kernels {
-    /// WGSL functions `world_first`, `world_shown` and `world_step`, without bindings.
+    /// WGSL text of the functions `world_first`, `world_shown` and `world_step`. It declares no bindings.
     pub text: &'static str,
-    /// Pairs (name, count). A line of `text` that begins with `#name` is repeated `count` times, and each # in it becomes the index
-    /// of the repetition.
+    /// Pairs (name, count). A line of `text` that begins with `#name` is repeated `count` times. Each other `#` in the line is replaced by
+    /// the index of the repetition.
     pub repeated: &'static [(&'static str, usize)],
-    /// Constants that `text` uses, by name.
+    /// Names and values of the constants that `text` uses.
     pub constants: fn() -> Vec<(&'static str, f64)>,
-    /// Returns the random key of the initial states of a seed.
+    /// Returns the random key from which the initial states of a seed are drawn.
     pub key: fn(u32) -> [u32; 4],
-    /// Mask of the episode counter, which wraps around.
+    /// Mask of the episode counter's bits. The counter wraps around to 0.
     pub episode_mask: u32,
 }
 
 impl Kernels {
-    /// Kernels of rules that draw initial states from Threefry under [`Rules::STREAM`].
+    /// Creates the kernels of rules whose initial states are drawn by Threefry from the stream [`Rules::STREAM`].
     pub const fn of<R: Rules<S, O>, const S: usize, const O: usize>(
         text: &'static str,
         constants: fn() -> Vec<(&'static str, f64)>,

@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::{acrobot, cartpole, lunar_lander, mountain_car, pendulum};
 use std::sync::RwLock;
 
-/// Built-in kinds; add new ones here. The first is the default.
+/// Built-in kinds, the default kind first. Add new kinds here.
 static KINDS: &[&Kind] =
     &[&cartpole::KIND, &mountain_car::KIND, &mountain_car::CONTINUOUS_KIND, &pendulum::KIND, &acrobot::KIND, &lunar_lander::KIND];
 
@@ -20,12 +20,12 @@ pub fn ids() -> Vec<&'static str> {
     kinds().iter().map(|kind| kind.spec.id).collect()
 }
 
-/// The kind with this Gymnasium id.
+/// The kind with this Gymnasium id; `None` if there is none.
 pub fn kind(id: &str) -> Option<&'static Kind> {
     kinds().into_iter().find(|kind| kind.spec.id == id)
 }
 
-/// Adds a kind. Call this function before the kinds are used.
+/// Adds a kind. Call this function before any other function of this module.
 pub fn add(kind: &'static Kind) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(kind);
 }

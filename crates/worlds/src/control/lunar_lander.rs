@@ -1,10 +1,10 @@
 //! LunarLander-v3 as in Gymnasium (discrete, gravity 10, no wind): land a craft on two sprung legs between the flags. A scalar f64
 //! reference and a vectorized f32 version share one generic implementation.
 //!
-//! This file contains the rules, `rigid` the bodies. The position of an engine is random within a small range. The reference's
-//! state contains the next step's random offsets, so a step is a function of state and action. An episode *terminates* when the
-//! hull touches the ground or the craft leaves the picture (-100), or when all bodies are at rest (+100). It is *truncated* at
-//! 1000 steps. The continuous version and wind are not implemented.
+//! This file contains the rules; `rigid` contains the motion of the bodies. In every step the position of the engines has a small random
+//! offset. The reference's state contains the offset of the next step, so a step is a function of state and action. An episode *terminates*
+//! with the reward -100 when the hull touches the ground or the craft leaves the picture, and with the reward 100 when all bodies are at
+//! rest. It is *truncated* at 1000 steps. The continuous version and wind are not implemented.
 
 use super::kind::{Kernels, Kind};
 use super::many::place;
@@ -18,11 +18,11 @@ use crate::named;
 use math::{Isa, PANEL, Rng, rng};
 use std::sync::LazyLock;
 
-/// Width of the picture, m.
+/// Width of the visible part of the world, m.
 pub const WIDTH: f64 = 20.0;
-/// Height of the picture, m.
+/// Height of the visible part of the world, m.
 pub const HEIGHT: f64 = 40.0 / 3.0;
-/// Height of the pad, m.
+/// Height of the landing pad, m.
 pub const PAD_HEIGHT: f64 = HEIGHT / 4.0;
 pub const STEP_S: f64 = 0.02;
 /// Gravitational acceleration, m/s².
@@ -54,37 +54,37 @@ const LEG_FRICTION: f64 = 0.141_421_356_237_309_5;
 const LEG_AWAY: f64 = 20.0 / 30.0;
 /// Vertical distance from a leg's centre to its hinge, m.
 const LEG_UP: f64 = 18.0 / 30.0;
-/// Absolute hinge angle of a leg that is turned fully inwards, rad.
+/// Absolute value of the hinge angle of a leg that is turned fully inwards, rad.
 const LEG_IN: f64 = 0.4;
-/// Absolute hinge angle of a leg that is turned fully outwards, rad.
+/// Absolute value of the hinge angle of a leg that is turned fully outwards, rad.
 const LEG_OUT: f64 = 0.9;
 /// Speed of the motor that turns a leg inwards, rad/s.
 const LEG_SPEED: f64 = 0.3;
 /// Largest torque of a leg's motor, N·m.
 const LEG_TORQUE: f64 = 40.0;
-/// Initial lean of a leg, at which its hinge angle is 0, rad.
+/// Initial angle of a leg from upright, rad. The hinge angle is 0 at this angle.
 const LEG_LEAN: f64 = 0.05;
-/// Impulse of the main engine per metre between the craft's origin and the engine, N·s/m.
+/// Impulse of the main engine per metre of its distance from the craft's origin, N·s/m.
 const MAIN_POWER: f64 = 13.0;
-/// Cost of the main engine per step, as a reward.
+/// Amount by which firing the main engine reduces the reward of a step.
 const MAIN_PRICE: f64 = 0.3;
-/// Impulse of a side engine per metre between the craft's origin and the engine without its height, N·s/m.
+/// Impulse of a side engine per metre of its distance from the craft's vertical axis, N·s/m.
 const SIDE_POWER: f64 = 0.6;
-/// Cost of a side engine per step, as a reward.
+/// Amount by which firing a side engine reduces the reward of a step.
 const SIDE_PRICE: f64 = 0.03;
 /// Distance of the main engine below the craft's origin, m.
 const MAIN_BELOW: f64 = 4.0 / 30.0;
-/// Distance of a side engine beside the craft's origin, m.
+/// Horizontal distance of a side engine from the craft's origin, m.
 const SIDE_AWAY: f64 = 12.0 / 30.0;
-/// Height of the side engines above the craft's origin, m, in the x coordinate of the world. Gymnasium uses another height in the y
-/// coordinate, [`SIDE_ABOVE`].
+/// Height of the side engines above the craft's origin for the world's x coordinate, m. As in Gymnasium, the y coordinate uses another
+/// height, [`SIDE_ABOVE`].
 const SIDE_ALONG: f64 = 17.0 / 30.0;
-/// Height of the side engines above the craft's origin, m, in the y coordinate of the world.
+/// Height of the side engines above the craft's origin for the world's y coordinate, m.
 const SIDE_ABOVE: f64 = 14.0 / 30.0;
-/// Largest random offset of an engine's position, m.
+/// Largest absolute value of each random offset of an engine's position, m.
 pub const SCATTER: f64 = 1.0 / 30.0;
 
-/// Names of the numbers of a state.
+/// Names of the numbers in a state of the reference, with their units.
 #[rustfmt::skip]
 static STATE_NAMES: [&str; TWIN_STATE] = [
     "craft x (m)", "craft y (m)", "craft angle (rad)", "craft velocity x (m/s)", "craft velocity y (m/s)", "craft spin (rad/s)",
@@ -140,15 +140,15 @@ pub(super) static KIND: Kind = Kind {
 };
 
 pub const OBSERVATION: usize = 8;
-/// Length of a craft's state.
+/// Number of values in the state of a craft.
 pub const STATE: usize = 71;
-/// Length of the reference's state, which adds two random offsets and their seed.
+/// Number of values in a state of the reference: the state of a craft, two random offsets, and the seed of the offsets.
 const TWIN_STATE: usize = STATE + 3;
-/// Index of the ground's first height in a state; the heights are `PIECE` metres apart.
+/// Index of the first ground height in a state. The points of the ground are `PIECE` metres apart.
 pub const GROUND: usize = 32;
 
-/// Action of Gymnasium's example pilot for an observation. The pilot leans towards the pad, hovers at a height proportional to the
-/// distance from the pad, and brakes once a leg touches the ground.
+/// Returns the action that Gymnasium's example pilot takes for an observation. The pilot leans towards the pad, hovers at a height
+/// proportional to the distance from the pad, and brakes once a leg touches the ground.
 pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
     let [x, y, across, up, angle, spin, leg_1, leg_2] = seen;
     let half = R::of(0.5);
@@ -169,20 +169,21 @@ pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
     }
 }
 
-/// State of one craft and its ground between two steps.
+/// State of one craft and of its ground, between two steps.
 #[derive(Clone, Copy, Default)]
 struct Craft<R> {
     scene: Scene<R>,
     /// Shaping term of the reward at the present state.
     shaping: R,
-    /// Engines that fired in the last step: main engine 0 or 1; side engines -1, 0 or 1.
+    /// Engines that fired in the last step, 0 for none. The first number is 1 for the main engine; the second is -1 for the left engine and
+    /// 1 for the right engine.
     engines: [R; 2],
 }
 
 /// Constants of the craft in the number type `R`.
 struct Rules<R> {
     rig: Rig<R>,
-    /// Hull's centre of mass relative to the origin.
+    /// Hull's centre of mass relative to the craft's origin.
     centre: V2<R>,
 }
 
@@ -191,7 +192,7 @@ impl<R: Real> Rules<R> {
         let (_, _, [_, centre_y]) = mass_of(&HULL, HULL_DENSITY);
         let centre = v2(R::of(0.0), R::of(centre_y));
         let leg = Solid::new(&LEG, LEG_DENSITY, LEG_FRICTION);
-        // Leg 1 is on the right; its motor turns it to the left.
+        // Leg 1 has side 1 and is on the right; leg 2 has side -1. Each motor turns its leg inwards.
         let hinge = |side: f64| Hinge {
             anchors: [-centre, v2(R::of(-side * LEG_AWAY), R::of(LEG_UP))],
             zero: R::of(-side * LEG_LEAN),
@@ -205,7 +206,7 @@ impl<R: Real> Rules<R> {
         Self { rig, centre }
     }
 
-    /// Creates a craft at the start of an episode, after a first step in which the legs move to their positions.
+    /// Creates a craft at the start of an episode, and takes a first step in which the legs move to their positions.
     fn first(&self, mut uniform: impl FnMut(f64, f64) -> R) -> Craft<R> {
         let mut craft = Craft::default();
         let mut heights = [R::of(0.0); BENDS + 1];
@@ -240,7 +241,7 @@ impl<R: Real> Rules<R> {
         ]
     }
 
-    /// Fires the engine of `action`, if `action` is not 0. `scatter` is the random offset of the engine's position.
+    /// Fires the engine that `action` selects; action 0 fires none. `scatter` is the random offset of the engine's position.
     fn fire(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) {
         let zero = R::of(0.0);
         craft.engines = [zero; 2];
@@ -249,7 +250,7 @@ impl<R: Real> Rules<R> {
         if action != 0 {
             let turn = Turn::by(hull.angle);
             let origin = hull.place - turn.of(self.centre);
-            // Gymnasium's vectors `tip` (up along the craft) and `side` (to its right) are combined here.
+            // This code combines Gymnasium's vectors `tip` (upwards along the craft) and `side` (to the right of the craft).
             let (offset, at, power) = if action == 2 {
                 craft.engines[0] = R::of(1.0);
                 let offset = turn.of(v2(-second, -(R::of(MAIN_BELOW) + first + first)));
@@ -270,8 +271,7 @@ impl<R: Real> Rules<R> {
         }
     }
 
-    /// Ends a step; `rests` is true if all bodies are at rest. Returns the observation, the reward, and whether the episode
-    /// terminates.
+    /// Ends a step; `rests` is true if all bodies are at rest. Returns the observation, the reward, and whether the episode terminates.
     fn settle(&self, craft: &mut Craft<R>, rests: bool) -> ([R; OBSERVATION], R, bool) {
         let seen = self.observe(craft);
         let shaping = worth(&seen);
@@ -290,7 +290,7 @@ impl<R: Real> Rules<R> {
     }
 }
 
-/// Shaping term of the reward, as in Gymnasium.
+/// Shaping term of the reward for an observation, as in Gymnasium.
 fn worth<R: Real>(seen: &[R; OBSERVATION]) -> R {
     let [x, y, across, up, angle, _, leg_1, leg_2] = *seen;
     let hundred = R::of(100.0);
@@ -300,7 +300,7 @@ fn worth<R: Real>(seen: &[R; OBSERVATION]) -> R {
 }
 
 impl<R: Real> Craft<R> {
-    /// Writes the craft as the numbers of [`Spec::state`].
+    /// Writes the craft as numbers, in the order of [`Spec::state`].
     fn pack(&self, to: &mut [R]) {
         let whole = |i: i32| R::of(f64::from(i));
         let mut to = to.iter_mut();
@@ -326,11 +326,11 @@ impl<R: Real> Craft<R> {
         }
     }
 
-    /// Inverse of [`Craft::pack`]. Any other numbers give a craft that can be stepped without a panic.
+    /// Reads a craft from the numbers that [`Craft::pack`] writes. Other numbers also give a craft that can be stepped without a panic.
     fn unpack(from: &[R]) -> Self {
         let mut from = from.iter().copied();
         let mut take = || from.next().unwrap_or_default();
-        // The cast saturates.
+        // The cast saturates, so it accepts every number.
         let whole = |x: R| x.f64() as i32;
         let mut craft = Self::default();
         for body in &mut craft.scene.bodies {
@@ -358,7 +358,7 @@ impl<R: Real> Craft<R> {
     }
 }
 
-/// Constants of the f32 version by name, for the accelerator kernels.
+/// Names and values of the constants that the WGSL text uses.
 pub fn constants() -> Vec<(&'static str, f64)> {
     let Rules { rig, centre } = Rules::<f32>::new();
     let [hull, leg, _] = rig.solids;
@@ -380,19 +380,20 @@ pub fn constants() -> Vec<(&'static str, f64)> {
     solids.into_iter().chain(scene).chain(legs).chain(engines).chain(rigid::constants()).collect()
 }
 
-/// Random key of a seed, from which all random numbers are drawn.
+/// Random key of a seed. All random numbers of the f32 version are drawn with this key.
 pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).key
 }
 
-/// The rules. A state is the state of a craft, the random offsets of the engines in the next step, and the seed of these offsets.
+/// Rules of LunarLander in f64. A state is the state of a craft, the random offsets of the engines in the next step, and the seed of these
+/// offsets.
 pub struct LunarLander;
 
 pub type LunarLander64 = Single<LunarLander, TWIN_STATE>;
 
 static RULES: LazyLock<Rules<f64>> = LazyLock::new(Rules::new);
 
-/// Random offsets of the engines in a step.
+/// Random offsets of the engines in the step after the first `steps` steps of an episode.
 fn scatter(seed: f64, steps: u32) -> [f64; 2] {
     let [first, second, ..] = Rng::new(seed as u32, STREAM).block([steps, 0, 0, TWIN]);
     [first, second].map(|word| (f64::from(word) / f64::from(1u32 << 31) - 1.0) * SCATTER)
@@ -400,11 +401,11 @@ fn scatter(seed: f64, steps: u32) -> [f64; 2] {
 
 /// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x004C_4C33;
-/// Last word of a random counter for the engines' offsets in the f64 reference.
+/// Last word of the random counters from which the f64 reference draws the engines' offsets.
 const TWIN: u32 = 0;
-/// Last word of a random counter for initial states.
+/// Last word of the random counters from which initial states are drawn.
 const BEGINNING: u32 = 1;
-/// Last word of a random counter for the keys in `noise`.
+/// Last word of the random counters from which the keys in `noise` are drawn.
 const NOISE: u32 = 2;
 
 impl Twin<TWIN_STATE> for LunarLander {
@@ -435,17 +436,17 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// Largest number of craft on the ground that are swept together: the lanes of the widest vector.
+/// Largest number of craft on the ground whose velocities are swept together. It is the number of lanes of the widest vector.
 const TOGETHER: usize = 16;
 
-/// Many craft in f32. Craft in flight are stepped one by one; craft on the ground are swept together.
+/// Many craft in f32. Craft in flight are stepped one by one. Craft on the ground are swept together, one per vector lane.
 pub struct LunarLanders {
     rules: Rules<f32>,
     isa: Isa,
     rng: Rng,
     first: u32,
     crafts: Vec<Craft<f32>>,
-    /// Random key of the engines' offsets in each craft's episode.
+    /// Random key of the engines' offsets in each craft's present episode.
     noise: Vec<[u32; 2]>,
     /// Number of steps that each craft has taken in its episode.
     steps: Vec<u32>,
@@ -453,9 +454,9 @@ pub struct LunarLanders {
     episodes: Vec<u32>,
     /// Present observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
-    /// Unfinished steps that will be swept together, with the indices of their craft.
+    /// Unfinished steps that will be swept together, each with the index of its craft.
     waiting: Vec<(usize, Step<f32>)>,
-    /// Velocities and impulses to sweep, one system for each entry of `waiting`.
+    /// Velocities and impulses to sweep. The first elements belong to the entries of `waiting`.
     systems: Vec<System<f32>>,
 }
 
@@ -479,7 +480,7 @@ impl LunarLanders {
         landers
     }
 
-    /// Starts the episode of one craft with the number `episodes[env]`.
+    /// Starts episode number `episodes[env]` of one craft.
     fn place(&mut self, env: usize) {
         let place = [self.first.wrapping_add(env as u32), self.episodes[env]];
         let mut words = [0; 4];
@@ -525,7 +526,7 @@ impl LunarLanders {
         }
     }
 
-    /// Sets the noise key of one craft for the episode with the number `episodes[env]`.
+    /// Sets the noise key of one craft for episode number `episodes[env]`.
     fn set_noise(&mut self, env: usize) {
         let [a, b, ..] = self.rng.block([self.first.wrapping_add(env as u32), self.episodes[env], 0, NOISE]);
         self.noise[env] = [a, b];
@@ -541,7 +542,7 @@ fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
 
 impl Vector for LunarLanders {
     fn bytes(&self) -> usize {
-        // A craft, its noise key, its step count and its episode count.
+        // Each craft also has a noise key of two words, a number of steps and a number of episodes.
         let craft = size_of::<Craft<f32>>() + 4 * size_of::<u32>();
         let swept = size_of::<System<f32>>() + size_of::<(usize, Step<f32>)>();
         size_of::<Self>() + self.crafts.len() * craft + size_of_val(&*self.shown) + TOGETHER * swept
@@ -605,7 +606,7 @@ impl Vector for LunarLanders {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
-        // No number of an unfinished episode exceeds this bound.
+        // The numbers of an unfinished episode do not exceed this bound.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
             return Err(InvalidState { env: self.first as usize + env, id: SPEC.id });

@@ -1,12 +1,12 @@
-// LunarLander-v3: the rules of `lunar_lander.rs`, the bodies of `rigid.rs` and the sweeps of `sweeps.rs`, in the same order of
-// operations, one craft per invocation. Their constants precede this text.
-// Arrays are not indexed by variables. Differences between bodies and corners are selected by value, so that a craft stays in
-// registers and a loop over bodies is compiled once. A line behind `#BEND` or `#PIECE` is repeated for each of them, with #
-// for its number.
+// LunarLander-v3: the rules of `lunar_lander.rs`, the bodies of `rigid.rs` and the sweeps of `sweeps.rs`, in the same order of operations,
+// one craft per invocation. The constants of these files precede this text.
+// Arrays are not indexed by variables. Values that differ between bodies or corners are selected by value, so that a craft stays in
+// registers and a loop over bodies is compiled once. A line that begins with `#BEND` or `#PIECE` is repeated for each bend or piece of the
+// ground; each other # in the line becomes the index of the bend or piece.
 
 alias Ground = array<f32, 11>;
 
-// Last word of a random counter: for initial states, and for the keys of the engines' offsets.
+// Last word of the random counters: `BEGINNING` for initial states, `NOISE` for the keys of the engines' offsets.
 const BEGINNING: u32 = 1u;
 const NOISE: u32 = 2u;
 const SWEEPS: i32 = 180;
@@ -14,15 +14,16 @@ const LAST_PIECE: i32 = 9;
 
 struct Body { place: vec2<f32>, velocity: vec2<f32>, angle: f32, spin: f32 }
 struct Effort { push: vec2<f32>, stop: f32, motor: f32 }
-// A body near a piece of ground, with the impulses at both contact points in the last step. `piece` is -1 for none; `feature` is -1 if body
-// and piece do not touch.
+// A body near a piece of ground, with the impulses at both contact points in the last step. `piece` is -1 for no piece. `feature` is -1 for
+// a missing contact point.
 struct Touch { piece: i32, feature: vec2<i32>, normal: vec2<f32>, along: vec2<f32> }
 // `touching` is set when a touch begins and cleared when a touch ends, even if another touch remains. `ever` is true if `touching` was set
 // at any time in this step.
 struct Part { body: Body, touch_1: Touch, touch_2: Touch, touching: bool, ever: bool }
 struct Scene { hull: Part, leg_1: Part, leg_2: Part, effort_1: Effort, effort_2: Effort, rested: f32 }
 
-// Contact geometry of a body and a piece of ground. The face is the body's, in the body's coordinates, or the ground's, in the world's.
+// Contact geometry of a body and a piece of ground. If `of_body`, the face belongs to the body and is in the body's coordinates; otherwise
+// it belongs to the ground and is in world coordinates.
 struct Meeting {
     is: bool,
     of_body: bool,
@@ -33,8 +34,9 @@ struct Meeting {
     second: vec2<f32>,
     feature: vec2<i32>,
 }
-// Numbers of a contact for the sweeps: impulses; the normal; levers about the normal and about the ground; effective masses of the points
-// along the normal and along the ground; the matrix (11, 12, 22) from normal impulses to normal speeds, and its inverse.
+// Numbers of a contact for the sweeps. `push` and `along` are impulses along `normal` and along the ground; `lever` and `side` are the
+// levers of both, `own` and `own_side` their effective masses. `k` is the matrix (11, 12, 22) from normal impulses to normal speeds, and
+// `inverse` its inverse. `block` is true if both points are solved together.
 struct Rows {
     push: vec2<f32>,
     along: vec2<f32>,
@@ -50,9 +52,11 @@ struct Rows {
 struct Contact { is: bool, meeting: Meeting, rows: Rows }
 struct Contacts { c0: Contact, c1: Contact, c2: Contact, c3: Contact, c4: Contact, c5: Contact }
 
-// Constants of a hinge in one step: both arms, and the stop that is reached: 1 for the low stop, -1 for the high stop, 0 for none.
+// Values of a hinge that are constant during one step: both arms, and the stop that is reached. `stop` is 1 for the low stop, -1 for the
+// high stop, 0 for none.
 struct Joint { arm_a: vec2<f32>, arm_b: vec2<f32>, stop: f32 }
-// Numbers of a hinge for the sweeps: effect of a turn on the arms' ends; inverse matrices with the stop and without.
+// Numbers of a hinge for the sweeps: effect of a turn on the arms' ends, inverse matrices with the stop, and inverse matrix `alone` without
+// it.
 struct Hinged {
     joint: Joint,
     effort: Effort,
@@ -64,11 +68,11 @@ struct Hinged {
 
 fn wedge(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.y - a.y * b.x; }
 fn left(v: vec2<f32>) -> vec2<f32> { return vec2(-v.y, v.x); }
-// Written out, so that it rounds as on the CPU.
+// The dot product is written out, so that its rounding is the same as on the CPU.
 fn inner(a: vec2<f32>, b: vec2<f32>) -> f32 { return a.x * b.x + a.y * b.y; }
 fn size(v: vec2<f32>) -> f32 { return sqrt(inner(v, v)); }
 
-// Cosine and sine of an angle.
+// Returns (cos, sin) of an angle.
 fn turn_by(angle: f32) -> vec2<f32> { return angle_sin_cos(angle).yx; }
 fn turned(turn: vec2<f32>, v: vec2<f32>) -> vec2<f32> {
     return vec2(turn.x * v.x - turn.y * v.y, turn.y * v.x + turn.x * v.y);
@@ -101,7 +105,7 @@ fn corner(leg: bool, i: i32) -> vec2<f32> {
     if (i == 5) { c = HULL_5; }
     return c;
 }
-// Outward normal of the edge from this corner to the next.
+// Outward normal of the edge from corner `i` to the next corner.
 fn outward(leg: bool, i: i32) -> vec2<f32> {
     let right = vec2<f32>(1.0, 0.0);
     let up = vec2<f32>(0.0, 1.0);
@@ -119,14 +123,14 @@ fn corner_of(leg: bool, at: Body, turn: vec2<f32>, i: i32) -> vec2<f32> {
 
 fn untouched() -> Touch { return Touch(-1, vec2(-1), vec2(0.0), vec2(0.0)); }
 
-// Largest height of the bends low..=high.
+// Largest height of the bends from `low` to `high`.
 fn top_of(ground: ptr<function, Ground>, low: i32, high: i32) -> f32 {
     var top = -1e30;
     #BEND if (# >= low && # <= high) { top = max(top, (*ground)[#]); }
     return top;
 }
 
-// End points of a piece of ground.
+// End points (x, y, x, y) of a piece of ground.
 fn ends_of(ground: ptr<function, Ground>, piece: i32) -> vec4<f32> {
     var ends = vec2(0.0);
     #PIECE if (piece == #) { ends = vec2((*ground)[#], (*ground)[# + 1]); }
@@ -134,7 +138,7 @@ fn ends_of(ground: ptr<function, Ground>, piece: i32) -> vec4<f32> {
     return vec4(x, ends.x, PIECE * f32(piece + 1), ends.y);
 }
 
-// First and last piece of ground that a body can come near in its motion; 0 and -1 for none.
+// Indices of the first and the last piece of ground that a body can touch during its motion; (0, -1) if there is none.
 fn near(leg: bool, start: Body, end: Body, ground: ptr<function, Ground>) -> vec2<i32> {
     let lowest = min(start.place.y, end.place.y) - reach(leg);
     // Upper bound of the ground's height.
@@ -147,10 +151,10 @@ fn near(leg: bool, start: Body, end: Body, ground: ptr<function, Ground>) -> vec
     return vec2(low, high);
 }
 
-// An edge that is clipped to a face, with the feature names of its ends.
+// An edge that is clipped to a face, with the feature names of its ends. `is` is false if no edge remains.
 struct Edge { is: bool, p: vec2<f32>, q: vec2<f32>, names: vec2<i32> }
 
-// Clips an edge to the half-plane behind a line; a clipped end gets the feature name `name`.
+// Clips an edge to the half-plane `normal · p <= offset`. A clipped end gets the feature name `name`.
 fn cut(edge: Edge, normal: vec2<f32>, offset: f32, name: i32) -> Edge {
     let dp = inner(normal, edge.p) - offset;
     let dq = inner(normal, edge.q) - offset;
@@ -162,8 +166,8 @@ fn cut(edge: Edge, normal: vec2<f32>, offset: f32, name: i32) -> Edge {
     return Edge(is, select(edge.q, edge.p, kept), at, vec2(select(edge.names.y, edge.names.x, kept), name));
 }
 
-// Contact geometry of a body and a piece of ground. The face is the one with the largest separation, of the body or of the ground. The
-// other shape's edge is clipped to the face.
+// Contact geometry of a body and the piece of ground from `a` to `b`. Among the faces of both shapes, the face with the largest separation
+// gives the contact normal. The other shape's edge is clipped to this face. `is` is false if they do not touch.
 fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     var meeting: Meeting;
     meeting.is = false;
@@ -238,7 +242,7 @@ fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     return meeting;
 }
 
-// Impulses of a feature in the touch of the last step; 0 for a new feature.
+// Normal and friction impulse of a feature in the touch of the last step; 0 for a feature that did not touch.
 fn impulses_of(name: i32, before: Touch) -> vec2<f32> {
     if (name == before.feature.x) { return vec2(before.normal.x, before.along.x); }
     if (name == before.feature.y) { return vec2(before.normal.y, before.along.y); }
@@ -252,7 +256,7 @@ fn inverted(m: vec3<f32>) -> vec3<f32> {
 }
 fn times(m: vec3<f32>, v: vec2<f32>) -> vec2<f32> { return vec2(m.x * v.x + m.y * v.y, m.y * v.x + m.z * v.y); }
 
-// A contact from a meeting and its initial impulses.
+// Creates a contact from a meeting. `push` and `along_push` are the initial impulses along the normal and along the ground.
 fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: vec2<f32>) -> Contact {
     let turn = turn_by(at.angle);
     let of_body = meeting.of_body;
@@ -274,7 +278,7 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
     let m = inv_mass(leg);
     let i = inv_inertia(leg);
     let k = vec3(m + i * lever.x * lever.x, m + i * lever.x * lever.y, m + i * lever.y * lever.y);
-    // Two points that nearly coincide count as one.
+    // Two points that nearly coincide are solved as one.
     let block = meeting.two && k.x * k.x < 1000.0 * (k.x * k.z - k.y * k.y);
     var own = vec2(1.0 / k.x, 0.0);
     var own_side = vec2(1.0 / (m + i * side.x * side.x), 0.0);
@@ -287,7 +291,7 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
     return Contact(true, meeting, Rows(push, along_push, normal, lever, side, own, own_side, k, inverse, block));
 }
 
-// Moves a pose (x, y, angle) out of the ground by the fraction `part` of the overlap. The last component is the smallest separation found.
+// Moves a pose out of the ground by the fraction `part` of the overlap. A pose is (x, y, angle, smallest separation so far).
 fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
     var pose = at;
     if (!c.is) { return pose; }
@@ -304,7 +308,7 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
             } else {
                 point = pose.xy + turned(turn, place);
             }
-            // The normal of the face points away from the ground or towards it.
+            // `normal` points away from the ground. If the face is the body's, `normal` is the face's negated outward normal.
             let apart = select(1.0, -1.0, c.meeting.of_body) * inner(point - face, normal) - SKIN;
             pose.w = min(pose.w, apart);
             let arm = point - pose.xy;
@@ -318,10 +322,10 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
     return pose;
 }
 
-// Contacts of a body with the ground, and its updated state.
+// Result of `look`: the contacts of a body with the ground, and the updated state of the body.
 struct Looked { part: Part, first: Contact, second: Contact }
 
-// Finds the contacts of a body with the ground. Contacts that existed in the last step keep their impulses.
+// Finds the contacts of a body with the ground. A contact that existed in the last step keeps its impulses.
 fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
     let at = part.body;
     var looked: Looked;
@@ -341,7 +345,7 @@ fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
             high = max(high, c);
         }
     }
-    // The newest neighbour comes first, as in Box2D. The order affects `touching` and the sweeps.
+    // New neighbours come before old neighbours, as in Box2D. The order affects `touching` and the sweeps.
     var slot = 0;
     for (var n = 0; n < fresh + 2; n++) {
         var piece = pieces.y - n;
@@ -386,7 +390,7 @@ fn look(leg: bool, part: Part, ground: ptr<function, Ground>) -> Looked {
     return looked;
 }
 
-// Constants of a hinge by its side: 1 for leg 1, on the right, -1 for leg 2.
+// The constants of a hinge are functions of its side: 1 for leg 1 on the right, -1 for leg 2 on the left.
 fn hinge_anchor(side: f32) -> vec2<f32> { return vec2(-side * LEG_AWAY, LEG_UP); }
 fn hinge_zero(side: f32) -> f32 { return -side * LEG_LEAN; }
 fn hinge_low(side: f32) -> f32 { return select(-LEG_OUT, LEG_IN, side > 0.0); }
@@ -401,7 +405,7 @@ fn joint(hull: Body, leg: Body, side: f32) -> Joint {
     return Joint(arm_a, turned(turn_by(leg.angle), hinge_anchor(side)), stop);
 }
 
-// Matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the relative velocity of these ends.
+// Matrix (xx, xy, yy) from an impulse between the ends of two arms to the change of these ends' relative velocity.
 fn effect(a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     let mass = HULL_INV_MASS + LEG_INV_MASS;
     return vec3(
@@ -411,7 +415,7 @@ fn effect(a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     );
 }
 
-// Numbers of a hinge for the sweeps. A stop impulse of the wrong sign is reset to 0.
+// Computes the numbers of a hinge that the sweeps need. A stop impulse of the wrong sign is set to 0.
 fn hinged(j: Joint, given: Effort) -> Hinged {
     var effort = given;
     if (!(effort.stop * j.stop > 0.0)) { effort.stop = 0.0; }
@@ -419,7 +423,7 @@ fn hinged(j: Joint, given: Effort) -> Hinged {
     let xt = -(j.arm_a.y * HULL_INV_INERTIA) - j.arm_b.y * LEG_INV_INERTIA;
     let yt = j.arm_a.x * HULL_INV_INERTIA + j.arm_b.x * LEG_INV_INERTIA;
     let tt = HULL_INV_INERTIA + LEG_INV_INERTIA;
-    // Inverse of the symmetric matrix from an impulse (x, y, turn) to the relative velocity.
+    // The inverse of a symmetric matrix, which maps an impulse (x, y, turn) to the relative velocity of the hinge's ends.
     let minors = vec3(m.z * tt - yt * yt, xt * yt - m.y * tt, m.y * yt - m.z * xt);
     let over = 1.0 / (m.x * minors.x + m.y * minors.y + xt * minors.z);
     return Hinged(
@@ -432,14 +436,14 @@ fn hinged(j: Joint, given: Effort) -> Hinged {
     );
 }
 
-// Applies the impulses of a hinge to a body; `sign` is -1 for the hull.
+// Applies the impulses of a hinge to a body. `sign` is -1 for the hull and 1 for a leg.
 fn pushed(body: Body, leg: bool, arm: vec2<f32>, sign: f32, effort: Effort) -> Body {
     let push = effort.push * sign;
     let turn = wedge(arm, push) + sign * (effort.motor + effort.stop);
     return Body(body.place, body.velocity + push * inv_mass(leg), body.angle, body.spin + inv_inertia(leg) * turn);
 }
 
-// Applies a contact's impulses of the last step to a body (warm starting).
+// Applies the impulses that a contact had in the last step to a body (warm starting).
 fn warmed(body: Body, leg: bool, c: Contact) -> Body {
     if (!c.is) { return body; }
     let push = vec2(c.rows.push.x, select(0.0, c.rows.push.y, c.rows.block));
@@ -451,7 +455,8 @@ fn warmed(body: Body, leg: bool, c: Contact) -> Body {
 
 struct Swung { hinge: Hinged, hull: vec3<f32>, leg: vec3<f32> }
 
-// Solves one hinge: the motor first, then the hinge with its stop. A motion is horizontal velocity, vertical velocity and spin.
+// Solves one hinge: the motor first, then the hinge with its stop. `hull` and `leg` are motions: horizontal velocity, vertical velocity and
+// spin.
 fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     var hinge = given;
     var a = hull;
@@ -469,7 +474,7 @@ fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     var push = times(hinge.inverse, parting) + hinge.inverse_turn.xy * slip;
     var turn = inner(hinge.inverse_turn.xy, parting) + hinge.inverse_turn.z * slip;
     var stop = old.stop + turn;
-    // A stop can only push. If it would pull, or no stop is reached, the hinge is solved without a stop.
+    // A stop can only push. If the stop would pull, or no stop is reached, the hinge is solved without a stop.
     if (!(stop * hinge.joint.stop >= 0.0 && hinge.joint.stop != 0.0)) {
         push = times(hinge.alone, parting + hinge.turned * old.stop);
         turn = -old.stop;
@@ -481,7 +486,7 @@ fn swing(given: Hinged, hull: vec3<f32>, leg: vec3<f32>, side: f32) -> Swung {
     return Swung(hinge, a, b);
 }
 
-// Solves friction at one point. Returns the motion and the accumulated impulse, which is limited to ±`most`.
+// Solves the friction at one contact point. Returns the new motion and the new accumulated impulse, which is limited to ±`most`.
 fn slide(so_far: f32, most: f32, n: vec2<f32>, lever: f32, own: f32, leg: bool, b: vec3<f32>) -> vec4<f32> {
     let speed = n.y * b.x - n.x * b.y + lever * b.z;
     let now = clamp(so_far - own * speed, -most, most);
@@ -492,7 +497,7 @@ fn slide(so_far: f32, most: f32, n: vec2<f32>, lever: f32, own: f32, leg: bool, 
 
 struct Rubbed { push: vec2<f32>, along: vec2<f32>, motion: vec3<f32> }
 
-// Solves one touch with one or two points: friction first, then the normal impulses.
+// Solves one touch, which has one or two points: friction first, then the normal impulses.
 fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
     let m = inv_mass(leg);
     let i = inv_inertia(leg);
@@ -510,7 +515,7 @@ fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
     let speed = ahead + rows.lever.x * b.z;
     var push = vec2(max(rows.push.x - rows.own.x * speed, 0.0), rows.push.y);
     if (rows.block) {
-        // Both points at once. Each of them pushes or separates; the consistent one of the four cases is chosen.
+        // Both points are solved together. Each point pushes or separates, which gives four cases; the consistent case is chosen.
         let still = vec2(speed, ahead + rows.lever.y * b.z) - times(rows.k, rows.push);
         let both = -times(rows.inverse, still);
         let only = -rows.own * still;
@@ -525,7 +530,7 @@ fn rub(rows: Rows, leg: bool, given: vec3<f32>) -> Rubbed {
             push = vec2(0.0);
         }
     }
-    // A missing point has no lever, and its push does not change.
+    // The lever of a missing point is 0, and its impulse does not change.
     let by = push - rows.push;
     return Rubbed(push, along, vec3(b.xy + n * (m * (by.x + by.y)), b.z + i * inner(rows.lever, by)));
 }
@@ -536,7 +541,8 @@ fn motion_of(body: Body) -> vec3<f32> { return vec3(body.velocity, body.spin); }
 fn with_motion(body: Body, motion: vec3<f32>) -> Body { return Body(body.place, motion.xy, body.angle, motion.z); }
 fn most_of(v: vec3<f32>) -> f32 { return max(max(abs(v.x), abs(v.y)), abs(v.z)); }
 
-// Final impulses of a hinge. In the remaining sweeps, a motor against its stop would change by an equal impulse in each sweep.
+// Impulses of a hinge after all sweeps. Only a motor against its stop would change in the `sweeps_left` remaining sweeps, by the same
+// impulse in each of them.
 fn wound(hinge: Hinged, before: f32, sweeps_left: f32) -> Effort {
     var effort = hinge.effort;
     if (hinge.joint.stop != 0.0) {
@@ -547,7 +553,7 @@ fn wound(hinge: Hinged, before: f32, sweeps_left: f32) -> Effort {
     return effort;
 }
 
-// Sweeps over velocities until they converge or the limit is reached.
+// Sweeps over velocities until no velocity changes or the limit is reached.
 fn sweep(given: System, grounded: bool) -> System {
     var system = given;
     var r0 = system.contacts.c0.rows;
@@ -644,7 +650,7 @@ fn remembered(given: Part, is: bool, slot: i32, rows: Rows) -> Part {
     return part;
 }
 
-// A leg in free flight: its arm from the hull's centre, the velocity of its motion about the hinge, and the spin of that motion.
+// A leg in free flight: its arm from the hull's centre of mass, and the velocity and spin of its motion about the hinge.
 struct Leg { arm: vec2<f32>, own: vec2<f32>, swing: f32 }
 fn flying(j: Joint, side: f32) -> Leg {
     let swing = select(0.0, hinge_speed(side), j.stop == 0.0);
@@ -652,7 +658,8 @@ fn flying(j: Joint, side: f32) -> Leg {
 }
 struct Held { is: bool, body: Body, effort: Effort }
 
-// Motion of a leg in free flight and the impulses of its hinge; `is` is false if the motor or the stop cannot apply its impulse.
+// Motion of a leg in free flight, and the impulses of its hinge. `is` is false if the motor or the stop cannot apply the impulse that this
+// motion needs.
 fn held(leg: Body, parts: Leg, j: Joint, given: Effort, side: f32, velocity: vec2<f32>, spin: f32) -> Held {
     let new_velocity = velocity + left(parts.arm) * spin + parts.own;
     let new_spin = spin + parts.swing;
@@ -671,7 +678,7 @@ fn held(leg: Body, parts: Leg, j: Joint, given: Effort, side: f32, velocity: vec
 
 struct Flown { is: bool, scene: Scene }
 
-// Velocities in free flight. Each leg turns at its motor's speed or rests against its stop, and the total momentum is conserved.
+// Computes velocities in free flight. Each leg turns at its motor's speed or rests against its stop, and the total momentum is conserved.
 fn fly(given: Scene, joint_1: Joint, joint_2: Joint) -> Flown {
     var scene = given;
     let body = scene.hull.body;
@@ -738,7 +745,8 @@ fn with_pose(body: Body, pose: vec4<f32>) -> Body { return Body(pose.xy, body.ve
 
 struct Mended { scene: Scene, good: bool }
 
-// Sweeps over positions until hinges are closed and no body is deep in the ground.
+// Corrects positions in sweeps, until all hinges are closed and no body is deep in the ground. `good` is false if the tolerances were not
+// reached.
 fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> Mended {
     var hull = pose_of(given.hull.body);
     var leg_1 = pose_of(given.leg_1.body);
@@ -767,7 +775,7 @@ fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> 
     return Mended(scene, good);
 }
 
-// Moves a body by its velocity, limited to the largest motion in a step.
+// Moves a body by its velocity and spin for `time_s` seconds. Both are first reduced to the largest motion in a step.
 fn moved(given: Body, time_s: f32) -> Body {
     var body = given;
     let by = size(body.velocity * time_s);
@@ -782,13 +790,13 @@ fn between(start: Body, end: Body, part: f32) -> Body {
     return Body(start.place * rest + end.place * part, end.velocity, rest * start.angle + part * end.angle, end.spin);
 }
 
-// Vector from the nearest position on an edge to a point.
+// Shortest vector from the edge between `p` and `q` to `point`.
 fn from_edge(p: vec2<f32>, q: vec2<f32>, point: vec2<f32>) -> vec2<f32> {
     let edge = q - p;
     return point - (p + edge * clamp(inner(point - p, edge) / inner(edge, edge), 0.0, 1.0));
 }
 
-// Direction and distance from a piece of ground to a body; the distance is negative if body and piece overlap.
+// Unit vector (x, y) and distance (z) from a piece of ground to a body. The distance is negative if the body and the piece overlap.
 fn gap(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     let turn = turn_by(at.angle);
     var nearest = vec2(1e9, 0.0);
@@ -814,7 +822,7 @@ fn gap(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
             let p_above = wedge(b - a, p - a) > 0.0;
             above = above || p_above;
             below = below || !p_above;
-            // The piece crosses this edge.
+            // The last condition is true if the piece crosses the edge from p to q.
             crosses = crosses || (p_above != (wedge(b - a, q - a) > 0.0) && (a_side > 0.0) != (b_side > 0.0));
         }
     }
@@ -824,8 +832,8 @@ fn gap(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> vec3<f32> {
     return vec3(nearest * (1.0 / distance), distance);
 }
 
-// Whether a body certainly stays above a piece of ground during its motion. This is a sufficient test: it checks both ends of the
-// motion, with a margin for the corners' deviation from straight lines between them.
+// Returns true if a body certainly stays above a piece of ground during its motion. The test checks both ends of the motion. A margin
+// accounts for the corners' deviation from straight lines.
 fn passes(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> bool {
     let up = left(b - a);
     let by = end.angle - start.angle;
@@ -844,13 +852,14 @@ fn passes(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> bool
     return passing;
 }
 
-// Distance of a corner above the highest end of a piece along an axis, at a fraction of the body's motion.
+// Distance of corner `i` above a piece along `axis`, after the fraction `part` of the body's motion. `top` is the largest coordinate of the
+// piece along `axis`.
 fn apart_at(leg: bool, start: Body, end: Body, part: f32, axis: vec2<f32>, top: f32, i: i32) -> f32 {
     let at = between(start, end, part);
     return inner(axis, corner_of(leg, at, turn_by(at.angle), i)) - top;
 }
 
-// Time of the first touch of a body and a piece of ground, as a fraction of the body's motion; 2 for none.
+// Time of the first touch between a body and a piece of ground, as a fraction of the body's motion; 2 if there is no touch.
 fn impact(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> f32 {
     var early = 0.0;
     for (var tries = 0; tries < 20; tries++) {
@@ -882,7 +891,7 @@ fn impact(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> f32 
             let first = apart_at(leg, start, end, early, axis, top, deepest);
             if (first < NEAR - TOLERANCE) { return 2.0; }
             if (first <= NEAR + TOLERANCE) { return early; }
-            // Find the time when this corner comes near, alternating bisection and secant steps.
+            // Find the time at which the deepest corner has the distance NEAR. Bisection and secant steps alternate.
             var low = vec2(early, first);
             var high = vec2(late, least);
             for (var i = 0; i < 50; i++) {
@@ -898,7 +907,7 @@ fn impact(leg: bool, start: Body, end: Body, a: vec2<f32>, b: vec2<f32>) -> f32 
     return 2.0;
 }
 
-// Number of tries per piece of ground: 10 counters of four bits.
+// Number of first touches tried for a piece of ground. `tries` contains ten counters of four bits.
 fn tries_of(tries: vec2<u32>, piece: i32) -> u32 {
     return (select(tries.x, tries.y, piece >= 8) >> (4u * (u32(piece) & 7u))) & 15u;
 }
@@ -907,8 +916,8 @@ fn tried(tries: vec2<u32>, piece: i32, more: u32) -> vec2<u32> {
     return tries + select(vec2(by, 0u), vec2(0u, by), piece >= 8);
 }
 
-// Moves a body that would pass into the ground in this step back to its first touch, solves the contact there, and moves the body for the
-// rest of the step. Later touches in the step are treated in the same way.
+// Handles touches within a step. A body that would pass into the ground is moved back to its first touch, the contact there is solved, and
+// the body moves for the rest of the step. Later touches in the step are treated in the same way.
 fn first_touches(leg: bool, given: Part, begin: Body, ground: ptr<function, Ground>) -> Part {
     var part = given;
     var start = begin;
@@ -994,7 +1003,7 @@ fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground
     contacts.c5.is = false;
     var grounded = false;
     if (low) {
-        // Leg 2, hull, leg 1.
+        // The order of the bodies is leg 2, hull, leg 1.
         for (var i = 0; i < 3; i++) {
             var part = scene.leg_2;
             if (i == 1) { part = scene.hull; }
@@ -1060,7 +1069,7 @@ fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground
         scene.leg_1.body = with_motion(scene.leg_1.body, vec3(0.0));
         scene.leg_2.body = with_motion(scene.leg_2.body, vec3(0.0));
     } else if (low) {
-        // A loop over the bodies, so that its code is compiled once.
+        // The loop over the bodies lets the compiler compile its content only once.
         for (var i = 0; i < 3; i++) {
             var part = scene.hull;
             var start = start_hull;
@@ -1124,7 +1133,8 @@ fn touch_to(state: ptr<function, State>, i: u32, touch: Touch) {
     (*state)[i + 6u] = touch.along.y;
 }
 
-// Reads bodies, impulses, touches and the rest counter from a state, without the fields of the rules.
+// Reads bodies, hinge impulses, touches and the number of steps at rest from a state. The scene does not contain ground, shaping and
+// engines.
 fn scene_from(state: ptr<function, State>) -> Scene {
     return Scene(
         Part(body_from(state, 0u), untouched(), untouched(), false, false),
@@ -1164,13 +1174,13 @@ fn world_shown(state: State) -> Shown {
     );
 }
 
-// Shaping term of the reward.
+// Shaping term of the reward for an observation.
 fn worth(seen: Shown) -> f32 {
     return -100.0 * size(vec2(seen[0], seen[1])) - 100.0 * size(vec2(seen[2], seen[3])) - 100.0 * abs(seen[4])
         + 10.0 * seen[6] + 10.0 * seen[7];
 }
 
-// Fires the engine of `action`; `scatter` is the random offset of the engine's position.
+// Fires the engine that `action` selects; `action` is not 0. `scatter` is the random offset of the engine's position.
 fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
     var hull = given;
     let turn = turn_by(hull.angle);
@@ -1183,7 +1193,7 @@ fn fired(given: Body, action: u32, scatter: vec2<f32>) -> Body {
         at = offset + vec2(-turn.y * SIDE_ALONG, turn.x * SIDE_ABOVE);
         power = SIDE_POWER;
     }
-    // Arm from the centre of mass, which is not the origin.
+    // The arm begins at the centre of mass, which is not the craft's origin.
     let arm = at - turned(turn, vec2(0.0, CENTRE_Y));
     let impulse = -offset * power;
     hull.velocity += impulse * HULL_INV_MASS;
@@ -1195,7 +1205,7 @@ fn height(word: u32) -> f32 { return 0.5 * HEIGHT * uniform_of(word); }
 
 // Initial state of an episode, after a first step in which the legs move to their positions.
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
-    // The pad replaces the other heights, so the random block with index 1 is not needed.
+    // Heights 3 to 7 are those of the pad, so the random block with index 1 is not needed.
     let west = threefry(key, vec4(env, episode, 0u, BEGINNING));
     let east = threefry(key, vec4(env, episode, 2u, BEGINNING));
     let heights = array<f32, 12>(

@@ -1,23 +1,23 @@
-//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode of an environment ends, its next episode
-//! starts in the same step. [`Rules`] is the part that differs between kinds; this module handles lanes, panels, the step limit and
-//! resets. Steps do not allocate.
+//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode of an environment ends, its next episode starts in
+//! the same step. The trait [`Rules`] is the part that differs between kinds. This module handles lanes, panels, the step limit and resets.
+//! Steps do not allocate.
 //!
-//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last panel
-//! are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend on the
-//! number of lanes or threads.
+//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last panel are
+//! stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend on the number of
+//! lanes or threads.
 
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
-/// Vectorized rules of one kind of environment. Mark every method `#[inline(always)]`: it is inlined into a kernel.
+/// Vectorized rules of one kind of environment. Mark every method `#[inline(always)]`, because kernels must inline it.
 pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Twin<STATE> {
     /// Random stream of the initial states, separate from all other streams of the same seed.
     const STREAM: u32;
 
-    /// Takes one step from a state, whose observation is `shown`. Returns the new state, the reward and the mask of terminated
-    /// lanes.
+    /// Takes one step. `shown` is the observation of `state`. Returns the new state, the reward and the mask of lanes whose episode
+    /// terminates.
     fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: S::F) -> ([S::F; STATE], S::F, S::M);
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
     /// Computes initial states from random words.
@@ -79,7 +79,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     fn begin(&mut self, env: usize) {
         let episode = self.episodes[env].wrapping_add(1);
-        // One panel of buffers; its lane 0 is this environment.
+        // The buffers hold one panel; its lane 0 is the environment `env`.
         let (mut state, mut shown) = (vec![0.0; STATE * PANEL], vec![0.0; OBSERVATION * PANEL]);
         let (key, first) = (self.rng.key, self.first.wrapping_add(env as u32));
         let begin = Begin::<R, STATE, OBSERVATION> { key, first, episode, state: &mut state, shown: &mut shown, rules: PhantomData };
@@ -122,7 +122,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-/// Index of feature `i` of an environment in panels.
+/// Index of feature `i` of the environment `env` in an array of panels.
 #[inline(always)]
 pub(super) fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
     (env / PANEL * FEATURES + i) * PANEL + env % PANEL
@@ -205,7 +205,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        // Local slices: the compiler can assume that no store changes their pointers.
+        // The slices are local variables, so the compiler can assume that no store changes their pointers.
         let &mut Many { rng: Rng { key }, first, ref mut state, ref mut shown, ref mut steps, ref mut episodes, .. } = self.many;
         let (all, all_shown) = (state.as_mut_slice(), shown.as_mut_slice());
         let (all_steps, all_episodes) = (steps.as_mut_slice(), episodes.as_mut_slice());
@@ -251,8 +251,8 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-/// A uniform number from `low` to `low + width`. The multiplication and the addition are not fused, so the bits are the same on
-/// every instruction set.
+/// Converts a random word to a uniform number from `low` to `low + width`. The multiplication and the addition are not fused, so the bits
+/// are the same on every instruction set.
 #[inline(always)]
 pub fn spread<S: Simd>(s: S, word: S::U, low: f64, width: f64) -> S::F {
     s.add(s.mul(rng::uniform(s, word), s.splat(width as f32)), s.splat(low as f32))

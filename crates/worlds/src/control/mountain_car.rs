@@ -1,12 +1,12 @@
-//! MountainCar-v0 and MountainCarContinuous-v0 as in Gymnasium: a car that is too weak for its hill must swing to climb it. The
-//! first has three throttle positions and a cost per step; the second has a continuous throttle and a cost of its square.
-//! Scalar f64 references and vectorized f32 versions.
+//! MountainCar-v0 and MountainCarContinuous-v0 as in Gymnasium: a car that is too weak for its hill must swing to climb it. In
+//! MountainCar-v0, the throttle has three positions and every step has the same cost. In MountainCarContinuous-v0, the throttle is
+//! continuous and its square is the cost. This file contains scalar f64 references and vectorized f32 versions.
 //!
-//! Equations: Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and *truncated* at the limit.
-//! Rewards are not shaped.
+//! The equations are those of Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and *truncated* at the
+//! step limit. Rewards are not shaped.
 //!
-//! Gymnasium draws the continuous car's initial state in f64 and stores later states in f32, so NumPy's rounding is part of
-//! the rules (see `numpy`). A throttle beyond its range is clipped for the motion, but its cost is that of the full value.
+//! Gymnasium draws the continuous car's initial state in f64 and stores later states in f32, so NumPy's rounding is part of the rules (see
+//! `numpy`). A throttle beyond its range is clipped for the motion, but the cost is computed from the unclipped value.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -23,7 +23,7 @@ pub const X_MAX: f64 = 0.6;
 pub const SPEED_LIMIT: f64 = 0.07;
 /// Speed that the steepest slope adds per step.
 pub const GRAVITY: f64 = 0.0025;
-/// Lower bound of the initial position, which is uniform. The initial speed is 0.
+/// Lower bound of the initial position, which is uniform between two bounds. The initial speed is 0.
 pub const RESET_FROM: f64 = -0.6;
 /// Upper bound of the initial position.
 pub const RESET_TO: f64 = -0.4;
@@ -37,11 +37,11 @@ pub trait Car: Send + Sync + 'static {
     const GOAL: f64;
     /// Speed that full throttle adds per step.
     const POWER: f64;
-    /// Value of an action without throttle; `REST` + 1 is full throttle.
+    /// Action without throttle; `REST` + 1 is the action with full throttle forwards.
     const REST: f64;
     const STEP_REWARD: f64;
     const GOAL_REWARD: f64;
-    /// Cost of full throttle per step; the cost is proportional to the throttle's square.
+    /// Cost of full throttle per step. The cost of another throttle is proportional to its square.
     const THROTTLE_COST: f64;
     /// Whether Gymnasium stores states and throttles in f32.
     const NARROW: bool;
@@ -125,7 +125,7 @@ impl<C: Car> Twin<2> for C {
         let number: fn(f64) -> Number = if C::NARROW { from_outside } else { f64_number };
         let given = action - C::REST;
         let throttle = if given.abs() > 1.0 { python(given.clamp(-1.0, 1.0)) } else { number(given) };
-        // The initial state of an episode is in f64, as after Gymnasium's reset.
+        // The initial state of an episode is an f64, as after Gymnasium's reset.
         let fresh = steps == 0 && state[1] == 0.0;
         let wide = fresh || !state.iter().all(|&s| fits_f32(s));
         let [x, v] = drive(state.map(if wide { f64_number } else { number }), throttle, C::POWER);
@@ -195,7 +195,7 @@ impl<C: Car> Rules<2, 2> for C {
     }
 }
 
-/// Constants of the accelerator kernels.
+/// Names and values of the constants that the WGSL text uses.
 fn constants<C: Car>() -> Vec<(&'static str, f64)> {
     let derived = [
         ("RESET_WIDTH", RESET_TO - RESET_FROM),

@@ -1,5 +1,5 @@
-// MountainCar-v0 and MountainCarContinuous-v0, the f32 rules of `worlds::control::mountain_car`. The constants that precede
-// this text distinguish them.
+// MountainCar-v0 and MountainCarContinuous-v0, the f32 rules of `worlds::control::mountain_car`. Constants precede this text; their values
+// differ between the two environments.
 
 fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     let drawn = threefry(key, vec4<u32>(env, episode, 0u, 0u));

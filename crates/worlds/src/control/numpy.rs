@@ -1,10 +1,10 @@
-//! Numbers with NumPy's rounding (NEP 50), for environments whose state or action is f32 in Gymnasium: there the widths of the
-//! operands decide how a result is rounded. Only the operations that these environments need are implemented.
+//! Numbers with NumPy's rounding (NEP 50), for environments whose state or action is an f32 in Gymnasium. In these environments, the types
+//! of the operands decide how a result is rounded. Only the operations that they need are implemented.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
 
-/// NumPy's type of a number. A Python float takes the width of the other operand.
+/// Type of a number in NumPy's rules. A Python float is converted to the type of the other operand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Width {
     Python,
@@ -26,7 +26,8 @@ pub(crate) fn f64_number(value: f64) -> Number {
     Number { value, width: Width::F64 }
 }
 
-/// A number from the caller: an f32, as in Gymnasium's spaces, if f32 represents it exactly; else an f64.
+/// Creates a number from a value that the caller passes. It is an f32, as in Gymnasium's spaces, if f32 represents the value exactly;
+/// otherwise an f64.
 pub(crate) fn from_outside(value: f64) -> Number {
     Number { value, width: if fits_f32(value) { Width::F32 } else { Width::F64 } }
 }
@@ -39,8 +40,8 @@ pub(crate) fn rounded(value: f64) -> f64 {
     f64::from(value as f32)
 }
 
-/// Applies an operation in the wider type of both operands. Rounding an f64 result to f32 equals f32 arithmetic, since f64 has more
-/// than twice the digits.
+/// Applies an operation in the wider type of the two operands. An f64 result that is rounded to f32 equals the result of f32 arithmetic,
+/// because f64 has more than twice the digits of f32.
 fn meet(a: Number, b: Number, operation: fn(f64, f64) -> f64) -> Number {
     let width = a.width.max(b.width);
     let fit = |x| if width == Width::F32 { rounded(x) } else { x };
@@ -85,7 +86,7 @@ impl PartialOrd for Number {
 mod tests {
     use super::*;
 
-    /// Expected values: NumPy 2 with `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
+    /// The expected results are those of NumPy 2 with `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
     #[test]
     fn numbers_are_compared_at_the_wider_width() {
         let single = from_outside(rounded(0.1));

@@ -1,8 +1,9 @@
-//! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. A scalar f64 reference and a vectorized f32
-//! version.
+//! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. This file contains a scalar f64 reference and a
+//! vectorized f32 version.
 //!
-//! θ̈ = 3g/2l·sin θ + 3/ml²·u, with θ from upright and never wrapped, by semi-implicit Euler at 20 Hz. An episode never terminates;
-//! it is *truncated* at 200 steps. The cost of a step depends on the state before the step.
+//! The equation of motion is θ̈ = 3g/2l·sin θ + 3/ml²·u, where θ is the angle from upright and u the torque. It is integrated by
+//! semi-implicit Euler at 20 Hz, and θ is never wrapped. An episode never terminates; it is *truncated* at 200 steps. The cost of a step
+//! depends on the state before the step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -19,12 +20,12 @@ pub const GRAVITY: f64 = 10.0;
 pub const MASS: f64 = 1.0;
 /// Length of the rod, m.
 pub const LENGTH: f64 = 1.0;
-/// Largest torque in both directions, N·m.
+/// Largest absolute value of the torque, N·m.
 pub const TORQUE_LIMIT: f64 = 2.0;
-/// Largest speed in both directions, rad/s.
+/// Largest absolute value of the angular speed, rad/s.
 pub const SPEED_LIMIT: f64 = 8.0;
 pub const STEP_S: f64 = 0.05;
-/// Bound of the initial speed, rad/s, which is uniform within ± this bound. The initial angle is uniform over the circle.
+/// Bound of the initial angular speed, rad/s, which is uniform within ± this bound. The initial angle is uniform over the circle.
 pub const RESET_SPEED: f64 = 1.0;
 /// Number of steps of every episode.
 pub const STEP_LIMIT: u32 = 200;
@@ -44,8 +45,8 @@ static SPEC: Spec = Spec {
 pub(super) static KIND: Kind =
     Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3>() };
 
-/// The rules; a state is θ and θ̇. The f32 version keeps θ within ±π to preserve its digits. Observations and rewards do not
-/// depend on whole turns.
+/// Rules of Pendulum; a state is θ and θ̇. The f32 version wraps θ to ±π, because large angles would lose digits. Observations and rewards
+/// do not depend on whole turns.
 pub struct Pendulum;
 
 impl Twin<2> for Pendulum {
@@ -61,7 +62,7 @@ impl Twin<2> for Pendulum {
 
     fn step(state: &mut [f64; 2], action: f64, _: Moment) -> (f64, bool) {
         let [theta, w] = *state;
-        // A torque in f32 is multiplied in f32.
+        // If the torque is an f32, its products are rounded to f32.
         let torque = from_outside(action.clamp(-TORQUE_LIMIT, TORQUE_LIMIT));
         let pushed = (python(3.0 / (MASS * LENGTH * LENGTH)) * torque).value;
         let effort = (python(0.001) * (torque * torque)).value;
@@ -110,7 +111,7 @@ impl Rules<2, 3> for Pendulum {
     }
 }
 
-/// Constants of the accelerator kernels.
+/// Names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let derived = [
         ("HALF_TURN", PI),

@@ -1,13 +1,13 @@
-//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces.
-//! It uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in
-//! `sweeps`. Positions are corrected after velocities. The first touch within a step is found by conservative advancement (Mirtich,
-//! 1996). Bodies do not collide with each other, and there is no restitution.
+//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces. It uses
+//! sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in `sweeps`.
+//! Positions are corrected after velocities. The first touch within a step is found by conservative advancement (Mirtich, 1996). Bodies do
+//! not collide with each other, and there is no restitution.
 //!
-//! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of their contact.
+//! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of a contact between a body and a
+//! piece of ground. A feature is a corner, or an end of an edge.
 //!
-//! Tolerances, orders and the numbers of sweeps are those of Gymnasium with Box2D 2.3, since they affect the motion: 180 sweeps do
-//! not converge for a heavy body on light legs. In free flight they almost converge, to the motion of one rigid body; f32 computes
-//! that limit directly.
+//! Tolerances, orders and the numbers of sweeps are those of Gymnasium with Box2D 2.3. They affect the motion, because 180 sweeps do not
+//! converge for a heavy body on light legs. In free flight the sweeps almost converge; the f32 version computes their limit directly.
 
 use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use crate::named;
@@ -65,7 +65,6 @@ impl<R: Real> Mul<R> for V2<R> {
     }
 }
 
-/// A rotation.
 #[derive(Clone, Copy)]
 pub struct Turn<R> {
     sin: R,
@@ -87,9 +86,9 @@ impl<R: Real> Turn<R> {
 
 pub const BODIES: usize = 3;
 pub const HINGES: usize = 2;
-/// Number of points of the ground, its ends included.
+/// Number of points of the ground, including both ends.
 pub const BENDS: usize = 11;
-/// Largest number of pieces of ground that a body touches; a body is narrower than a piece.
+/// Largest number of pieces of ground that a body touches. A body is narrower than a piece, so it touches at most two.
 pub const TOUCHES: usize = 2;
 const CORNERS: usize = 6;
 
@@ -99,43 +98,43 @@ pub const PIECE: f64 = 2.0;
 const POSITION_SWEEPS: usize = 60;
 /// Largest number of position sweeps at a first touch.
 const TOUCH_SWEEPS: usize = 20;
-/// Largest number of first touches of one body and one piece in a step.
+/// Number of first touches of one body with one piece in a step, after which further touches are ignored.
 const FIRST_TOUCHES: u32 = 8;
-/// Tolerance of positions, m.
+/// Tolerance for errors of positions, m.
 const SLOP: f64 = 0.005;
-/// Tolerance of angles, rad (2°).
+/// Tolerance for errors of angles, rad (2°).
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
-/// Distance at which two surfaces touch, m: the sum of their skins.
+/// Distance at which a body touches the ground, m. It is the sum of the skins around both surfaces.
 const SKIN: f64 = 0.02;
-/// Largest distance between the bounding boxes of a body and a piece that are neighbours, m.
+/// A body and a piece are neighbours if their bounding boxes are at most this far apart, m.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
 /// Fraction of an overlap that a position sweep after a step corrects.
 const MENDED: f64 = 0.2;
 /// Fraction of an overlap that a position sweep at a first touch corrects.
 const MENDED_AT_TOUCH: f64 = 0.75;
-/// Largest correction of a position by a position sweep, m.
+/// Largest correction of a position in one position sweep, m.
 const MOST_MENDED: f64 = 0.2;
-/// Largest correction of an angle by a position sweep, rad (8°).
+/// Largest correction of an angle in one position sweep, rad (8°).
 const MOST_TURNED: f64 = 8.0 * std::f64::consts::PI / 180.0;
-/// Largest distance that a body moves in a step, m.
+/// Largest distance by which a body moves in a step, m.
 const MOST_MOVED: f64 = 2.0;
-/// Largest angle that a body turns in a step, rad.
+/// Largest angle by which a body turns in a step, rad.
 const MOST_SPUN: f64 = std::f64::consts::FRAC_PI_2;
-/// Largest speed of a body at rest, m/s.
+/// Largest speed of a body that counts as at rest, m/s.
 const REST_SPEED: f64 = 0.01;
-/// Largest spin of a body at rest, rad/s.
+/// Largest spin of a body that counts as at rest, rad/s.
 const REST_TURN: f64 = std::f64::consts::PI / 90.0;
-/// Number of steps at rest after which all motion ends: half a second.
+/// Number of successive steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
 
-/// Constants by name, for the accelerator kernels.
+/// Names and values of the constants that the WGSL text of the lander uses.
 pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
     let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
     let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
     lengths.into_iter().chain(limits).chain([("RESTING_STEPS", f64::from(RESTING_STEPS))])
 }
 
-/// Constants of a body. Positions are relative to its centre of mass.
+/// Constants of a body. Positions are relative to the body's centre of mass.
 #[derive(Clone, Copy)]
 pub struct Solid<R> {
     pub inv_mass: R,
@@ -143,14 +142,13 @@ pub struct Solid<R> {
     pub corners: [V2<R>; CORNERS],
     pub normals: [V2<R>; CORNERS],
     count: usize,
-    /// Largest distance of a corner from the centre, plus [`BOX_MARGIN`].
+    /// Largest distance from the centre of mass to a corner, plus [`BOX_MARGIN`].
     pub reach: R,
-    /// Friction of the body on the ground.
+    /// Coefficient of friction between the body and the ground.
     pub friction: R,
 }
 
-/// Mass, inertia about the centre of mass, and centre of mass of a convex anticlockwise outline with uniform density, summed over
-/// its triangles.
+/// Mass, moment of inertia about the centre of mass, and centre of mass of a convex anticlockwise outline with uniform density.
 pub fn mass_of(outline: &[[f64; 2]], density: f64) -> (f64, f64, [f64; 2]) {
     let (mut area, mut centre, mut second) = (0.0, [0.0; 2], 0.0);
     for (i, a) in outline.iter().enumerate() {
@@ -199,7 +197,7 @@ impl<R: Real> Solid<R> {
 #[derive(Clone, Copy)]
 pub struct Hinge<R> {
     pub anchors: [V2<R>; 2],
-    /// Angle between the bodies at which the hinge's angle is 0.
+    /// Angle of the other body relative to body 0 at which the hinge angle is 0.
     pub zero: R,
     pub low: R,
     pub high: R,
@@ -239,7 +237,7 @@ pub struct Body<R> {
     pub spin: R,
 }
 
-/// Impulses of a hinge in the last step, which are the initial values of the next step.
+/// Impulses of a hinge in the last step. The next step starts from these impulses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort<R> {
     pub push: V2<R>,
@@ -252,8 +250,7 @@ pub struct Effort<R> {
 pub struct Touch<R> {
     /// Index of the piece, -1 for none.
     pub piece: i32,
-    /// Names of the touching features (corners or ends of edges) at each contact point, -1 for no point. Both are -1 if the body is
-    /// near the piece but does not touch it.
+    /// Feature names at both contact points, -1 for a missing point. Both are -1 if the body is near the piece but does not touch it.
     pub feature: [i32; 2],
     /// Impulse along the normal at each contact point.
     pub normal: [R; 2],
@@ -280,23 +277,23 @@ pub struct Scene<R> {
     pub bodies: [Body<R>; BODIES],
     pub efforts: [Effort<R>; HINGES],
     pub touches: [[Touch<R>; TOUCHES]; BODIES],
-    /// By body: set when a touch begins, cleared when a touch ends, even if another touch remains.
+    /// One flag per body. It is set when a touch begins, and cleared when a touch ends, even if another touch remains.
     pub touching: [bool; BODIES],
-    /// Set when body 0 touches the ground, and never cleared.
+    /// Set when body 0 first touches the ground, and never cleared.
     pub struck: bool,
-    /// Number of steps since a body last moved.
+    /// Number of steps since a step in which some body was not at rest.
     pub rested: u32,
     ground: [R; BENDS],
     /// Largest height of the ground.
     top: R,
 }
 
-/// Contact geometry of a body and a piece of ground: a face of one of them, and points of the other. The body's parts are in its
-/// own coordinates, the ground's in the world's.
+/// Contact geometry of a body and a piece of ground: a face of one shape, and contact points of the other shape. Parts of the body are in
+/// its own coordinates, parts of the ground in world coordinates.
 #[derive(Clone, Copy)]
 struct Meeting<R> {
     piece: i32,
-    /// Whether the face is the body's and the points are the ground's; otherwise the reverse.
+    /// True if the face belongs to the body and the points to the ground; false for the reverse.
     of_body: bool,
     /// Outward normal of the face.
     normal: V2<R>,
@@ -306,7 +303,7 @@ struct Meeting<R> {
     count: usize,
 }
 
-/// A meeting with its numbers for the sweeps.
+/// A meeting, with the numbers that the sweeps need to solve it.
 #[derive(Clone, Copy)]
 struct Contact<R> {
     body: usize,
@@ -320,7 +317,7 @@ pub struct Step<R> {
     starts: [Body<R>; BODIES],
     contacts: Contacts<R>,
     joints: [Joint<R>; HINGES],
-    /// Whether [`Scene::fly`] computed the velocities, so that no sweeps are needed.
+    /// True if [`Scene::fly`] computed the velocities; the step then needs no sweeps.
     pub flown: bool,
 }
 
@@ -351,7 +348,7 @@ enum Stop {
     High,
 }
 
-/// Constants of a hinge in one step.
+/// Values of a hinge that are constant during one step.
 #[derive(Clone, Copy)]
 struct Joint<R> {
     arms: [V2<R>; 2],
@@ -381,7 +378,7 @@ impl<R: Real> Joint<R> {
         let xt = -(arm_a.y * a.inv_inertia) - arm_b.y * b.inv_inertia;
         let yt = arm_a.x * a.inv_inertia + arm_b.x * b.inv_inertia;
         let tt = a.inv_inertia + b.inv_inertia;
-        // Inverse of the symmetric matrix from an impulse (x, y, turn) to the relative velocity.
+        // The inverse of a symmetric matrix, which maps an impulse (x, y, turn) to the relative velocity of the hinge's ends.
         let minors = [yy * tt - yt * yt, xt * yt - xy * tt, xy * yt - yy * xt];
         let over = R::of(1.0) / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
         let [alone_xx, alone_xy, alone_yy] = inverted([xx, xy, yy]);
@@ -403,14 +400,14 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// Matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the relative velocity of these ends.
+/// Matrix (xx, xy, yy) from an impulse between the ends of two arms to the change of these ends' relative velocity.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
     [mass + ra.y * ra.y * ia + rb.y * rb.y * ib, -(ra.y * ra.x * ia) - rb.y * rb.x * ib, mass + ra.x * ra.x * ia + rb.x * rb.x * ib]
 }
 
-/// Inverse of a symmetric matrix (xx, xy, yy); 0 for a singular matrix.
+/// Inverse of a symmetric matrix (xx, xy, yy). The result is 0 for a singular matrix.
 fn inverted<R: Real>([xx, xy, yy]: [R; 3]) -> [R; 3] {
     let determinant = xx * yy - xy * xy;
     let over = if determinant == R::of(0.0) { determinant } else { R::of(1.0) / determinant };
@@ -440,7 +437,7 @@ impl<R: Real> Contact<R> {
         }
         let effect = |a: R, b: R| solid.inv_mass + solid.inv_inertia * a * b;
         let [k11, k12, k22] = [effect(levers[0], levers[0]), effect(levers[0], levers[1]), effect(levers[1], levers[1])];
-        // Two points that nearly coincide count as one.
+        // Two points that nearly coincide are solved as one.
         let block = meeting.count == 2 && k11 * k11 < R::of(1000.0) * (k11 * k22 - k12 * k12);
         let [i11, i12, i22] = if block { inverted([k11, k12, k22]) } else { [zero; 3] };
         let one = R::of(1.0);
@@ -460,8 +457,8 @@ impl<R: Real> Contact<R> {
         self.rows[BLOCK] > R::of(0.0)
     }
 
-    /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation found, or 0 if it is
-    /// positive.
+    /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation of a contact point, or 0 if
+    /// all are positive.
     fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
         let mut least = R::of(0.0);
         for i in 0..self.meeting.count {
@@ -489,14 +486,14 @@ impl<R: Real> Contact<R> {
     }
 }
 
-/// Outline of a body in world coordinates.
+/// Corners of a body in world coordinates.
 fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
     let turn = Turn::by(at.angle);
     solid.corners.map(|corner| at.place + turn.of(corner))
 }
 
-/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they are apart. Among
-/// the faces of both, the one with the largest separation gives the contact normal. The other shape's edge is clipped to this face.
+/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they do not touch. Among the faces of both
+/// shapes, the face with the largest separation gives the contact normal. The other shape's edge is clipped to this face.
 fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
     let turn = Turn::by(at.angle);
     let count = solid.count;
@@ -527,7 +524,8 @@ fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2])
     }
 
     let of_body = body_apart > R::of(0.98) * ground_apart + R::of(0.001);
-    // The face from `from` to `to`; the edge to clip, its ends with their feature names; feature names of clipped ends.
+    // The face extends from `from` to `to`. `ends` are the ends of the edge to clip, each with its feature name. `names` are the feature
+    // names of clipped ends.
     let (normal, from, to, ends, names) = if of_body {
         let (next, name) = ((face + 1) % count, 16 + 8 * face as i32);
         let names = [name + face as i32, name + next as i32];
@@ -566,20 +564,20 @@ fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2])
     if meeting.count == 0 { None } else { Some(meeting) }
 }
 
-/// Clips an edge to the half-plane behind a line; a clipped end gets the feature name `name`. `None` if no edge remains.
+/// Clips an edge to the half-plane `normal · p <= offset`. A clipped end gets the feature name `name`. Returns `None` if no edge remains.
 fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) -> Option<[(V2<R>, i32); 2]> {
     let zero = R::of(0.0);
     let (dp, dq) = (normal.dot(p.0) - offset, normal.dot(q.0) - offset);
     match (dp <= zero, dq <= zero) {
         (true, true) => Some([p, q]),
         (false, false) => None,
-        // Only an end point is on the line: no edge remains.
+        // If only an end point is on the line, no edge remains.
         _ if dp * dq >= zero => None,
         (kept, _) => Some([if kept { p } else { q }, (p.0 + (q.0 - p.0) * (dp / (dp - dq)), name)]),
     }
 }
 
-/// Distance from a piece of ground to a body, and its direction; `None` if the body and the piece overlap.
+/// Distance from a piece of ground to a body, and the unit vector in this direction. `None` if the body and the piece overlap.
 fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R, V2<R>)> {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     let corners = outline(solid, at);
@@ -591,7 +589,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
             best = Some((squared, away));
         }
     };
-    // Vector from the nearest position on an edge to a point.
+    // Shortest vector from the edge between `p` and `q` to `point`.
     let from_edge = |p: V2<R>, q: V2<R>, point: V2<R>| {
         let edge = q - p;
         let t = ((point - p).dot(edge) / edge.dot(edge)).within(zero, one);
@@ -608,7 +606,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
         }
         sides[usize::from((b - a).cross(corner - a) > zero)] = true;
     }
-    // A piece that overlaps the body crosses one of its edges or has an end inside.
+    // A piece that overlaps the body crosses one of the body's edges or has an end inside the body.
     let crosses = sides == [true; 2]
         && (0..corners.len()).any(|i| {
             let (p, q) = (corners[i], corners[(i + 1) % corners.len()]);
@@ -622,7 +620,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
     Some((distance, away * (one / distance)))
 }
 
-/// Interpolates a body's motion in a step.
+/// The body after the fraction `part` of its motion from `start` to `end`.
 fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     let rest = R::of(1.0) - part;
     Body {
@@ -633,13 +631,13 @@ fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     }
 }
 
-/// Distance between body and ground at a first touch, m.
+/// Distance between the body and the ground at a first touch, m.
 const NEAR: f64 = SKIN - 3.0 * SLOP;
-/// Tolerance of [`NEAR`], m.
+/// Tolerance for the distance [`NEAR`], m.
 const TOLERANCE: f64 = SLOP / 4.0;
 
-/// Whether a body certainly stays above a piece of ground during its motion. This is a sufficient test: it checks both ends of the
-/// motion, with a margin (`bulge`) for the corners' deviation from straight lines between them.
+/// Returns true if a body certainly stays above a piece of ground during its motion. The test checks both ends of the motion. A margin
+/// (`bulge`) accounts for the corners' deviation from straight lines.
 fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2<R>; 2]) -> bool {
     let edge = b - a;
     let up = edge.left();
@@ -653,7 +651,7 @@ fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2
     })
 }
 
-/// Time of the first touch of a body and a piece of ground, as a fraction of the body's motion; `None` if there is none.
+/// Time of the first touch between a body and a piece of ground, as a fraction of the body's motion. `None` if there is no touch.
 fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
     if passes(solid, start, end, piece) {
         return None;
@@ -696,7 +694,7 @@ fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<
             if first <= near + tolerance {
                 return Some(early);
             }
-            // Find the time when this corner comes near, alternating bisection and secant steps.
+            // Find the time at which the deepest corner has the distance `near`. Bisection and secant steps alternate.
             let (mut low, mut high, mut at_low, mut at_high) = (early, late, first, least);
             for i in 0..50 {
                 let part = if i % 2 == 0 { (low + high) * R::of(0.5) } else { low + (near - at_low) * (high - low) / (at_high - at_low) };
@@ -742,7 +740,7 @@ impl<R: Real> Scene<R> {
         (from..=to.max(from), top)
     }
 
-    /// Pieces of ground that a body can come near in its motion; `None` if the body stays above all of them.
+    /// Pieces of ground that a body can touch during its motion. `None` if the body stays above all of them.
     fn near(&self, solid: &Solid<R>, start: &Body<R>, end: &Body<R>) -> Option<std::ops::RangeInclusive<i32>> {
         let lowest = start.place.y.least(end.place.y) - solid.reach;
         if lowest > self.top {
@@ -753,7 +751,7 @@ impl<R: Real> Scene<R> {
         if lowest > top { None } else { Some(pieces) }
     }
 
-    /// Whether the bounding boxes of a body and a piece are closer than [`BOX_MARGIN`].
+    /// Whether a body and a piece are neighbours: their bounding boxes are at most [`BOX_MARGIN`] apart.
     fn beside(&self, at: &Body<R>, corners: &[V2<R>], piece: i32) -> bool {
         let margin = R::of(BOX_MARGIN);
         let [a, b] = self.piece(piece);
@@ -765,7 +763,7 @@ impl<R: Real> Scene<R> {
         low.x <= b.x + margin && high.x >= a.x - margin && low.y <= a.y.most(b.y) + margin && high.y >= a.y.least(b.y) - margin
     }
 
-    /// Finds the contacts of a body with the ground. Contacts that existed in the last step keep their impulses.
+    /// Finds the contacts of a body with the ground. A contact that existed in the last step keeps its impulses.
     fn find_contacts(&mut self, rig: &Rig<R>, body: usize, contacts: &mut Contacts<R>) {
         let solid = &rig.solids[body];
         let at = self.bodies[body];
@@ -777,7 +775,7 @@ impl<R: Real> Scene<R> {
         let corners = outline(solid, &at);
         let corners = &corners[..solid.count];
         let beside = |piece: i32| pieces.as_ref().is_some_and(|pieces| pieces.contains(&piece)) && self.beside(&at, corners, piece);
-        // The newest neighbour comes first, as in Box2D. The order affects `touching` and the sweeps.
+        // New neighbours come before old neighbours, as in Box2D. The order affects `touching` and the sweeps.
         let known = |piece: i32| old.iter().find(|touch| touch.piece == piece);
         let fresh = pieces.clone().into_iter().flatten().rev().filter(|&piece| known(piece).is_none());
         let neighbours = fresh.chain(old.iter().map(|touch| touch.piece));
@@ -805,7 +803,7 @@ impl<R: Real> Scene<R> {
         self.struck |= body == 0 && touching;
     }
 
-    /// Steps all bodies, with `force` on body 0; returns true when they are at rest.
+    /// Steps all bodies, with `force` on body 0. Returns true if all bodies are at rest.
     pub fn step(&mut self, rig: &Rig<R>, force: V2<R>) -> bool {
         let mut system = System::none();
         let step = self.begin(rig, force, &mut system);
@@ -815,7 +813,7 @@ impl<R: Real> Scene<R> {
         self.finish(rig, step, &system)
     }
 
-    /// Begins a step. Unless `flown` is set in the result, sweep `system` before [`Scene::finish`].
+    /// Begins a step. The caller must sweep `system` before [`Scene::finish`], unless `flown` is set in the result.
     pub fn begin(&mut self, rig: &Rig<R>, force: V2<R>, system: &mut System<R>) -> Step<R> {
         let mut contacts = Contacts::none();
         for body in [2, 0, 1] {
@@ -851,7 +849,7 @@ impl<R: Real> Scene<R> {
             let turn = lever * push + second_lever * second + side * along + second_side * second_along;
             body.velocity = body.velocity + impulse * solid.inv_mass;
             body.spin += solid.inv_inertia * turn;
-            // The touches of one body have adjacent slots in the system.
+            // All touches of a body have adjacent slots in the system.
             if let Some(first) = TOUCHED.iter().position(|&body| body == contact.body) {
                 system.touches[first + contact.slot] = contact.rows;
             }
@@ -879,7 +877,7 @@ impl<R: Real> Scene<R> {
         system
     }
 
-    /// Ends a step; returns true when all bodies are at rest.
+    /// Ends a step. Returns true if all bodies are at rest.
     pub fn finish(&mut self, rig: &Rig<R>, mut step: Step<R>, system: &System<R>) -> bool {
         if !step.flown {
             for (body, &[x, y, spin]) in self.bodies.iter_mut().zip(&system.motions) {
@@ -982,8 +980,8 @@ impl<R: Real> Scene<R> {
         true
     }
 
-    /// Sweeps over positions until hinges are closed and no body is deep in the ground, at most [`POSITION_SWEEPS`] times. Returns
-    /// whether the tolerances were reached.
+    /// Corrects positions in at most [`POSITION_SWEEPS`] sweeps, until all hinges are closed and no body is deep in the ground. Returns
+    /// false if the tolerances were not reached.
     fn mend(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
         for _ in 0..POSITION_SWEEPS {
             let mut least = R::of(0.0);
@@ -1032,8 +1030,8 @@ impl<R: Real> Scene<R> {
         apart.length() <= R::of(SLOP) && turned <= slop
     }
 
-    /// Moves a body that would pass into the ground in this step back to its first touch, solves the contact there, and moves the
-    /// body for the rest of the step. Later touches in the step are treated in the same way.
+    /// Handles touches within a step. A body that would pass into the ground is moved back to its first touch, the contact there is solved,
+    /// and the body moves for the rest of the step. Later touches in the step are treated in the same way.
     fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
         let solid = &rig.solids[body];
         let one = R::of(1.0);
@@ -1101,7 +1099,8 @@ impl<R: Real> Scene<R> {
     }
 }
 
-/// Touch of a meeting. Points whose features also occur in the touch `before` keep their impulses.
+/// Creates the touch of a meeting. A contact point keeps its impulses if its feature also occurs in the touch `before`; other impulses are
+/// 0.
 fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<R> {
     let mut touch = Touch { piece: meeting.piece, feature: meeting.feature, ..Touch::default() };
     for i in 0..meeting.count {
@@ -1112,7 +1111,7 @@ fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<
     touch
 }
 
-/// Moves a body by its velocity, limited to the largest motion in a step.
+/// Moves a body by its velocity and spin for `time_s` seconds. Both are first reduced to the largest motion in a step.
 fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
     let by = body.velocity * time_s;
     if by.dot(by) > R::of(MOST_MOVED * MOST_MOVED) {
@@ -1154,7 +1153,7 @@ mod tests {
         let hinge = Hinge { anchors, zero: 0.0, low: 0.0, high: 0.0, speed: 0.0, most: 0.0 };
         let rig = Rig::new([solid; BODIES], [hinge; HINGES], 0.02, -10.0);
         let at = Body { place: v2(0.0, 1.0), ..Body::default() };
-        // At ±x from the centre the condition number is (1 + x²)² / 4x².
+        // If the points are at ±x from the centre, the condition number is (1 + x²)² / 4x².
         for (x, two) in [(0.0137, false), (0.0156, false), (0.016, true), (0.5, true)] {
             let meeting = Meeting {
                 piece: 0,

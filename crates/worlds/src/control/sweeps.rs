@@ -1,9 +1,10 @@
-//! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per
-//! vector lane. A sweep processes each hinge and each touch in turn: it applies the impulse that solves this hinge or touch, as if
-//! there were no others. Positions are not used: arms and levers are computed before the sweeps.
+//! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per vector
+//! lane. A sweep solves each hinge and each touch in turn: it applies the impulse that satisfies the constraint of this hinge or touch, as
+//! if there were no others. Positions are not used, because arms and levers are computed before the sweeps. A lever is the cross product of
+//! the arm of a contact point and a direction.
 //!
-//! A lane that has converged is stored at once, so no scene depends on the scenes in other lanes. No multiply-add is fused, so all
-//! instruction sets give the same bits.
+//! The results of a lane are stored when the lane has converged, so no scene depends on the scenes in other lanes. No multiply-add is
+//! fused, so all instruction sets give the same bits.
 
 use super::angle;
 use math::{Isa, Simd, kernel};
@@ -13,9 +14,9 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 pub trait Real:
     Number<One = Self, Token = ()> + Default + PartialOrd + AddAssign + SubAssign + Div<Output = Self> + Send + Sync + 'static
 {
-    /// Whether free flight is solved directly, without sweeps.
+    /// Whether velocities in free flight are computed directly, without sweeps.
     const DIRECT: bool;
-    /// The sweeps end when no velocity changes by more than this in a sweep.
+    /// The sweeps end after a sweep that changes no velocity by more than this value.
     const STILL: f64;
     fn of(x: f64) -> Self;
     fn f64(self) -> f64;
@@ -35,24 +36,23 @@ pub trait Real:
     }
 }
 
-/// Largest number of sweeps in a step. For a heavy body on light legs the sweeps do not converge, so their number affects the
-/// motion.
+/// Largest number of sweeps in a step. For a heavy body on light legs the sweeps do not converge, so this number affects the motion.
 pub const SWEEPS: usize = 180;
-/// Body of each touch, in the order of the sweep.
+/// Index of the body of each touch, in the order of a sweep.
 pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];
 
-/// A body's horizontal and vertical velocity, and its spin.
+/// A body's horizontal velocity, vertical velocity and spin.
 pub type Motion<N> = [N; 3];
 
-/// A hinge between body 0 and another body. In order: horizontal and vertical impulse, stop impulse, motor impulse; both arms;
-/// effective mass of the motor; direction of the stop's push, 0 for none; effect of a turn on the arms' ends; inverse matrix
-/// (xx, xy, yy, xt, yt, tt) of the hinge with its stop; inverse matrix (xx, xy, yy) of the hinge alone.
+/// A hinge between body 0 and another body. 0..4: horizontal, vertical, stop and motor impulse. 4..8: both arms. 8: effective mass of the
+/// motor. 9: sign of the stop's impulse, 0 if no stop is reached. 10..12: effect of a turn on the arms' ends. 12..18: inverse matrix (xx,
+/// xy, yy, xt, yt, tt) of the hinge with its stop. 18..21: inverse matrix (xx, xy, yy) of the hinge without a stop.
 pub type Hinged<N> = [N; 21];
 
-/// A body on the ground with up to two points. In order: impulses of both points along the normal, then along the ground; the
-/// normal; levers of both points about the normal, then about the ground; effective masses in the same order; matrix (11, 12,
-/// 22) from the normal impulses to the normal speeds; its inverse; 1 if both points are solved at once. A missing point has an
-/// effective mass of 0.
+/// A touch with up to two contact points. 0..2: normal impulses. 2..4: friction impulses. 4..6: the normal. 6..8: levers of the normal.
+/// 8..10: levers of the friction. 10..12: effective masses along the normal, 0 for a missing point. 12..14: effective masses along the
+/// ground. 14..17: matrix (11, 12, 22) from normal impulses to normal speeds. 17..20: its inverse. 20: 1 if both points are solved
+/// together.
 pub type Touching<N> = [N; 21];
 const FIRST_MASS: usize = 10;
 pub const BLOCK: usize = 20;
@@ -72,18 +72,18 @@ impl<R: Real> System<R> {
     }
 }
 
-/// Constants of all scenes.
+/// Constants that are equal for all scenes.
 #[derive(Clone, Copy)]
 pub struct Fixed<R> {
     /// Inverse mass and inverse inertia of each body.
     pub inverses: [[R; 2]; 3],
     /// Friction of each body on the ground.
     pub friction: [R; 3],
-    /// Target speed and largest impulse of each hinge's motor.
+    /// Target speed and largest impulse of each hinge's motor. The impulse is per step.
     pub motors: [[R; 2]; 2],
 }
 
-/// A number or a vector of numbers.
+/// A number, or a SIMD vector with one number per lane.
 pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
     type One: Real;
     type Token: Copy;
@@ -99,7 +99,7 @@ pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = 
     fn both(token: Self::Token, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Selects `self` in lanes where the mask is true, `other` elsewhere.
     fn or_else(self, mask: Self::Mask, other: Self) -> Self;
-    /// Mask with one bit per lane.
+    /// Converts a mask to an integer with one bit per lane.
     fn bits(token: Self::Token, mask: Self::Mask) -> u32;
 }
 
@@ -239,7 +239,7 @@ impl<S: Simd> Number for Lanes<S> {
     }
 }
 
-/// Solves one hinge: the motor first, then the hinge with its stop.
+/// Solves one hinge: the motor first, then the hinge with its stop. `a` is the motion of body 0, `b` that of the other body.
 #[inline(always)]
 fn swing<N: Number>(
     token: N::Token,
@@ -266,7 +266,7 @@ fn swing<N: Number>(
     let stopped_y = ixy * slip_x + iyy * slip_y + iyt * slip;
     let turn = ixt * slip_x + iyt * slip_y + itt * slip;
     let new_stop = stop + turn;
-    // A stop can only push. If it would pull, or there is none, the hinge is solved alone.
+    // A stop can only push. If the stop would pull, or no stop is reached, the hinge is solved without a stop.
     let slip_x = slip_x + turned_x * stop;
     let slip_y = slip_y + turned_y * stop;
     let stopped = N::both(token, (new_stop * side).reaches(zero), (side * side).reaches(N::all(token, N::One::of(0.5))));
@@ -284,8 +284,8 @@ fn swing<N: Number>(
     b[2] = b[2] + inertia_b * (bx * y - by * x + turn);
 }
 
-/// Solves friction at one point with the effective mass `own`. Returns the point's accumulated impulse, which was `so_far` and is
-/// limited to ±`most`.
+/// Solves the friction at one contact point. `own` is the effective mass, and `so_far` the accumulated impulse. Returns the new accumulated
+/// impulse, limited to ±`most`.
 #[inline(always)]
 fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) -> N {
     let speed = x * b[0] + y * b[1] + lever * b[2];
@@ -298,7 +298,7 @@ fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, in
     new
 }
 
-/// Solves one touch: friction first, then the normal impulses. `two` is true if the touch has two points.
+/// Solves one touch: friction first, then the normal impulses. `two` is true if a lane has two points to solve together.
 #[inline(always)]
 pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, friction: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) {
     let [push, second_push, _, _, nx, ny, lever, second_lever, rest @ ..] = *touch;
@@ -315,7 +315,7 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     let single = (push - own * speed).max(zero);
     let (mut new, mut second_new) = (single, second_push);
     if two {
-        // Both points at once. Each of them pushes or separates; the consistent one of the four cases is chosen.
+        // Both points are solved together. Each point pushes or separates, which gives four cases; the consistent case is chosen.
         let second_speed = ahead + second_lever * b[2];
         let rest = speed - k11 * push - k12 * second_push;
         let second_rest = second_speed - k12 * push - k22 * second_push;
@@ -342,7 +342,7 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     b[2] = b[2] + inertia * turn;
 }
 
-/// Loads one number of each scene into the lanes of a vector.
+/// Loads the number that `of` selects from each scene into the lanes of a vector.
 #[inline(always)]
 fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&System<N::One>) -> N::One) -> N {
     let mut lanes = [N::One::of(0.0); 16];
@@ -352,7 +352,7 @@ fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&Sy
     N::load(token, &lanes)
 }
 
-/// Stores the lanes of a vector into the scenes whose bit in `done` is set.
+/// Stores each lane of a vector as the number that `of` selects in the lane's scene, if the scene's bit in `done` is set.
 #[inline(always)]
 fn store_lanes<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
     let mut lanes = [N::One::of(0.0); 16];
@@ -414,7 +414,7 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
         let [hull, leg_1, leg_2] = &mut motions;
         swing(token, &mut hinges[1], motors[1], [inverses[0], inverses[2]], hull, leg_2);
         swing(token, &mut hinges[0], motors[0], [inverses[0], inverses[1]], hull, leg_1);
-        // Unrolled, so that all values stay in registers.
+        // The macro unrolls the loop over the touches, so that all values stay in registers.
         macro_rules! rubbed {
             ($($c:literal $body:ident $b:literal;)*) => {$(
                 if on[$c] {
@@ -442,7 +442,7 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
             }
         }
         for h in 0..2 {
-            // In further sweeps, only a motor against its stop would still change, by an equal impulse each.
+            // The remaining sweeps would only change a motor against its stop, by the same impulse in each sweep.
             let [x, y, stop, motor, ..] = hinges[h];
             let before = if h == 0 { motor_1 } else { motor_2 };
             let most = motors[h][1];
@@ -466,12 +466,12 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
     }
 }
 
-/// Sweeps one scene.
+/// Runs all sweeps over one scene.
 pub fn sweep_one<R: Real>(fixed: &Fixed<R>, scene: &mut System<R>) {
     sweep_lanes::<R>((), fixed, std::slice::from_mut(scene));
 }
 
-/// Sweeps many scenes, one per vector lane.
+/// Runs all sweeps over many scenes, one scene per vector lane.
 pub fn sweep_many(isa: Isa, fixed: &Fixed<f32>, scenes: &mut [System<f32>]) {
     kernel!(isa, |s: S, fixed: &Fixed<f32>, scenes: &mut [System<f32>]| {
         for scenes in scenes.chunks_mut(S::LANES) {

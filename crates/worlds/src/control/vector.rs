@@ -1,5 +1,5 @@
-//! Vectorized environments of one kind behind a common trait, for learners.
-//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks.
+//! Vectorized environments of one kind behind a common trait, for learners. Arrays are in panels, `[count/PANEL][features][PANEL]`, the
+//! input layout of the networks.
 
 /// Flag in `ended` of [`Vector::step`]: the episode has terminated.
 pub const TERMINATED: u32 = 1;
@@ -8,7 +8,7 @@ pub const TRUNCATED: u32 = 2;
 /// Number of flag bits in `ended` of [`Vector::step`]; the higher bits are the length of the episode.
 pub const LENGTH_SHIFT: u32 = 2;
 
-/// A saved state that the environment cannot have between two steps.
+/// Error for a saved state that the environment cannot have between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the saved state of environment {env} is not a valid state of {id}; load another checkpoint")]
 pub struct InvalidState {
@@ -20,31 +20,32 @@ pub struct InvalidState {
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
-    /// Memory of all environments, in bytes.
+    /// Number of bytes of memory that all environments use.
     fn bytes(&self) -> usize;
 
     /// Present observations, in panels.
     fn observations(&self) -> &[f32];
 
-    /// Restarts the environments as numbers `first..` of a seed, each at the start of its first episode.
+    /// Restarts all environments at the start of their first episodes. They become the environments of `seed` with the numbers from `first`
+    /// on.
     fn reset(&mut self, seed: u32, first: u32);
 
-    /// Steps every environment. `actions`, `rewards` and `ended` are panels of one feature; a discrete action is its index. `ended`
-    /// is 0 during an episode. At the end of an episode it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's
-    /// length from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step, the last observation of an episode
-    /// included; [`Vector::observations`] then already has the first observation of the next episode.
+    /// Steps every environment. `actions`, `rewards` and `ended` are panels of one feature; a discrete action is its index. A word of
+    /// `ended` is 0 during an episode. After the last step it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's length
+    /// from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step; [`Vector::observations`] has the next episode's
+    /// first one instead.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Starts the next episode of one environment.
     fn begin(&mut self, env: usize);
 
-    /// Length of one environment's state.
+    /// Number of values in one environment's state.
     fn state_len(&self) -> usize;
 
-    /// Writes the state of one environment. Returns the number of steps taken in its episode and the number of its earlier
-    /// episodes. State and numbers are sufficient to restore the environment.
+    /// Writes the state of one environment. Returns the number of steps in its episode and the number of its earlier episodes. These values
+    /// are sufficient to restore the environment.
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
-    /// Restores one environment from the values of [`Vector::environment`].
+    /// Restores one environment from the values of [`Vector::environment`]. Returns an error if they are not possible.
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState>;
 }

@@ -1,6 +1,6 @@
-//! Single environments in f64, stepped one at a time through the trait [`World64`] and found by Gymnasium id in `kinds`.
-//! Invalid states and actions return an error and never panic. The caller is responsible for the reset before the first step
-//! and after the end of an episode.
+//! Single environments in f64, stepped one at a time through the trait [`World64`]. The module `kinds` finds them by Gymnasium id. Invalid
+//! states and actions return an error and never panic. The caller must reset the environment before the first step and after the end of an
+//! episode.
 
 use math::Rng;
 use std::marker::PhantomData;
@@ -16,9 +16,9 @@ pub struct Step64 {
 /// Valid actions of an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Actions {
-    /// Discrete actions, numbered from 0; this is their number.
+    /// Discrete actions 0 to n - 1; the value is n.
     Choices(u32),
-    /// Real numbers; the rules clip an action to this range from the lowest to the highest value.
+    /// Real numbers from the first value to the second. The rules clip other numbers to this range.
     Range(f64, f64),
 }
 
@@ -35,12 +35,12 @@ pub struct Spec {
     pub id: &'static str,
     pub summary: &'static str,
     pub actions: Actions,
-    /// Names of the discrete actions; empty if an action is a number.
+    /// Names of the discrete actions; empty if an action is a real number.
     pub choices: &'static [&'static str],
-    /// Names of the state's numbers in order, with their units.
+    /// Names of the numbers in a state, with their units.
     pub state: &'static [&'static str],
     pub observation: &'static [&'static str],
-    /// An episode is truncated at this many steps.
+    /// Number of steps after which an episode is truncated.
     pub step_limit: u32,
     /// Mean return over a hundred episodes at which the task counts as solved.
     pub solved_at: f64,
@@ -63,7 +63,7 @@ pub enum WorldError {
     Range { id: &'static str, low: f64, high: f64 },
 }
 
-/// Largest absolute value of a state's number or an action. Larger values have no meaning, and their powers could overflow.
+/// Largest absolute value of an action or of a number in a state. Larger values have no meaning, and their powers could overflow.
 const LARGEST: f64 = 1e6;
 
 /// Inputs of a step besides state and action.
@@ -71,11 +71,11 @@ const LARGEST: f64 = 1e6;
 pub struct Moment {
     /// Number of steps already taken in this episode.
     pub steps: u32,
-    /// Two horizontal external forces, N. Only CartPole uses them: the first on the cart, the second on the tip of the pole.
+    /// Two horizontal external forces, N. Only CartPole uses them: the first force acts on the cart, the second on the tip of the pole.
     pub forces: [f64; 2],
 }
 
-/// Rules of one environment in f64, with Gymnasium's internal state.
+/// Rules of one environment in f64. A state contains all values on which a step depends, except action and [`Moment`].
 pub trait Twin<const STATE: usize>: Send + Sync + 'static {
     const SPEC: &'static Spec;
 
@@ -83,13 +83,13 @@ pub trait Twin<const STATE: usize>: Send + Sync + 'static {
     fn show(state: &[f64; STATE]) -> Vec<f64> {
         state.to_vec()
     }
-    /// Draws the initial state of an episode; `uniform(low, high)` draws a number.
+    /// Draws the initial state of an episode. `uniform(low, high)` returns a random number from `low` to `high`.
     fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; STATE];
     /// Takes one step; returns the reward and whether the episode terminates. A discrete `action` is its index.
     fn step(state: &mut [f64; STATE], action: f64, moment: Moment) -> (f64, bool);
 }
 
-/// One environment with the rules `T`.
+/// One environment in f64 with the rules `T`.
 pub struct Single<T, const STATE: usize> {
     pub state: [f64; STATE],
     /// Number of steps taken in this episode.
@@ -105,29 +105,28 @@ impl<T: Twin<STATE>, const STATE: usize> Single<T, STATE> {
         single
     }
 
-    /// Creates an environment at the start of an episode, in this state.
+    /// Creates an environment at the start of an episode with the initial state `state`.
     pub fn at(state: [f64; STATE]) -> Self {
         Self { state, steps: 0, rules: PhantomData }
     }
 }
 
-/// One environment of any kind.
+/// One environment of any kind in f64.
 pub trait World64: Send + Sync {
     fn spec(&self) -> &'static Spec;
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
-    /// Starts the episode that the seed determines. Its initial state differs from the state that Gymnasium draws from the same
-    /// seed.
+    /// Starts the episode that the seed determines. Gymnasium draws a different initial state from the same seed.
     fn reset(&mut self, seed: u32);
 
-    /// Continues an episode from a state that is `elapsed` steps after the start of the episode.
+    /// Replaces the state, as after `elapsed` steps of an episode. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
     /// Takes one step. The action must be valid; `forces` are [`Moment::forces`].
     fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64;
 
-    /// Takes one step with an action, or returns an error if the action is invalid. It does not start a new episode.
+    /// Takes one step, or returns an error if the action is invalid. A step never starts a new episode.
     fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
         let id = self.spec().id;
         match (self.spec().actions, action) {

@@ -1,4 +1,4 @@
-//! Distance of every state of the 2x2x2 from solved, by breadth-first search with one byte per state.
+//! Distance of every state of the 2x2x2 from the solved state, found by breadth-first search with one byte per state.
 
 use super::moves::{Metric, Move};
 use super::puzzle::{Actions, Puzzle};
@@ -9,7 +9,7 @@ const UNKNOWN: u8 = u8::MAX;
 
 pub struct Distances {
     actions: Actions,
-    /// Distance of each state, by rank.
+    /// Distance of each state; the index is the state's rank.
     table: Vec<u8>,
     counts: Vec<u32>,
 }
@@ -24,7 +24,7 @@ impl Distances {
         let (mut counts, mut known) = (vec![1], 1);
         while known < Two::STATES as u32 {
             let depth = counts.len() as u8;
-            // When most states are known, it is cheaper to search backwards from the unknown ones.
+            // When many states are known, a search backwards from the unknown states is cheaper.
             let step = match (metric, known < Two::STATES as u32 / 3) {
                 (Metric::Quarter, true) => onward::<6>,
                 (Metric::Quarter, false) => back::<6>,
@@ -42,12 +42,12 @@ impl Distances {
         &self.actions
     }
 
-    /// Distance of every state, by rank.
+    /// Distance of every state; the index is the state's rank.
     pub fn table(&self) -> &[u8] {
         &self.table
     }
 
-    /// Number of states at each distance, from 0 on.
+    /// Number of states at each distance; the index is the distance.
     pub fn counts(&self) -> &[u32] {
         &self.counts
     }
@@ -65,7 +65,7 @@ impl Distances {
         (0..self.actions.count()).filter(nearer).fold(0, |mask, action| mask | 1 << action)
     }
 
-    /// Moves of a shortest solution; ties are broken by the lowest action.
+    /// Moves of a shortest solution. Among several possible moves, the move with the lowest action is chosen.
     pub fn solution(&self, mut state: Two) -> Vec<Move> {
         let mut moves = Vec::new();
         while self.of(state) > 0 {
@@ -77,11 +77,11 @@ impl Distances {
     }
 }
 
-/// Number of states with consecutive ranks that are skipped together if none of them has the distance searched for.
+/// Number of states with consecutive ranks that are skipped together if no state among them has the requested distance.
 const BLOCK: usize = 27;
 
-/// Calls `visit` for every state with this distance in the table. Its arguments are the table and the state's rank, order and twist
-/// (see `ranks`).
+/// Calls `visit` for every state with this distance in the table. The arguments of `visit` are the table and the state's rank, order and
+/// twist (see `ranks`).
 #[inline]
 fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, usize, usize)) {
     for start in (0..Two::STATES).step_by(BLOCK) {
@@ -97,7 +97,8 @@ fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, us
     }
 }
 
-/// Sets the distance of the states at `depth`, which are reached by one action from states at `depth - 1`. Returns their number.
+/// Applies each action to each state at the distance `depth - 1`. Sets the distance of the unknown states that are reached, and returns
+/// their number.
 fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, depth - 1, |table, _, order, twist| {
@@ -110,12 +111,12 @@ fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     found
 }
 
-/// Sets the distance of the unknown states that have a neighbour at `depth - 1`, with the same result as `onward`. Returns their
-/// number.
+/// Sets the distance of the unknown states that have a neighbour at the distance `depth - 1`, and returns their number. The result is the
+/// result of `onward`.
 fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, UNKNOWN, |table, rank, order, twist| {
-        // All neighbours are read: an early exit would be slower.
+        // All neighbours are read, because an early exit would be slower.
         let nearer = |near, action| near | (table[tables.neighbour(order, twist, action)] == depth - 1);
         if (0..ACTIONS).fold(false, nearer) {
             table[rank] = depth;

@@ -1,10 +1,10 @@
-//! Facelet strings in Kociemba's convention: one letter per sticker, 54 for the 3x3x3 and 24 for the 2x2x2. The faces are in the
-//! order U R F D L B, each row by row seen from outside; B is above the U face, and F is above the D face.
+//! Facelet strings in Kociemba's convention: one letter per sticker, 54 for the 3x3x3 and 24 for the 2x2x2. The faces are in the order U R
+//! F D L B. Each face is read row by row, seen from outside; the row next to B is the top row of U, and the row next to F is the top row of
+//! D.
 //!
-//! A string may use any six letters and any orientation of the cube. The centres of a 3x3x3 define the colours of the faces. On a
-//! 2x2x2 the corner at DBL is at home by definition, and colours that never meet at a corner are opposite. The state is therefore
-//! the state of the cube in the user's orientation: a solution can be applied directly, and [`Scheme`] writes the state in the
-//! letters of the input.
+//! A string may use any six letters and any orientation of the cube. On a 3x3x3, the centres define the colours of the faces. On a 2x2x2,
+//! the corner at DBL is at home by definition, and two colours are opposite if they never meet at a corner. The state read is therefore in
+//! the user's orientation, and a solution can be applied directly. [`Scheme`] writes a state in the letters of the input.
 
 use super::moves::Move;
 use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};
@@ -14,7 +14,7 @@ use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, 
 pub struct Scheme(pub [char; 6]);
 
 impl Scheme {
-    /// Each colour is named by its face.
+    /// Scheme in which the letter of each colour is the name of its face.
     pub const FACES: Scheme = Scheme(['U', 'R', 'F', 'D', 'L', 'B']);
 
     fn write(&self, faces: &[usize]) -> String {
@@ -29,8 +29,8 @@ pub struct Typed<P> {
     pub scheme: Scheme,
 }
 
-/// Reason why stickers are not a solvable cube. The text is the problem, a semicolon and the remedy. Places are named by their
-/// faces, pieces by their letters in the input. A total twist of all corners is reported as that of one corner.
+/// Reason why stickers are not a solvable cube. The text is the problem, a semicolon and the remedy. Places are named by their faces,
+/// pieces by their letters in the input. If the twists of several corners do not cancel, one corner is reported as twisted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CubeError {
     #[error("a cube of this size has {expected} stickers, found {found}; enter the faces in the order U R F D L B, each row by row")]
@@ -72,7 +72,7 @@ fn way(clockwise: bool) -> &'static str {
     if clockwise { "clockwise" } else { "anticlockwise" }
 }
 
-/// Reason why no piece has the stickers found at a place.
+/// Reason why no piece of a cube has the stickers that a place shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     #[error("two of its stickers are the same")]
@@ -84,18 +84,18 @@ pub enum Why {
 }
 
 impl CubeError {
-    /// The problem without the remedy.
+    /// The problem, without the remedy.
     pub fn what(&self) -> String {
         parts(self).0
     }
 
-    /// The remedy.
+    /// The remedy, without the problem.
     pub fn next_step(&self) -> String {
         parts(self).1
     }
 }
 
-/// Splits an error's text into problem and remedy.
+/// Splits the text of an error into problem and remedy.
 pub(super) fn parts(error: &impl std::fmt::Display) -> (String, String) {
     let text = error.to_string();
     let (what, next) = text.split_once("; ").expect("every error text contains a semicolon");
@@ -108,7 +108,7 @@ impl<P> Typed<P> {
     }
 }
 
-/// Turns a face of a cube given by 24 or 54 stickers, in any colours and any orientation.
+/// Turns a face of a cube that is given by 24 or 54 stickers. The cube may have any colours and any orientation.
 pub fn turn_stickers(stickers: &mut [char], by: Move) {
     let (shuffle, old) = (by.shuffle(), stickers.to_vec());
     let corners = if stickers.len() == 24 { SMALL_FACELETS } else { CORNER_FACELETS };
@@ -123,7 +123,7 @@ pub fn turn_stickers(stickers: &mut [char], by: Move) {
     }
 }
 
-/// Writes the network inputs that are 1 for the cubie at each place to the positions of the place's facelets.
+/// Writes the indices of the network inputs that are 1. The index for each sticker is written to the position of its facelet.
 #[inline]
 pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[[usize; N]], cubies: &[u8], active: &mut [u16]) {
     for ((inputs, facelets), &code) in inputs.iter().zip(facelets).zip(cubies) {
@@ -133,7 +133,7 @@ pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[
     }
 }
 
-/// Letters of a text in upper case, without white space; checks their number and characters.
+/// Returns the letters of a text in upper case, without white space. Checks their number and that they are valid.
 fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
     let letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect();
     let expected = 6 * size * size;
@@ -146,7 +146,7 @@ fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
     }
 }
 
-/// Name of a facelet, U1 to B9.
+/// Name of a facelet, from U1 to B9.
 fn name(facelet: usize, size: usize) -> String {
     format!("{}{}", Face::ALL[facelet / (size * size)].letter(), facelet % (size * size) + 1)
 }
@@ -162,14 +162,14 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
     Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
-/// Code of the cubie with these colours, given in the order of the place's facelets; `None` if no cubie has them.
+/// Code of the cubie with these colours, which are in the order of the place's facelets. `None` if no cubie has these colours.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
-    // `search` returns the position of the cubie's first sticker; the orientation is the opposite rotation.
+    // `search` returns the position of the cubie's first sticker. The orientation is the rotation in the opposite direction.
     Some((piece + (N - turn) % N * pieces.len()) as u8)
 }
 
-/// Codes of the cubies at all places; checks that each piece occurs once.
+/// Returns the codes of the cubies at all places. Checks that each piece occurs once.
 fn cubies<const N: usize, const PLACES: usize>(
     pieces: &[[usize; N]; PLACES],
     colours: [[usize; N]; PLACES],
@@ -214,7 +214,7 @@ fn balanced(corners: &[u8; 8]) -> Result<(), CubeError> {
     }
 }
 
-/// Reads the codes of the cubies of a 3x3x3, corners first.
+/// Reads the cubies' codes of a 3x3x3, corners first.
 pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     let letters = letters(text, 3)?;
     let centres: [char; 6] = std::array::from_fn(|face| letters[9 * face + 4]);
@@ -247,10 +247,10 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     Ok(Typed { state: all, scheme })
 }
 
-/// Usual pairs of opposite colours, by their usual letters.
+/// Pairs of colours that are usually opposite, by their usual letters.
 const USUAL: [[char; 2]; 6] = [['U', 'D'], ['R', 'L'], ['F', 'B'], ['W', 'Y'], ['R', 'O'], ['G', 'B']];
 
-/// Reads the codes of the cubies of a 2x2x2, with the corner at DBL at home.
+/// Reads the cubies' codes of a 2x2x2, with the corner at DBL at home.
 pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let letters = letters(text, 2)?;
     let mut colours = letters.clone();
@@ -259,7 +259,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let colours: [char; 6] = colours.try_into().map_err(|all: Vec<char>| CubeError::Letters { found: all.len() })?;
     counted(&letters, &colours, 4)?;
     let at = SMALL_FACELETS.map(|corner| corner.map(|facelet| letters[facelet]));
-    // The three opposite pairs: those that meet at the fewest corners, and of these the most usual ones.
+    // Select the three pairs that meet at the fewest corners. Ties are broken by the number of usual pairs.
     let against = |pairs: &[[char; 2]; 3]| {
         let meet = |[a, b]: &[char; 2]| at.iter().filter(|c| c.contains(a) && c.contains(b)).count();
         let usual = pairs.iter().filter(|[a, b]| USUAL.contains(&[*a, *b]) || USUAL.contains(&[*b, *a])).count();
@@ -267,7 +267,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     };
     let pairs = pairings(colours).min_by_key(against).expect("there are fifteen pairings");
     let other = |colour: char| pairs.iter().find_map(|&[a, b]| if a == colour { Some(b) } else { (b == colour).then_some(a) });
-    // The corner at DBL assigns its colours to faces; if it is not a valid corner, any assignment is used.
+    // The corner at DBL assigns its colours to faces. If it is not a valid corner, an arbitrary assignment is used.
     let mut scheme = Scheme(['?'; 6]);
     let home = at[DBL];
     let whole = |c: &[char; 3]| c.iter().all(|&a| c.iter().filter(|&&b| a == b || Some(a) == other(b)).count() == 1);
@@ -284,7 +284,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
             let [at, stickers] = [Scheme::FACES.write(&CORNERS[DBL]), home.iter().collect()];
             return Err(CubeError::NoSuchPiece { at, stickers, why: Why::Mirrored });
         }
-        // The assignment was the mirror image.
+        // The assignment was the mirror image of the cube.
         let axis = CORNERS[DBL][0];
         scheme.0.swap(axis, opposite(axis));
         faces = faces.map(|corner| corner.map(|face| if [axis, opposite(axis)].contains(&face) { opposite(face) } else { face }));
@@ -294,7 +294,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     Ok(Typed { state, scheme })
 }
 
-/// All fifteen ways to divide six colours into three pairs.
+/// All fifteen divisions of six colours into three pairs.
 fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3]> {
     (0..5).flat_map(move |i| {
         let mut four = rest.to_vec();
@@ -307,7 +307,7 @@ fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3
     })
 }
 
-/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is at home. The input may have been turned at any face.
+/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is at home. The argument may be the result of turning any face.
 pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     let colours = |place: usize| {
         let code = usize::from(corners[place]);

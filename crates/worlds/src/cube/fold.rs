@@ -1,26 +1,26 @@
-//! Symmetry of the 2x2x2 with DBL fixed: rotations about that corner and reflections permute R, U and F, and reflections exchange
-//! clockwise and anticlockwise turns. Up to six states are therefore equal up to the names of their moves. The state with the
-//! lowest rank represents them all. Orders and twists are the parts of a rank (see `ranks`).
+//! Symmetries of the 2x2x2 that keep the corner DBL in place. Rotations about this corner and reflections permute R, U and F; reflections
+//! also exchange clockwise and anticlockwise turns. Up to six states therefore differ only in the names of their moves, and the state with
+//! the lowest rank represents them. Orders and twists are the two parts of a rank (see `ranks`).
 
 use super::pieces::opposite;
 use super::ranks::{self, ORDERS, TABLES, TWISTS};
 use super::symmetry::{Symmetry, symmetry};
 use std::sync::LazyLock;
 
-/// Images of R, U and F under each symmetry; the last three are reflections.
+/// Images of R, U and F under each symmetry, as indices 0, 1 and 2 of these faces. The last three symmetries are reflections.
 const ALIKE: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
 const MIRRORS: usize = 3;
-/// Numbers of the faces R, U and F.
+/// Indices of the faces R, U and F in the order of facelet strings.
 const FACES: [usize; 3] = [1, 0, 2];
 
 struct Folds {
-    /// Order of the image of each order under each symmetry.
+    /// Order of the image of a state, `[symmetry][order]`.
     order: [[u16; ORDERS]; 6],
-    /// Twist that each symmetry adds to the image of each order.
+    /// Part of the image's twist that depends on the order of the state, `[symmetry][order]`.
     added: [[u16; ORDERS]; 6],
-    /// Image of each twist under each symmetry, with all pieces at home.
+    /// Part of the image's twist that depends on the twist of the state, `[symmetry][twist]`.
     twist: [[u16; TWISTS]; 6],
-    /// Sum of two twists: orientations are added place by place, modulo 3.
+    /// Sum of two twists, `[twist * TWISTS + twist]`: the orientations at each place are added modulo 3.
     sum: Vec<u16>,
 }
 
@@ -44,7 +44,7 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     folds
 });
 
-/// The symmetry that maps R, U and F to these faces.
+/// The symmetry that maps R, U and F to the faces `to`, given as indices of [`FACES`].
 fn symmetry_of(to: [usize; 3]) -> Symmetry {
     let mut face = [0; 6];
     for (from, to) in FACES.into_iter().zip(to.map(|to| FACES[to])) {
@@ -59,7 +59,7 @@ fn alike_to(to: &Symmetry, order: usize, twist: usize) -> (usize, usize) {
     (ranks::order(&image), ranks::twist(&image))
 }
 
-/// Lowest rank of a state's images, and the symmetry that maps the state to this image.
+/// Returns the lowest rank among the images of a state, and the symmetry that maps the state to this image.
 #[inline]
 pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
     let folds = &**FOLDS;
@@ -74,7 +74,7 @@ pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
     first
 }
 
-/// Image of an action under a symmetry.
+/// Image of an action under the symmetry `alike`.
 #[inline]
 pub(super) fn action(alike: u8, action: usize) -> usize {
     let to = &ALIKE[usize::from(alike)];

@@ -2,8 +2,8 @@
 
 use super::pieces::{CODES, CORNERS, EDGES, FLIP, Face, RIGHT, TWIST, UP, find, opposite};
 
-/// Effect of a move: place `i` gets the cubie of place `from[i]`, with `add[i]` added to its orientation. Corners come first, then
-/// edges.
+/// Effect of a move on the cubies. The cubie at place `i` after the move was at place `from[i]`, and `add[i]` is added to its orientation.
+/// Corners come first, then edges.
 #[derive(Clone, Copy)]
 pub(super) struct Shuffle {
     pub(super) from: [u8; 20],
@@ -11,7 +11,7 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    /// Creates the shuffle of a clockwise quarter turn.
+    /// Creates the shuffle of a clockwise quarter turn of a face.
     const fn quarter(face: usize) -> Shuffle {
         let round = [UP[face], RIGHT[face], opposite(UP[face]), opposite(RIGHT[face])];
         let mut to = [0, 1, 2, 3, 4, 5];
@@ -62,12 +62,12 @@ impl Shuffle {
     }
 }
 
-/// A turn of one face: `U`, `U2` or `U'`.
+/// A turn of one face by 90°, 180° or -90°, such as `U`, `U2` or `U'`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move(u8);
 
 impl Move {
-    /// All moves in the order U, U2, U', R and so on.
+    /// All moves, in the order U, U2, U', R, R2, R' and so on for F, D, L and B.
     pub const ALL: [Move; 18] = {
         let mut all = [Move(0); 18];
         let mut i = 0;
@@ -91,7 +91,7 @@ impl Move {
         all
     };
 
-    /// Creates a move of `turns` clockwise quarter turns; `None` for a multiple of four.
+    /// Creates a move of `turns` clockwise quarter turns; `None` if `turns` is a multiple of four.
     pub const fn new(face: Face, turns: u32) -> Option<Move> {
         match turns % 4 {
             0 => None,
@@ -129,7 +129,7 @@ impl std::fmt::Debug for Move {
     }
 }
 
-/// Unit of distance: a quarter turn, or any turn of a face.
+/// Moves of length 1 in the metric: quarter turns only, or all turns of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     Quarter,
@@ -148,8 +148,8 @@ impl Metric {
     }
 }
 
-/// Turns of these faces in the order of the actions: the quarter turns of each face (`R`, `R'` and so on), then the half turns
-/// (`R2` and so on).
+/// Turns of `faces` in the order of the actions: first the two quarter turns of each face (`R`, `R'` and so on), then the half turns (`R2`
+/// and so on).
 pub(super) const fn actions<const FACES: usize, const MOVES: usize>(faces: [Face; FACES]) -> [Move; MOVES] {
     let mut all = [Move(0); MOVES];
     let mut i = 0;

@@ -1,7 +1,7 @@
-//! Moves in Singmaster notation: `R U2 F'`. Spaces and commas between moves are optional, several characters are accepted as a
+//! Moves in Singmaster notation, such as `R U2 F'`. Spaces and commas between moves are optional, several characters are accepted as a
 //! prime, and `R3` is `R'`.
 //!
-//! Turns of two layers, of a middle layer and of the whole cube are errors: they move the centres, and a solver's actions do not.
+//! Turns of two layers, of a middle layer and of the whole cube are errors, because they move the centres and are not actions of a solver.
 
 use super::facelets::parts;
 use super::moves::Move;
@@ -26,23 +26,23 @@ enum Problem {
 
 const FACES_ONLY: &str = "hold the cube still and enter turns of the faces U R F D L B only";
 
-/// Text that is not a supported move.
+/// Error for a part of a text that is not a supported move.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}, {found:?} {problem}")]
 pub struct NotationError {
-    /// Position of the text's first character in the input, counted from 1.
+    /// Position of the part's first character in the whole text, counted from 1.
     pub at: usize,
     pub found: String,
     problem: Problem,
 }
 
 impl NotationError {
-    /// The problem without the remedy.
+    /// The problem, without the remedy.
     pub fn what(&self) -> String {
         parts(self).0
     }
 
-    /// The remedy.
+    /// The remedy, without the problem.
     pub fn next_step(&self) -> String {
         parts(self).1
     }
@@ -86,7 +86,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
     Ok(moves)
 }
 
-/// Moves that undo these moves.
+/// Moves that undo the given moves.
 pub fn inverse(moves: &[Move]) -> Vec<Move> {
     moves.iter().rev().map(|m| m.inverse()).collect()
 }

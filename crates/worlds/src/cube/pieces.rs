@@ -1,4 +1,4 @@
-//! Faces, places and cubies: the facelets of each place, and the network inputs that are 1 for each cubie at each place.
+//! Faces, places and cubies of both cubes, the facelets of each place, and the network inputs of each cubie at each place.
 
 /// Faces in the order of facelet strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,14 +23,14 @@ pub(super) const fn opposite(face: usize) -> usize {
     (face + 3) % 6
 }
 
-/// Neighbour above each face, seen from outside; facelets are counted row by row from there.
+/// Neighbour above each face, seen from outside. The facelets of a face are numbered row by row from this side.
 pub(super) const UP: [usize; 6] = [5, 0, 0, 2, 0, 0];
-/// Neighbour to the right of each face.
+/// Neighbour to the right of each face, seen from outside.
 pub(super) const RIGHT: [usize; 6] = [1, 5, 1, 1, 2, 4];
 
-/// Places of corners, URF to DRB: their faces clockwise, from U or D on.
+/// Faces of each corner place, URF to DRB, as indices of faces. They are in clockwise order and begin with U or D.
 pub(super) const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0, 5, 1], [3, 2, 1], [3, 4, 2], [3, 5, 4], [3, 1, 5]];
-/// Places of edges, UR to BR: their two faces.
+/// Faces of each edge place, UR to BR, as indices of faces.
 pub(super) const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
 
 /// Number of codes of a cubie. Codes are added modulo this number.
@@ -38,7 +38,7 @@ pub const CODES: usize = 24;
 pub(super) const TWIST: u8 = 8;
 pub(super) const FLIP: u8 = 12;
 
-/// Index of the facelet on `face` that is next to the faces `towards`.
+/// Index of the facelet of `face` that is next to all faces in `towards`.
 const fn facelet(size: usize, face: usize, towards: &[usize]) -> usize {
     let (mut row, mut column) = (size / 2, size / 2);
     let mut i = 0;
@@ -70,13 +70,13 @@ const fn facelets<const N: usize, const PLACES: usize>(size: usize, places: [[us
 
 pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = facelets(3, CORNERS);
 pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = facelets(3, EDGES);
-/// Facelets of the corners of the 2x2x2.
+/// Facelets of each corner place of the 2x2x2.
 pub(super) const SMALL_FACELETS: [[usize; 3]; 8] = facelets(2, CORNERS);
 
-/// The fixed place of the 2x2x2.
+/// The corner place of the 2x2x2 whose cubie never moves.
 pub(super) const DBL: usize = 6;
 
-/// Network inputs that are 1 for each cubie at each place, `[place][code]`. An input is `facelet * 6 + colour`.
+/// Indices of the network inputs that are 1, `[place][code]`: one for each sticker of the cubie. An index is `facelet * 6 + colour`.
 pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     places: [[usize; N]; PLACES],
     facelets: [[usize; N]; PLACES],
@@ -86,14 +86,14 @@ pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     while i < PLACES * CODES * N {
         let (place, code, k) = (i / (CODES * N), i / N % CODES, i % N);
         let (piece, turn) = (code % PLACES, code / PLACES);
-        // A piece turned by one has on each facelet the colour of the facelet before.
+        // If a piece is turned by one, each facelet has the colour that the facelet before it has on an unturned piece.
         inputs[place][code][k] = (facelets[place][k] * 6 + places[piece][(k + N - turn) % N]) as u16;
         i += 1;
     }
     inputs
 }
 
-/// The place with these faces in the same rotational order, and the position of the place's first face in `faces`. Panics if there
+/// Returns the place with these faces in the same rotational order, and the position in `faces` of the place's first face. Panics if there
 /// is no such place.
 pub(super) const fn find<const N: usize>(places: &[[usize; N]], faces: [usize; N]) -> (usize, usize) {
     match search(places, faces) {
@@ -112,7 +112,7 @@ pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize;
             k += 1;
         }
         if same {
-            // The first of the place's faces is faces[turn], so faces[0] is N - turn places further.
+            // The first of the place's faces is faces[turn], so faces[0] is N - turn positions after it.
             return Some((place, (N - turn) % N));
         }
         i += 1;
@@ -120,7 +120,7 @@ pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize;
     None
 }
 
-/// Whether the permutation of these pieces, each of which occurs once, is odd.
+/// Whether a permutation is odd. `pieces` contains each piece once.
 pub(super) fn odd(pieces: &[u8]) -> bool {
     let behind = |i: usize| pieces[i + 1..].iter().filter(|&&later| later < pieces[i]).count();
     (0..pieces.len()).map(behind).sum::<usize>() % 2 == 1

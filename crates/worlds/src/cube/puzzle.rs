@@ -1,10 +1,10 @@
-//! States of both cubes, and actions between the states.
+//! Interface of both cubes: states, network inputs, and the actions between states.
 
 use super::facelets::{CubeError, Scheme, Typed};
 use super::moves::{Metric, Move};
 use math::rng::Sequence;
 
-/// The actions of a cube in a metric, numbered from 0.
+/// Actions of a cube in a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Actions {
     metric: Metric,
@@ -37,7 +37,7 @@ impl Actions {
         self.moves.iter().position(|&m| m == of)
     }
 
-    /// Number of actions that are quarter turns.
+    /// Number of the actions that are quarter turns. These are the first actions.
     const fn quarters(&self) -> usize {
         match self.metric {
             Metric::Quarter => self.count(),
@@ -49,8 +49,8 @@ impl Actions {
         if action < self.quarters() { action ^ 1 } else { action }
     }
 
-    /// Draws the next action of a random walk. The action does not undo the last action; in the half-turn metric, it does not turn
-    /// the same face. `last` is `None` at the start of the walk.
+    /// Draws the next action of a random walk. The action does not undo the previous action `last`; in the half-turn metric, it does not
+    /// turn the same face as `last`. `last` is `None` at the start of the walk.
     pub fn drawn(&self, last: Option<usize>, numbers: &mut Sequence) -> usize {
         let count = self.count() as u32;
         let Some(last) = last else { return numbers.below(count) as usize };
@@ -73,60 +73,59 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// Number of cubies along an edge.
     const SIZE: usize;
     const FACELETS: usize = 6 * Self::SIZE * Self::SIZE;
-    /// Number of network inputs: one for each facelet and colour.
+    /// Number of network inputs: one for each pair of a facelet and a colour.
     const INPUTS: usize = 6 * Self::FACELETS;
     /// All actions, quarter turns first.
     const MOVES: &'static [Move];
     const SOLVED: Self;
-    /// Number of cubies that are not fixed.
+    /// Number of cubies that moves can move.
     const CUBIES: usize;
-    /// Network inputs that are 1 in every state.
+    /// Indices of the network inputs that are 1 in every state.
     const FIXED: &'static [u16];
 
     /// The state after an action.
     fn turned(self, action: usize) -> Self;
 
-    /// Writes the indices of the network inputs that are 1, one per facelet in order: `facelet * 6 + colour`, with colours in the
-    /// order U R F D L B.
+    /// Writes the indices of the network inputs that are 1: one index per facelet, in the order of the facelets. An index is `facelet * 6 +
+    /// colour`, with colours in the order U R F D L B.
     fn inputs(self, active: &mut [u16]);
 
-    /// Writes the state's rows, one for each cubie that is not fixed. A row is the index of a place and code: `i * CODES + code`
-    /// for the cubie at the `i`-th place that is not fixed. A network's first layer can have one row of weights for each such index
-    /// instead of [`Puzzle::INPUTS`] inputs.
+    /// Writes the rows of the state, one row for each cubie that is not fixed. The cubie at the `i`-th place that is not fixed has the row
+    /// `i * CODES + code`. A network's first layer can have one vector of weights per row instead of [`Puzzle::INPUTS`] inputs.
     fn rows(self, rows: &mut [u16]);
 
-    /// Writes [`Puzzle::rows`] of the representative of this state's class: all states that are symmetric to this state or to its
-    /// inverse. The states of a class have the same distance from solved.
+    /// Writes [`Puzzle::rows`] of the state that represents this state's class. The class contains all states that are symmetric to this
+    /// state or to its inverse. All states of a class have the same distance from the solved state.
     fn symmetric_rows(self, rows: &mut [u16]);
 
-    /// Inputs that are 1 for the cubie of a row. The inputs of all rows of a state and [`Puzzle::FIXED`] are together
-    /// [`Puzzle::inputs`].
+    /// Indices of the inputs that are 1 for the cubie of a row. [`Puzzle::inputs`] consists of these inputs for all rows of a state, and of
+    /// [`Puzzle::FIXED`].
     fn row_inputs(row: usize) -> &'static [u16];
 
-    /// Representative of all states that differ from this state only in the names of their moves, and the symmetry that maps this
-    /// state to it. By default, a state represents only itself.
+    /// Returns the representative of all states that differ from this state only in the names of their moves, and the symmetry that maps
+    /// this state to the representative. By default, each state represents itself.
     #[inline]
     fn folded(self) -> (Self, u8) {
         (self, 0)
     }
 
-    /// Image of an action under a symmetry from [`Puzzle::folded`].
+    /// Image of an action under a symmetry that [`Puzzle::folded`] returns.
     #[inline]
     fn folded_action(_symmetry: u8, action: usize) -> usize {
         action
     }
 
-    /// Hash for tables of states, with all bits mixed.
+    /// Hash for tables of states. Every bit of the hash depends on the whole state.
     fn key(self) -> u64;
 
-    /// Draws a state uniformly.
+    /// Draws a state from the uniform distribution over all states.
     fn drawn(numbers: &mut Sequence) -> Self;
 
-    /// The solved cube after these moves. On a 2x2x2, the colours are then assigned to faces anew, so that the corner at DBL is at
-    /// home.
+    /// The state of a solved cube after these moves. On a 2x2x2, the colours are then assigned to faces anew, so that the corner at DBL is
+    /// at home.
     fn after(moves: &[Move]) -> Self;
 
-    /// Reads a facelet string in any letters.
+    /// Reads a facelet string, which may use any six letters.
     fn from_facelets(text: &str) -> Result<Typed<Self>, CubeError>;
 
     fn facelets(self, scheme: &Scheme) -> String {
@@ -151,7 +150,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// Writes the state after each action, `[states][actions]`.
+    /// Writes the states after each action, `[states][actions]`.
     fn fill_children(states: &[Self], actions: &Actions, children: &mut [Self]) {
         let count = actions.count();
         assert_eq!(children.len(), states.len() * count, "one child per action");
@@ -162,7 +161,8 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// Writes a random walk from the solved state: each state and the action that leads to it.
+    /// Writes a random walk that starts at the solved state. `states` receives the state after each step, and `taken` the action of each
+    /// step.
     fn fill_walk(actions: &Actions, numbers: &mut Sequence, states: &mut [Self], taken: &mut [u8]) {
         assert_eq!(states.len(), taken.len(), "one action per state");
         let (mut state, mut last) = (Self::SOLVED, None);
@@ -173,7 +173,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// Moves of a random walk.
+    /// Moves of a random walk of `length` steps.
     fn scramble(actions: &Actions, numbers: &mut Sequence, length: usize) -> Vec<Move> {
         let mut last = None;
         let mut next = || *last.insert(actions.drawn(last, numbers));

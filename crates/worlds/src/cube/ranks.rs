@@ -1,11 +1,12 @@
-//! Ranks of the states of the 2x2x2, and tables of their changes by each action. A rank is `order * 729 + twist`. The order numbers
-//! the 7! permutations of the pieces that are not fixed; the twist numbers their 3⁶ sets of orientations.
+//! Ranks of the states of the 2x2x2, and tables of the rank after each action. A rank is `order * 729 + twist`. The order is the index of
+//! the permutation of the seven pieces that are not fixed, out of 7!. The twist is the index of their orientations, out of 3⁶.
 
 use super::moves::{self, Move};
 use super::pieces::{DBL, Face, TWIST};
 use std::sync::LazyLock;
 
-/// Places that are not fixed, in the order in which a rank counts them. The orientation at the last place follows from the others.
+/// Places that are not fixed, in the order in which they contribute to a rank. The orientation at the last place follows from the other
+/// orientations.
 pub(super) const PLACES: [usize; 7] = [0, 1, 2, 3, 4, 5, 7];
 pub(super) const ORDERS: usize = 5040;
 pub(super) const TWISTS: usize = 729;
@@ -17,21 +18,21 @@ pub(super) struct Tables {
     pub order: [[u16; COUNT]; ORDERS],
     /// Twist after each action, `[twist][action]`.
     pub twist: [[u16; COUNT]; TWISTS],
-    /// Piece at each place, by order.
+    /// Piece at each place, `[order][place]`.
     pieces: [[u8; 8]; ORDERS],
-    /// Orientation at each place, as its part of the code, by twist.
+    /// Part of the code at each place that the orientation contributes, `[twist][place]`.
     twists: [[u8; 8]; TWISTS],
 }
 
 impl Tables {
-    /// Code of the cubie at each place, URF to DRB: the piece plus 8 for each clockwise third of a turn.
+    /// Code of the cubie at each place, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(&self, order: usize, twist: usize) -> [u8; 8] {
         let (pieces, twists) = (&self.pieces[order], &self.twists[twist]);
         std::array::from_fn(|place| pieces[place] + twists[place])
     }
 
-    /// Rank after an action.
+    /// Rank of the state after an action.
     #[inline]
     pub fn neighbour(&self, order: usize, twist: usize, action: usize) -> usize {
         usize::from(self.order[order][action]) * TWISTS + usize::from(self.twist[twist][action])
@@ -58,7 +59,7 @@ pub(super) static TABLES: LazyLock<Box<Tables>> = LazyLock::new(|| {
     tables
 });
 
-/// Corners after a move of any face.
+/// Cubies at the corner places after a move of any face.
 pub(super) fn turned(cubies: &[u8; 8], by: Move) -> [u8; 8] {
     let shuffle = by.shuffle();
     std::array::from_fn(|place| {

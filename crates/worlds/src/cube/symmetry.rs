@@ -1,6 +1,6 @@
-//! Symmetries of both cubes. A symmetry rotates or reflects the cube as a whole and renames the colours. A state, its inverse, and
-//! the images of both under the 48 symmetries have the same distance from solved. The lexicographically first of these 96 images,
-//! by codes, represents them all.
+//! Symmetries of both cubes. A symmetry rotates or reflects the cube as a whole and renames the colours. A state, its inverse, and the
+//! images of both under the 48 symmetries have the same distance from the solved state. The lexicographically first of these 96 images, by
+//! codes, represents them.
 
 use super::pieces::{CODES, CORNERS, DBL, EDGES, FLIP, TWIST};
 use std::sync::LazyLock;
@@ -10,14 +10,14 @@ const COUNT: usize = 48;
 
 /// Effect of a symmetry on each cubie.
 pub(super) struct Symmetry {
-    /// By place: the place from which its cubie comes.
+    /// Place from which the cubie at each place of the image comes.
     from: [u8; PLACES],
-    /// Image of each code, `[place before][code]`.
+    /// Image of each code, `[place before the symmetry][code]`.
     code: [[u8; CODES]; PLACES],
 }
 
 impl Symmetry {
-    /// Code at a place of the image of a state.
+    /// Code at the place `place` in the image of a state.
     pub(super) fn image(&self, cubies: &[u8], place: usize) -> u8 {
         let from = usize::from(self.from[place]);
         self.code[from][usize::from(cubies[from])]
@@ -27,7 +27,7 @@ impl Symmetry {
 static SYMMETRIES: LazyLock<Vec<Symmetry>> =
     LazyLock::new(|| (0..COUNT).map(|number| symmetry(|face| image(number, face), |colour| image(number, colour))).collect());
 
-/// Image of a face under the symmetry with this number. A symmetry is a permutation of the axes and a set of reversed axes.
+/// Image of a face under the symmetry `number`. A symmetry is a permutation of the axes, combined with a set of reversed axes.
 fn image(number: usize, face: usize) -> usize {
     const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
     AXES[number / 8][face % 3] + (face / 3 + (number >> (face % 3) & 1)) % 2 * 3
@@ -44,8 +44,8 @@ pub(super) fn symmetry(face: impl Fn(usize) -> usize, colour: impl Fn(usize) -> 
     it
 }
 
-/// Fills the tables for all corners or all edges. Their places start at `first`; `by` is the difference between the codes of
-/// successive orientations. `face` and `colour` map faces and colours to their images.
+/// Fills the tables for all corners or for all edges. The first of these places has the index `first`, and the codes of successive
+/// orientations differ by `by`. `face` and `colour` map faces and colours to their images.
 fn fill<const N: usize>(
     it: &mut Symmetry,
     places: &[[usize; N]],
@@ -64,7 +64,7 @@ fn fill<const N: usize>(
         it.from[first + to] = (first + from) as u8;
         for code in 0..CODES {
             let (piece, turn) = (code % places.len(), code / places.len());
-            // Colour on each face of the place.
+            // Colour on each face of the place `to`.
             let mut shown = [0; N];
             for (k, face) in faces.iter().enumerate() {
                 let at = places[to].iter().position(|other| other == face).expect("one of its faces");
@@ -77,7 +77,7 @@ fn fill<const N: usize>(
     }
 }
 
-/// Smallest code to which a symmetry can map a given corner at the first place of the image, and the symmetries that do so.
+/// Smallest code to which a symmetry can map a given cubie at the first place of the image, and the symmetries that give this code.
 struct Least {
     code: u8,
     by: Vec<u8>,
@@ -94,7 +94,7 @@ static LEAST: LazyLock<[[Least; CODES]; 8]> = LazyLock::new(|| {
     })
 });
 
-/// The lexicographically first of all images of a state and of its inverse.
+/// Among all images of a state and of its inverse, returns the image that is lexicographically first.
 pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8; N] {
     let (least, symmetries) = (&*LEAST, &**SYMMETRIES);
     let mut best = *cubies;
@@ -110,12 +110,12 @@ pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8;
     best
 }
 
-/// Rotations of a 2x2x2 as a whole, and the symmetries and rotations that move a corner to a given place.
+/// Tables for 2x2x2 cubes that are held in any orientation.
 struct Holds {
     rotations: Vec<Symmetry>,
-    /// Index of the rotation that moves a cubie to its home in its home orientation, `[place][code]`.
+    /// Index of the rotation that moves a cubie to its home place in its home orientation, `[place][code]`.
     home: [[u8; CODES]; 8],
-    /// Numbers of the six symmetries that map each place to DBL.
+    /// Numbers of the six symmetries that map each place to DBL, `[place]`.
     to_fixed: [[u8; 6]; 8],
 }
 
@@ -137,7 +137,8 @@ static HOLDS: LazyLock<Holds> = LazyLock::new(|| {
     Holds { rotations, home, to_fixed }
 });
 
-/// The lexicographically first of those images of a 2x2x2 and of its inverse that have the corner DBL at home.
+/// The lexicographically first state among the images of a 2x2x2 and of its inverse. Only images that have the corner DBL at home are
+/// considered.
 pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
     let mut best = [CODES as u8; 8];
     let holds = &*HOLDS;
@@ -162,7 +163,7 @@ fn take_if_before<const N: usize>(symmetry: &Symmetry, cubies: &[u8; N], best: &
     }
 }
 
-/// Writes the cubies of the inverse state. All cubies are corners, or all are edges.
+/// Writes the cubies of the inverse state. `cubies` contains either all corners or all edges.
 pub(super) fn inverse(cubies: &[u8], inverse: &mut [u8]) {
     let places = cubies.len() as u8;
     for (place, &code) in cubies.iter().enumerate() {

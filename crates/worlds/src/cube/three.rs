@@ -1,4 +1,4 @@
-//! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres are fixed.
+//! The 3x3x3. A state has twenty bytes, and each of the 18 turns is a shuffle of these bytes. The centres are fixed.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::{self, Move, Shuffle};
@@ -32,8 +32,8 @@ const SHUFFLES: [Shuffle; 18] = {
     all
 };
 
-/// A state as the code at each place. Corners, URF to DRB: the piece plus 8 for each clockwise third of a turn. Edges, UR to BR:
-/// the piece plus 12 if it is flipped.
+/// A state, given by the code at each place. Corners, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
+/// Edges, UR to BR: the number of the piece, plus 12 if the piece is flipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Three([u8; 20]);
 
@@ -43,7 +43,7 @@ impl Three {
         &self.0
     }
 
-    /// Creates a state from codes; `None` if turns cannot reach it from the solved cube.
+    /// Creates a state from codes. Returns `None` if no sequence of turns leads from the solved cube to this state.
     pub fn from_cubies(cubies: [u8; 20]) -> Option<Three> {
         let (mut seen, mut sums, mut swaps) = ([0u32; 2], [0u32; 2], 0);
         for (place, &code) in cubies.iter().enumerate() {
@@ -52,7 +52,7 @@ impl Three {
             if usize::from(code) >= CODES || seen[kind] >> piece & 1 == 1 {
                 return None;
             }
-            // Earlier pieces with a larger number: inversions of the permutation.
+            // Counts the earlier pieces with a larger number. These are inversions of the permutation.
             swaps += (seen[kind] >> piece).count_ones();
             seen[kind] |= 1 << piece;
             sums[kind] += u32::from(code / pieces);
@@ -71,7 +71,7 @@ impl Three {
 
     #[inline(always)]
     fn shuffled(&self, by: &Shuffle) -> Three {
-        // Padded, so that an index of five bits needs no check.
+        // The array is padded, so that an index of five bits needs no check.
         let mut old = [0; 32];
         old[..20].copy_from_slice(&self.0);
         let mut new = [0; 20];
@@ -129,7 +129,7 @@ impl Puzzle for Three {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| self.0[at + i]));
         let mut key = word(0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         key = (key ^ key >> 32 ^ word(8)).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
-        // The last word overlaps the one before by four cubies.
+        // The last word shares four cubies with the word before it.
         key = (key ^ key >> 29 ^ word(12).rotate_left(32)).wrapping_mul(0x1656_67B1_9E37_79F9);
         key ^ key >> 32
     }
@@ -152,7 +152,7 @@ impl Puzzle for Three {
         let count = actions.count();
         assert_eq!(children.len(), states.len() * count, "one child per action");
         for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
-            // With constant shuffles this takes a quarter of the time.
+            // Constant shuffles need a quarter of the time of shuffles from a table.
             macro_rules! turn {
                 ($($action:literal)*) => { $(children[$action] = state.shuffled(const { &SHUFFLES[$action] });)* };
             }
@@ -172,8 +172,8 @@ impl Puzzle for Three {
     }
 }
 
-/// Draws the orientation of every cubie; the orientation of the last cubie makes the sum valid. A cubie has `ways` orientations,
-/// whose codes differ by `by`.
+/// Draws the orientation of every cubie except the last, whose orientation makes the sum valid. A cubie has `ways` orientations, whose
+/// codes differ by `by`.
 fn turn(cubies: &mut [u8], ways: u32, by: u8, numbers: &mut Sequence) {
     let (last, others) = cubies.split_last_mut().expect("the slice is not empty");
     let mut sum = 0;

@@ -1,5 +1,5 @@
-//! The 2x2x2 with its corner DBL fixed, so that R, U and F reach all states. A state is its rank: 7! permutations times 3⁶ twists.
-//! A move changes permutation and twist independently, by two small tables.
+//! The 2x2x2 with its corner DBL fixed, so that turns of R, U and F reach all states. A state is its rank: one of 7! permutations times 3⁶
+//! twists. A move changes the permutation and the twist independently, by a small table each.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
@@ -11,14 +11,14 @@ use math::rng::Sequence;
 
 const INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, SMALL_FACELETS);
 
-/// A state, represented by its rank; 0 is solved.
+/// A state, stored as its rank. Rank 0 is the solved state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Two(u32);
 
 impl Two {
     pub const STATES: usize = ORDERS * TWISTS;
 
-    /// The state with this rank; `None` from [`Two::STATES`] on.
+    /// The state with this rank; `None` if the rank is not below [`Two::STATES`].
     pub fn unrank(rank: u32) -> Option<Two> {
         ((rank as usize) < Two::STATES).then_some(Two(rank))
     }
@@ -38,14 +38,14 @@ impl Two {
         Two(u32::from(order) * TWISTS as u32 + u32::from(twist))
     }
 
-    /// Code at each place, URF to DRB: the piece plus 8 for each clockwise third of a turn.
+    /// Code at each place, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(self) -> [u8; 8] {
         let (order, twist) = self.parts();
         TABLES.cubies(order, twist)
     }
 
-    /// Creates a state from valid codes with DBL at home.
+    /// Creates a state from valid codes with the corner DBL at home.
     fn with_cubies(cubies: &[u8; 8]) -> Two {
         Two::from_parts(order(cubies) as u16, twist(cubies) as u16)
     }

@@ -1,4 +1,4 @@
-//! Byte-pair encoding learned from a text, in slices. Pair counts are updated after each merge, not recounted.
+//! Learns a byte-pair encoding from a text, in slices. After each merge, the pair counts are updated and not counted again.
 
 use super::TextError;
 use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces};
@@ -15,7 +15,7 @@ pub struct BpeTraining {
     pieces: HashMap<Box<str>, u64>,
     words: Vec<Word>,
     pairs: HashMap<[u32; 2], Pair>,
-    /// Pairs by their count at insertion, which is an upper bound of their present count.
+    /// Queue of pairs, ordered by the count that each pair had when it was inserted. This count is an upper bound of the present count.
     queue: BinaryHeap<(u64, Reverse<[u32; 2]>)>,
     merges: Vec<[u32; 2]>,
     /// Number of bytes of each token.
@@ -31,19 +31,19 @@ struct Word {
 #[derive(Default)]
 struct Pair {
     count: u64,
-    /// Indices of the words that contain the pair, and of some words that contained it earlier.
+    /// Indices of the words that contain the pair, and of some words that no longer contain it.
     words: Vec<u32>,
 }
 
-/// Largest number of bytes that pairs are learned from. More bytes hardly change the most frequent pairs, but cost time and
-/// memory.
+/// Largest number of bytes from which pairs are learned. More bytes hardly change the most frequent pairs, but cost time and memory.
 pub const SAMPLE_BYTES: usize = 64 << 20;
-/// Smallest number of bytes that are read at once: a few pieces.
+/// Smallest number of bytes that are read at once. They contain several pieces.
 const LEAST: usize = 1024;
-/// Number of stretches in the sample of a longer text.
+/// Number of stretches of which a sample consists.
 const STRETCHES: usize = 64;
 
-/// Sample of a text that is longer than [`SAMPLE_BYTES`], spread over all of it; `None` for a shorter text.
+/// Sample of a text that is longer than [`SAMPLE_BYTES`]. The sample consists of stretches from all parts of the text. `None` for a shorter
+/// text, which needs no sample.
 pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
     const EACH: usize = SAMPLE_BYTES / STRETCHES;
     let spare = text.len().checked_sub(SAMPLE_BYTES).filter(|&spare| spare > 0)?;
@@ -55,7 +55,7 @@ pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl BpeTraining {
-    /// Creates a training for at most `vocab` tokens, of which 256 are the bytes.
+    /// Creates a training that ends with at most `vocab` tokens. The first 256 tokens are the bytes.
     pub fn new(vocab: usize) -> BpeTraining {
         BpeTraining {
             wanted: vocab.clamp(256, MOST_TOKENS) - 256,
@@ -70,13 +70,13 @@ impl BpeTraining {
         }
     }
 
-    /// Share of the requested merges that are made, from 0 to 1.
+    /// Number of merges made as a share of the number requested, from 0 to 1.
     pub fn share(&self) -> f64 {
         self.merges.len() as f64 / self.wanted.max(1) as f64
     }
 
     /// Reads the text and then merges pairs, for about `work` units of 10 ns. Pass the same text in each call. Returns true when all
-    /// merges are made or no pair occurs twice.
+    /// requested merges are made or no pair occurs twice.
     pub fn advance(&mut self, text: &[u8], work: usize) -> Result<bool, TextError> {
         let mut left = work;
         while left > 0 && !self.done {
@@ -86,7 +86,7 @@ impl BpeTraining {
         Ok(self.done)
     }
 
-    /// The tokenizer of the merges made so far.
+    /// Tokenizer with the merges made so far.
     pub fn tokenizer(&self) -> Tokenizer {
         Tokenizer::bpe(&self.merges).expect("each merge joins earlier tokens")
     }
@@ -97,7 +97,7 @@ impl BpeTraining {
         let wrong = |error: std::str::Utf8Error| TextError::Utf8 { at: from + error.valid_up_to() };
         let part = std::str::from_utf8(&text[from..to]).map_err(wrong)?;
         for piece in pieces(part, to == text.len()) {
-            // A key is allocated only for a new piece.
+            // Memory for a key is allocated only for a new piece.
             match self.pieces.get_mut(piece) {
                 Some(count) => *count += 1,
                 None => _ = self.pieces.insert(piece.into(), 1),
@@ -122,7 +122,7 @@ impl BpeTraining {
         Ok(self.read - from)
     }
 
-    /// Makes the next merge, or only corrects an outdated count in the queue. Returns the work done, in units of
+    /// Makes the next merge, or only corrects an outdated count in the queue. Returns the amount of work, in the units of
     /// [`BpeTraining::advance`].
     fn merge(&mut self) -> usize {
         let Some((count, Reverse(pair))) = self.queue.pop() else {

@@ -8,25 +8,26 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Random stream of a seed for the windows.
+/// Random stream of the windows, separate from all other streams of the same seed.
 const STREAM: u32 = 0x436f_7270;
 
-/// Tokens of a text; the last tenth is for validation. A window is `context` tokens and, for each, the token after it.
+/// Tokens of a text. The last tenth is for validation, the rest for training. A window consists of `context` tokens and of the token after
+/// each of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
     /// Number of characters of the text.
     characters: usize,
     context: usize,
-    /// Number of training tokens; the remaining tokens are for validation.
+    /// Number of training tokens, which come before the validation tokens.
     train: usize,
 }
 
-/// Tokens, each with the fewest bytes that the vocabulary allows. With [`TokenizerSpec::Bytes`] they share the memory of the text.
+/// Tokens, each stored in the fewest bytes that the vocabulary allows. The tokens of [`TokenizerSpec::Bytes`] share the memory of the text.
 #[derive(Clone, Debug, PartialEq)]
 struct Tokens {
     bytes: Arc<Vec<u8>>,
-    /// Number of bytes of each token: 1, 2 or 4, little-endian.
+    /// Number of bytes that store a token: 1, 2 or 4, little-endian.
     width: usize,
 }
 
@@ -59,7 +60,7 @@ impl Tokens {
     }
 }
 
-/// Number of bytes that store a token of a vocabulary of this size.
+/// Number of bytes that store each token of a vocabulary with `vocab` tokens.
 pub fn token_bytes(vocab: usize) -> usize {
     match vocab {
         ..=0x100 => 1,
@@ -69,12 +70,12 @@ pub fn token_bytes(vocab: usize) -> usize {
 }
 
 impl Corpus {
-    /// Reads a whole text at once. [`Reading`] does the same in slices.
+    /// Converts a whole text at once. [`Reading`] does the same in slices.
     pub fn new(text: &[u8], kind: TokenizerSpec, context: usize) -> Result<(Corpus, Tokenizer), TextError> {
         Corpus::read(Reading::new(Arc::new(text.to_vec()), kind, context))
     }
 
-    /// Reads a whole text with an existing tokenizer.
+    /// Converts a whole text at once with an existing tokenizer.
     pub fn of(text: &[u8], tokenizer: Tokenizer, context: usize) -> Result<Corpus, TextError> {
         Ok(Corpus::read(Reading::with(Arc::new(text.to_vec()), tokenizer, context))?.0)
     }
@@ -97,7 +98,7 @@ impl Corpus {
         self.len() == 0
     }
 
-    /// Number of tokens of a window.
+    /// Number of tokens that a model reads in a window.
     pub fn context(&self) -> usize {
         self.context
     }
@@ -120,40 +121,40 @@ impl Corpus {
         range.map(|at| self.tokens.at(at))
     }
 
-    /// Starts of at most `count` validation windows, evenly spaced and equal in every call.
+    /// Start positions of at most `count` validation windows. They are evenly spaced and the same in every call.
     pub fn validation_starts(&self, count: usize) -> Vec<usize> {
         let range = self.validation();
         let windows = (range.len() - 1) / self.context;
         let count = count.clamp(1, windows);
-        // The tokens that `count` windows leave are distributed between them.
+        // Tokens outside of the windows are distributed evenly between the windows.
         let spare = range.len() - 1 - count * self.context;
         (0..count).map(|i| range.start + i * self.context + spare * i / count).collect()
     }
 
-    /// Training windows of each step, `batch` per step.
+    /// Training windows of each step, `batch` windows per step.
     pub fn batches(&self, seed: u32, batch: usize) -> Batches {
         Batches::new(seed, self.train, self.context, batch)
     }
 }
 
-/// Training windows of each step. In each epoch, the training tokens are divided into windows, the first of which starts at a
-/// random phase; each window is used once, in a random order. Phase and order are computed from the epoch's number, so a step's
-/// windows are a function of the step's number.
+/// Training windows of each step. In each epoch, the training tokens from a random phase on are divided into windows, and each window is
+/// used once, in a random order. Phase and order are computed from the epoch's number, so the windows of a step are a function of the
+/// step's number.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rng: Rng,
     context: usize,
     batch: usize,
-    /// Number of windows of an epoch.
+    /// Number of windows in an epoch.
     windows: usize,
     phases: usize,
-    /// The last epoch used, with its phase and order.
+    /// Number, phase and order of the epoch that was used last.
     epoch: (u64, usize, Shuffle),
 }
 
 impl Batches {
     fn new(seed: u32, tokens: usize, context: usize, batch: usize) -> Batches {
-        // The number of windows that fit at every phase; a short text has one window and fewer phases.
+        // This number of windows fits at every phase. A short text has a single window and fewer phases.
         let windows = (tokens.saturating_sub(context) / context).max(1);
         let phases = (tokens - windows * context).min(context);
         let rng = Rng::new(seed, STREAM);
@@ -162,18 +163,18 @@ impl Batches {
     }
 
     fn epoch(rng: Rng, windows: usize, phases: usize, epoch: u64) -> (u64, usize, Shuffle) {
-        // The first word of a shuffle's counters is below ROUNDS / 2, so no shuffle uses u32::MAX.
+        // The first word of a shuffle's counters is below ROUNDS / 2, so the counter with u32::MAX is used here only.
         let [word, ..] = rng.block([u32::MAX, 0, epoch as u32, (epoch >> 32) as u32]);
         let phase = (u64::from(word) * phases as u64) >> 32;
         (epoch, phase as usize, Shuffle::new(rng, windows, epoch, 0))
     }
 
-    /// Number of windows of an epoch.
+    /// Number of windows in an epoch.
     pub fn windows(&self) -> usize {
         self.windows
     }
 
-    /// Start of each window of a step.
+    /// Start positions of the windows of a step.
     pub fn starts(&mut self, step: u64) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.batch).map(move |i| {
             let place = step * self.batch as u64 + i as u64;
@@ -187,16 +188,16 @@ impl Batches {
     }
 }
 
-/// Conversion of a text to tokens, in slices: check the text, learn byte pairs if requested, encode. A slice is divided into parts
-/// for all threads; the division does not depend on the number of threads.
+/// Converts a text to tokens, in slices and three phases: check the text, learn byte pairs if requested, encode. A slice is divided into
+/// parts for all threads; the division does not depend on the number of threads.
 pub struct Reading {
     text: Arc<Vec<u8>>,
     kind: TokenizerSpec,
     context: usize,
     phase: Phase,
-    /// Number of bytes at the start of the text that the present phase has processed.
+    /// Number of bytes at the start of the text that the present phase has processed, including the byte order mark.
     at: usize,
-    /// Number of bytes of the byte order mark before the text.
+    /// Number of bytes of the byte order mark at the start of the text; 0 if there is none or if tokens are bytes.
     mark: usize,
     scanned: CharacterSet,
 }
@@ -205,7 +206,7 @@ enum Phase {
     Check {
         with: Option<Tokenizer>,
     },
-    /// Learns from the sample; `None` means the whole text.
+    /// Learns byte pairs from the sample, or from the whole text if the sample is `None`.
     Learn(BpeTraining, Option<Vec<u8>>),
     Encode {
         tokenizer: Tokenizer,
@@ -217,14 +218,14 @@ enum Phase {
 
 /// Byte order mark in UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-/// Number of parts into which a slice is divided.
+/// Approximate number of parts into which a slice is divided.
 const PARTS: usize = 16;
 
-/// Set of the characters of a text.
+/// Characters that occur in a text.
 struct CharacterSet {
-    /// Whether each character occurs; shared by all threads.
+    /// Whether each character occurs in the text. All threads share these flags.
     seen: Vec<AtomicBool>,
-    /// Number of characters in the text, repeated characters included.
+    /// Number of characters in the text, including repeated characters.
     count: usize,
 }
 
@@ -233,11 +234,11 @@ impl CharacterSet {
         CharacterSet { seen: (0..=char::MAX as u32).map(|_| AtomicBool::new(false)).collect(), count: 0 }
     }
 
-    /// Adds the characters of some parts; invalid bytes are skipped.
+    /// Adds the characters of the parts `parts` of the text. Invalid bytes are skipped.
     fn scan(&mut self, text: &[u8], parts: &[Range<usize>]) {
         let mut counts = vec![0; parts.len()];
         let seen = &self.seen;
-        // Most characters are known already. Without a write, the cache line stays shared between threads.
+        // Most characters are known already. If a thread does not write, the cache line stays shared between threads.
         let see = |c: usize| {
             if !seen[c].load(Relaxed) {
                 seen[c].store(true, Relaxed);
@@ -269,7 +270,7 @@ impl CharacterSet {
     }
 }
 
-/// Number of distinct characters of a text and number of characters; invalid bytes are skipped.
+/// Returns the number of distinct characters of a text, and the number of all characters. Invalid bytes are skipped.
 pub fn alphabet(text: &[u8]) -> (usize, usize) {
     let mut scanned = CharacterSet::new();
     scanned.scan(text, &stretches(text, 0..text.len(), 1 << 18, character_start));
@@ -280,7 +281,7 @@ pub fn alphabet(text: &[u8]) -> (usize, usize) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     pub doing: Doing,
-    /// Share of the phase that is done, from 0 to 1.
+    /// Share of the present phase that is done, from 0 to 1.
     pub share: f64,
 }
 
@@ -292,14 +293,14 @@ pub enum Doing {
 }
 
 impl Reading {
-    /// Creates a reading that derives its vocabulary from the text.
+    /// Creates a conversion that derives its vocabulary from the text.
     pub fn new(text: Arc<Vec<u8>>, kind: TokenizerSpec, context: usize) -> Reading {
         let mark = if kind != TokenizerSpec::Bytes && text.starts_with(MARK) { MARK.len() } else { 0 };
         let phase = Phase::Check { with: None };
         Reading { text, kind, context, phase, at: mark, mark, scanned: CharacterSet::new() }
     }
 
-    /// Creates a reading with an existing tokenizer.
+    /// Creates a conversion with an existing tokenizer.
     pub fn with(text: Arc<Vec<u8>>, tokenizer: Tokenizer, context: usize) -> Reading {
         let kind = tokenizer.kind();
         Reading { phase: Phase::Check { with: Some(tokenizer) }, ..Reading::new(text, kind, context) }
@@ -314,8 +315,8 @@ impl Reading {
         }
     }
 
-    /// Continues for about `work` units of some nanoseconds. Returns true when the whole text is read, so that [`Reading::finish`]
-    /// can be called.
+    /// Continues for about `work` units of some nanoseconds each. Returns true when the whole text is converted; the caller can then call
+    /// [`Reading::finish`].
     pub fn advance(&mut self, work: usize) -> Result<bool, TextError> {
         match &mut self.phase {
             Phase::Check { .. } => self.check(work)?,
@@ -333,14 +334,14 @@ impl Reading {
 
     /// Ranges of the parts of the next slice. `start` returns a position at which a part may begin, as in [`stretches`].
     fn slice(&self, work: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
-        // At least a few pieces.
+        // A slice contains at least a few pieces.
         const LEAST: usize = 1024;
         let to = self.at.saturating_add(work.max(LEAST)).min(self.text.len());
         let to = character_start(&self.text, to);
         stretches(&self.text, self.at..to, (work / PARTS).max(LEAST / 4), start)
     }
 
-    /// Checks the next slice; at the end of the text, starts the next phase.
+    /// Checks the next slice. At the end of the text, starts the next phase.
     fn check(&mut self, work: usize) -> Result<(), TextError> {
         if self.at == self.text.len() {
             return self.checked();
@@ -401,7 +402,7 @@ impl Reading {
         self.phase = Phase::Encode { tokenizer, known: Known::default(), parts: Vec::new(), tokens };
     }
 
-    /// Encodes the next slice; returns true if it was the last.
+    /// Encodes the next slice. Returns true if the whole text is encoded.
     fn encode_on(&mut self, work: usize) -> bool {
         let start = if self.kind == TokenizerSpec::Chars { character_start } else { piece_start };
         let slice = self.slice(work, start);
@@ -412,7 +413,7 @@ impl Reading {
         parts.resize_with(slice.len(), Encoded::default);
         par::each_mut(parts, |i, part| {
             let range = slice[i].clone();
-            // The slice, and therefore its last part, can end within a piece.
+            // Only the last part of a slice can end within a piece, unless the text ends there.
             let whole = i + 1 < slice.len() || range.end == length;
             let text = std::str::from_utf8(&text[range]).expect("the text was checked");
             part.encode(tokenizer, known, text, whole);
@@ -420,7 +421,7 @@ impl Reading {
         for part in parts {
             self.at += part.read;
             let by_now = tokens.len() + part.tokens.len();
-            // Estimates the final number of tokens from the rate so far, plus 2%.
+            // The number of tokens at the end of the text is estimated from the rate so far, plus 2%.
             let each = 1.02 * by_now as f64 / (self.at - self.mark).max(1) as f64;
             let all = match self.kind {
                 TokenizerSpec::Chars => self.scanned.count,
@@ -432,8 +433,7 @@ impl Reading {
         self.at == length
     }
 
-    /// Returns the tokens and their tokenizer. It returns an error if the text is too short, and panics if the text is not fully
-    /// read.
+    /// Returns the tokens and their tokenizer. Returns an error if the text is too short. Panics if the text is not fully converted.
     pub fn finish(self) -> Result<(Corpus, Tokenizer), TextError> {
         let Phase::Encode { tokenizer, tokens, .. } = self.phase else {
             panic!("the text is not fully read");

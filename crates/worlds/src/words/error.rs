@@ -1,6 +1,6 @@
 //! Errors of texts and tokenizers.
 
-/// A text that cannot be used for training, or an invalid vocabulary; the message is the problem, a semicolon and the remedy.
+/// Error of a text that cannot be used for training, or of an invalid vocabulary. The message is the problem, a semicolon and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     #[error("the text is empty; use one with a few thousand characters")]
@@ -24,7 +24,7 @@ pub enum TextError {
     Tokenizer(String),
 }
 
-/// Lists up to eight characters, followed by "is" or "are".
+/// Lists up to eight characters and the number of further characters, followed by "is" or "are".
 fn listed(characters: &[char]) -> String {
     const MOST: usize = 8;
     let names: Vec<String> = characters.iter().take(MOST).map(|c| format!("{c:?}")).collect();

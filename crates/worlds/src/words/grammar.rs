@@ -1,23 +1,24 @@
-//! A source of small stories in plain English with known entropy. It is a finite-state source: its state is a position in the
-//! templates and the remembered entries (hero, home, lost thing and so on). The loss of the best possible predictor can therefore
-//! be computed, also for predictors that see only a window of the text. This loss is a lower bound for loss curves.
+//! A source of small stories in plain English with known entropy. The source has a finite number of states. A state is a position in the
+//! templates and the remembered entries of lists (hero, home, lost thing and so on). The loss of the best possible predictor can therefore
+//! be computed, also for predictors that read only a window of the text. This loss is a lower bound for loss curves.
 
 use super::stories::{LISTS, RULES};
 use math::Rng;
 use std::collections::HashMap;
 
-/// Random stream of a seed for the stories.
+/// Random stream of the stories, separate from all other streams of the same seed.
 const STREAM: u32 = 0x576f_7264;
 
-/// A compiled grammar, which generates an endless sequence of stories.
+/// A compiled grammar, which generates an endless sequence of stories. It is a graph of nodes; a text node appends a text.
 pub struct Grammar {
-    /// Every node leads to nodes with smaller indices, so descending order is an order from the beginning of a story to its end.
+    /// The successors of a node have smaller indices than the node. Descending order therefore leads from the beginning of a story to its
+    /// end.
     nodes: Vec<Node>,
     root: usize,
-    /// Text nodes that can follow each node, with their probabilities. Choices and the end of a story are not text nodes and are
-    /// skipped.
+    /// Text nodes that can come next after each node, with their probabilities. Choices and the end of a story are skipped, because they
+    /// are not text nodes.
     exits: Vec<Vec<Exit>>,
-    /// Mean number of visits to each node in a story.
+    /// Mean number of times that a story passes each node.
     visits: Vec<f64>,
     /// Mean number of characters of a story.
     length: f64,
@@ -27,23 +28,23 @@ pub struct Grammar {
 }
 
 enum Node {
-    /// Appends one of `texts`, as `source` says.
+    /// Text node: appends one of `texts`, which `source` selects.
     Say {
         texts: Vec<String>,
         source: Source,
         next: usize,
     },
     Choose(Vec<usize>),
-    /// End of the story; the memory is cleared.
+    /// End of a story. The memory is then cleared.
     End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Source {
     Fresh,
-    /// A uniformly drawn text, whose index is stored in this slot of the memory.
+    /// Draws a text uniformly, and stores the text's index in this slot of the memory.
     Draw(usize),
-    /// The text whose index is in this slot of the memory.
+    /// Selects the text whose index is stored in this slot of the memory.
     Recall(usize),
 }
 
@@ -51,11 +52,11 @@ enum Source {
 struct Exit {
     to: usize,
     probability: f64,
-    /// Whether a story ends between the node and this successor.
+    /// Whether a story ends on the way to the node `to`.
     ended: bool,
 }
 
-/// Index of the remembered entry of each list. [`UNKNOWN`] means that all entries are equally likely.
+/// Index of the remembered entry of each list. [`UNKNOWN`] means that all entries of the list are equally likely.
 type Memory = [u8; MEMORIES];
 const MEMORIES: usize = 12;
 const UNKNOWN: u8 = u8::MAX;
@@ -115,7 +116,7 @@ impl Grammar {
         Grammar { nodes, root, exits, visits, length, entropy, alphabet }
     }
 
-    /// The first `chars` characters of a seed's stories, in ASCII. A shorter text is a prefix of a longer one.
+    /// The first `chars` characters of the stories of a seed, in ASCII. A shorter text is a prefix of a longer text of the same seed.
     pub fn text(&self, seed: u32, chars: usize) -> String {
         let mut random = Rng::new(seed, STREAM).sequence(0);
         let mut below = |n: usize| random.below(n as u32) as usize;
@@ -144,20 +145,19 @@ impl Grammar {
         text
     }
 
-    /// Entropy in nats per character: the lower bound of the loss of predictors that have read the whole text before each
-    /// character.
+    /// Entropy in nats per character. It is the lowest possible loss of a predictor that has read the whole text before each character.
     pub fn entropy_per_char(&self) -> f64 {
         self.entropy / self.length
     }
 
-    /// All characters of the stories, sorted.
+    /// All characters that occur in stories, sorted.
     pub fn alphabet(&self) -> &[u8] {
         &self.alphabet
     }
 
-    /// The best predictor of a text that begins at the start of a story.
+    /// The best predictor for a text that begins at the start of a story.
     pub fn from_start(&self) -> BestPredictor<'_> {
-        // The state after the last character of a story.
+        // The predictor starts in the state after the last character of a story.
         let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
         let at = at.expect("a story ends with a text");
         let Node::Say { texts, .. } = &self.nodes[at] else { unreachable!() };
@@ -165,7 +165,7 @@ impl Grammar {
         BestPredictor { grammar: self, guesses: vec![end], spare: Vec::new() }
     }
 
-    /// The best predictors of texts that begin anywhere in a story.
+    /// The best predictors for texts that begin anywhere in a story.
     pub fn window_predictors(&self) -> WindowPredictors<'_> {
         let mut after: Vec<Vec<Guess>> = vec![Vec::new(); 256];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -188,8 +188,8 @@ impl Grammar {
         WindowPredictors { grammar: self, after, shares }
     }
 
-    /// Loss in nats per character of the best predictor that sees only the windows of a text and predicts all characters after the
-    /// first of each window. It is the lowest mean loss of a model with this context.
+    /// Lowest possible mean loss, in nats per character, of a model that reads only the windows of a text. The first character of each
+    /// window is given; the model predicts all others.
     pub fn floor<'a>(&self, windows: impl IntoIterator<Item = &'a [u8]>) -> f64 {
         let anywhere = self.window_predictors();
         let (mut nats, mut count) = (0.0, 0);
@@ -202,7 +202,7 @@ impl Grammar {
     }
 }
 
-/// Adds to `all` the text nodes that an exit leads to, through choices and past the end of a story.
+/// Adds to `all` the text nodes that come next after an exit. Choices and the end of a story are skipped.
 fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     match &nodes[exit.to] {
         Node::Say { .. } => all.push(exit),
@@ -214,13 +214,13 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     }
 }
 
-/// The best predictor: the distribution of the source's state given the text so far (the forward algorithm for hidden Markov
-/// models). While the entry of a list is unknown, one guess represents all entries, which are equally likely. Therefore few guesses
-/// are left after a few characters.
+/// The best predictor: the distribution over the source's states, given the text so far (the forward algorithm for hidden Markov models).
+/// While the entry of a list is unknown, one guess represents all entries, which are equally likely. A few characters therefore leave only
+/// few guesses.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
     grammar: &'a Grammar,
-    /// Possible states; their weights sum to 1.
+    /// Possible states, each with its probability as weight.
     guesses: Vec<Guess>,
     spare: Vec<Guess>,
 }
@@ -229,7 +229,7 @@ pub struct BestPredictor<'a> {
 struct Guess {
     at: u32,
     entry: u8,
-    /// Number of characters of the entry's text that have been read.
+    /// Number of characters of the entry's text that the predictor has read.
     read: u16,
     memory: Memory,
     weight: f64,
@@ -242,7 +242,7 @@ impl Guess {
 }
 
 impl BestPredictor<'_> {
-    /// Reads a character and returns its probability. After a character of probability 0 no states are left.
+    /// Reads a character and returns the probability with which it was predicted. After a character of probability 0, no guesses are left.
     pub fn read(&mut self, character: u8) -> f64 {
         let grammar = self.grammar;
         let mut next = std::mem::take(&mut self.spare);
@@ -261,7 +261,7 @@ impl BestPredictor<'_> {
                 grammar.enter(exit.to, memory, guess.weight * exit.probability, character, &mut next);
             }
         }
-        // Merge equal states.
+        // Equal states are merged.
         next.sort_unstable_by_key(Guess::key);
         next.dedup_by(|b, a| {
             let same = a.key() == b.key();
@@ -276,7 +276,7 @@ impl BestPredictor<'_> {
 }
 
 impl Grammar {
-    /// Adds to `into` the states after `character`, read as the first character of the texts of node `at`.
+    /// Adds to `into` the states in which `character` is the first character of a text of the node `at`.
     fn enter(&self, at: usize, memory: Memory, weight: f64, character: u8, into: &mut Vec<Guess>) {
         let Node::Say { texts, source, .. } = &self.nodes[at] else { unreachable!() };
         let known = match *source {
@@ -299,34 +299,34 @@ impl Grammar {
     }
 }
 
-/// Predictors of windows, from [`Grammar::window_predictors`].
+/// Predictors for windows that begin anywhere in a story.
 pub struct WindowPredictors<'a> {
     grammar: &'a Grammar,
-    /// Possible states, by first character of the window.
+    /// Possible states after the first character of a window, `[character]`.
     after: Vec<Vec<Guess>>,
-    /// Frequency of each character in stories.
+    /// Share of each character among all characters of the stories.
     shares: Vec<f64>,
 }
 
 impl WindowPredictors<'_> {
-    /// Frequency of a character in stories.
+    /// Share of a character among all characters of the stories.
     pub fn share(&self, character: u8) -> f64 {
         self.shares[usize::from(character)]
     }
 
-    /// The predictor of a window after its first character.
+    /// The predictor for the rest of a window whose first character is `first`.
     pub fn after(&self, first: u8) -> BestPredictor<'_> {
         BestPredictor { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
     }
 
-    /// Loss in nats of each character after the first of a window.
+    /// Loss in nats of each character in `rest`, which follows the first character of a window.
     pub fn losses<'a>(&'a self, first: u8, rest: &'a [u8]) -> impl Iterator<Item = f64> + 'a {
         let mut ideal = self.after(first);
         rest.iter().map(move |&character| -ideal.read(character).ln())
     }
 }
 
-/// Compiles templates to nodes, from the end backwards, so that a node's successors exist already.
+/// Compiles templates to nodes. It begins at the end of a story, so that the successors of a node already exist.
 struct Compiler<'a> {
     rules: HashMap<&'a str, &'a [&'a str]>,
     lists: HashMap<&'a str, List<'a>>,
@@ -335,9 +335,9 @@ struct Compiler<'a> {
 
 struct List<'a> {
     forms: Vec<&'a str>,
-    /// `[entry][form]`
+    /// Forms of each entry, `[entry][form]`.
     entries: Vec<Vec<&'a str>>,
-    /// Slot in the memory; `None` if no rule remembers entries of this list.
+    /// Slot of the list in the memory; `None` if no rule remembers entries of this list.
     memory: Option<usize>,
 }
 
@@ -385,7 +385,7 @@ impl<'a> Compiler<'a> {
         if let [only] = ways[..] { only } else { self.add(Node::Choose(ways)) }
     }
 
-    /// Compiles a template that is followed by node `next`; returns the template's first node.
+    /// Compiles a template before the node `next`. Returns the template's first node.
     fn template(&mut self, template: &str, next: usize) -> usize {
         let Some(at) = template.find(['{', '<', '(']) else {
             return if template.is_empty() { next } else { self.say(vec![template.into()], Source::Fresh, next) };
@@ -406,7 +406,8 @@ impl<'a> Compiler<'a> {
         self.add(Node::Say { texts, source, next })
     }
 
-    /// Compiles the content of a `{…}`: `name`, `name=` or `name.form`, with or without a capital.
+    /// Compiles the content of a `{…}` before the node `next`. The content is `name`, `name=` or `name.form`, with or without a capital.
+    /// Returns the node.
     fn slot(&mut self, slot: &str, next: usize) -> usize {
         let (name, form) = slot.split_once('.').unwrap_or((slot, ""));
         let (name, draw) = name.strip_suffix('=').map_or((name, false), |name| (name, true));
@@ -431,7 +432,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Position of the bracket that closes the bracket at the start of a text.
+/// Position of the bracket that closes the first character of a text.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     let end = text.bytes().position(|byte| {
@@ -441,7 +442,7 @@ fn closing(text: &str) -> usize {
     end.unwrap_or_else(|| panic!("no bracket closes {text}"))
 }
 
-/// Alternatives of a bracket, divided at its top-level bars.
+/// Alternatives in the content of a bracket, which are separated by bars outside of inner brackets.
 fn alternatives(inside: &str) -> Vec<&str> {
     let mut depth = 0;
     inside
@@ -457,12 +458,12 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Position in a story: a node, an entry of the node, and the number of characters of the entry that are read.
+    /// Position in a story: a node, an entry of the node, and the number of characters of the entry's text that have been read.
     type Place = (usize, usize, usize);
 
     const OVER: Place = (usize::MAX, 0, 0);
 
-    /// Possible next characters and the positions after them; the end of a story counts as a character.
+    /// Possible next characters, each with the position after it. The end of a story counts as a character.
     fn after(grammar: &Grammar, place: Place) -> Vec<(u8, Place)> {
         let (at, entry, read) = place;
         if place == OVER {
@@ -485,8 +486,8 @@ mod tests {
         matches!(grammar.nodes[at], Node::Say { source: Source::Recall(_), .. })
     }
 
-    /// Finds a text with two derivations that separate and meet again. Recalled entries are treated as arbitrary, so there can be
-    /// false positives but no false negatives.
+    /// Finds a text with two derivations that separate and meet again; `None` if there is none. Recalled entries are treated as arbitrary,
+    /// so false positives are possible, false negatives are not.
     fn ambiguous(grammar: &Grammar) -> Option<String> {
         let mut seen = HashSet::new();
         let mut todo: Vec<(Place, Place, String)> = Vec::new();
@@ -510,7 +511,7 @@ mod tests {
                 return Some(format!("duplicate entry in {texts:?}"));
             }
         }
-        // Different recalled entries are not a choice.
+        // Two different recalled entries are not two derivations.
         todo.retain(|(p, q, _)| p.0 != q.0 || !recalls(grammar, p.0));
         while let Some((p, q, said)) = todo.pop() {
             let (next, other) = (after(grammar, p), after(grammar, q));
@@ -538,7 +539,7 @@ mod tests {
     #[test]
     fn entries_are_drawn_before_they_are_recalled() {
         let grammar = Grammar::new();
-        // Mask of the slots that are drawn on every path to a node; nodes lead to smaller indices.
+        // Mask of the slots that are drawn on every path to each node. The successors of a node have smaller indices.
         let mut drawn = vec![u32::MAX; grammar.nodes.len()];
         drawn[grammar.root] = 0;
         for at in (0..=grammar.root).rev() {

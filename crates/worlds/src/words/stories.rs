@@ -1,15 +1,15 @@
 //! Lists and rules of the stories, as data for [`super::grammar`].
 //!
-//! A list is `name form/form/…` and its entries, each with the same number of forms. Rules use this syntax:
+//! A list consists of a head `name form/form/…` and of its entries. Each entry has the same number of forms. Rules use this syntax:
 //!
-//! - `{name=}` draws an entry of a list and remembers it until the story ends or the list is drawn again;
-//! - `{name}` is the remembered entry, or a newly drawn one if no rule remembers entries of this list;
-//! - `{name.form}` is another form of the entry; a capital (`{Name.form}`) capitalizes its first letter;
-//! - `<rule>` inserts another rule;
+//! - `{name=}` draws an entry of a list. The entry is remembered until the story ends or the list is drawn again.
+//! - `{name}` is the remembered entry. If no rule remembers entries of this list, it is a newly drawn entry.
+//! - `{name.form}` is another form of the entry. If the name has a capital (`{Name.form}`), the first letter of the text is capitalized.
+//! - `<rule>` inserts another rule.
 //! - `(a|b)` is one of the alternatives, all equally likely.
 //!
-//! Every text must have exactly one derivation. Otherwise the entropy would count choices that are not visible in the text. A test
-//! in `grammar.rs` checks this.
+//! Every text must have exactly one derivation. Otherwise the entropy would include choices that do not change the text. A test in
+//! `grammar.rs` checks this.
 
 pub const LISTS: &[(&str, &str)] = &[
     (
@@ -44,7 +44,7 @@ pub const LISTS: &[(&str, &str)] = &[
     ("sad", "sad worried upset cross afraid"),
 ];
 
-/// Rules by name; the first is a whole story.
+/// Alternatives of each rule, by the rule's name. The first rule is a whole story.
 pub const RULES: &[(&str, &[&str])] = &[
     ("story", &["<opening> <habit>\n<wish> <worry>\n<first>(| <search>) <search>\n<go> <find>\n<ending>\n\n"]),
     (

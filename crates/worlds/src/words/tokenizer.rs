@@ -1,5 +1,5 @@
-//! Conversion of texts to tokens and back: by characters, by bytes, or by merged byte pairs. For byte pairs, a text is divided into
-//! pieces, runs of similar characters, and pairs are merged within pieces only.
+//! Conversion of texts to tokens and back: by characters, by bytes, or by merged byte pairs. For byte pairs, a text is divided into pieces,
+//! which are runs of similar characters. Pairs are merged only within a piece.
 
 use super::TextError;
 use std::collections::HashMap;
@@ -8,34 +8,34 @@ use std::collections::HashMap;
 pub enum TokenizerSpec {
     /// One token for each character that occurs in the text.
     Chars,
-    /// 256 tokens, for any file.
+    /// One token for each of the 256 bytes, for any file.
     Bytes,
-    /// Byte pairs, merged until there are `vocab` tokens (Sennrich, Haddow and Birch 2016).
+    /// Tokens of byte pairs, merged until there are `vocab` tokens (Sennrich, Haddow and Birch 2016).
     Bpe { vocab: usize },
 }
 
-/// A vocabulary and its encoding of texts.
+/// A vocabulary, and the method that encodes texts with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tokenizer {
-    /// Bytes of each token.
+    /// Bytes of each token, `[token]`.
     tokens: Vec<Box<[u8]>>,
     way: Way,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Way {
-    /// Token of each character, and a faster table of the ASCII characters.
+    /// Token of each character; also a table of the ASCII characters' tokens, which is faster.
     Chars(HashMap<char, u32>, Box<[Option<u32>; 128]>),
     Bytes,
-    /// Token of each merged pair; pairs with smaller tokens are merged first.
+    /// Token of each pair of tokens that is merged. Pairs with smaller tokens are merged first.
     Bpe(HashMap<[u32; 2], u32>),
 }
 
-/// Largest number of tokens.
+/// Largest number of tokens of a vocabulary.
 pub const MOST_TOKENS: usize = 1 << 20;
 
 impl Tokenizer {
-    /// Creates a tokenizer with one token for each character of a text, sorted.
+    /// Creates a tokenizer with one token for each distinct character of a text. The tokens are in the order of the characters.
     pub fn chars(text: &str) -> Tokenizer {
         let mut characters: Vec<char> = text.chars().collect();
         characters.sort_unstable();
@@ -81,7 +81,7 @@ impl Tokenizer {
         self.tokens.len()
     }
 
-    /// Type of this tokenizer; for byte pairs, with the actual number of tokens.
+    /// Type of this tokenizer. For byte pairs, `vocab` is the actual number of tokens.
     pub fn kind(&self) -> TokenizerSpec {
         match &self.way {
             Way::Chars(..) => TokenizerSpec::Chars,
@@ -90,7 +90,7 @@ impl Tokenizer {
         }
     }
 
-    /// Encodes a text. Returns an error that lists characters which are not in the vocabulary.
+    /// Encodes a text. Returns an error with all characters that are not in the vocabulary, if there are any.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
         let mut all = Encoded::default();
         all.encode(self, &Known::default(), text, true);
@@ -109,7 +109,7 @@ impl Tokenizer {
         self.tokens.get(token as usize).map_or(&[], |bytes| bytes)
     }
 
-    /// Text of a single token; bytes that are not UTF-8 are shown as numbers, as in `\xE2`.
+    /// Text of a single token. If the bytes are not UTF-8, the text is their numbers, as in `\xE2`.
     pub fn token_text(&self, token: u32) -> String {
         let bytes = self.token_bytes(token);
         match std::str::from_utf8(bytes) {
@@ -118,7 +118,7 @@ impl Tokenizer {
         }
     }
 
-    /// Decodes tokens, with U+FFFD for bytes that are not UTF-8.
+    /// Decodes tokens. Bytes that are not UTF-8 become U+FFFD.
     pub fn decode(&self, tokens: &[u32]) -> String {
         let mut decoder = Decoder::default();
         let mut text: String = tokens.iter().map(|&token| decoder.push(self, token)).collect();
@@ -126,7 +126,7 @@ impl Tokenizer {
         text
     }
 
-    /// The tokenizer as one line of JSON, for [`Tokenizer::from_json`].
+    /// Encodes the tokenizer as one line of JSON, which [`Tokenizer::from_json`] decodes.
     pub fn to_json(&self) -> String {
         let json = match &self.way {
             Way::Chars(..) => {
@@ -166,7 +166,8 @@ impl Tokenizer {
     }
 }
 
-/// Cache for byte pairs: the tokens of pieces that were encoded before. Parts that are encoded in parallel share the cache.
+/// Cache of pieces that were encoded earlier, with their tokens. It is used for byte pairs only. Parts that are encoded in parallel share
+/// the cache.
 #[derive(Default)]
 pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 
@@ -174,7 +175,7 @@ pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 const KNOWN: usize = 1 << 17;
 
 impl Known {
-    /// Adds the pieces that were new in a part, up to [`KNOWN`] pieces.
+    /// Adds the pieces that were new in a part, until the cache contains [`KNOWN`] pieces.
     pub(super) fn learn(&mut self, part: &mut Encoded) {
         for (piece, tokens) in part.new.drain() {
             if self.0.len() < KNOWN {
@@ -184,11 +185,11 @@ impl Known {
     }
 }
 
-/// Tokens of a part of a text.
+/// Tokens of one part of a text.
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) tokens: Vec<u32>,
-    /// Number of bytes encoded. Unless the text ends with this part, the part's last piece is not encoded.
+    /// Number of bytes of the part that are encoded. With byte pairs, the last piece is not encoded unless it ends with the part.
     pub(super) read: usize,
     new: HashMap<Box<str>, Box<[u32]>>,
     /// Characters that are not in the vocabulary.
@@ -196,7 +197,7 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// Replaces the tokens by those of another part. `last` is true if the last piece ends with the part.
+    /// Replaces all tokens by the tokens of `text`, a part of the whole text. `last` is true if the last piece ends with the part.
     pub(super) fn encode(&mut self, tokenizer: &Tokenizer, known: &Known, text: &str, last: bool) {
         let Encoded { tokens, read, new, unknown } = self;
         tokens.clear();
@@ -231,7 +232,7 @@ impl Encoded {
     }
 }
 
-/// Tokens of a piece: merges the pair that was learned first, until no learned pair is left.
+/// Tokens of a piece. Repeatedly merges the pair that was learned first, until no learned pair is left.
 fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     let mut tokens: Vec<u32> = piece.bytes().map(u32::from).collect();
     while let Some(&whole) = tokens.windows(2).filter_map(|pair| becomes.get(pair)).min() {
@@ -247,7 +248,7 @@ fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     tokens
 }
 
-/// Largest number of bytes of a piece, and therefore of a token.
+/// Largest number of bytes in a piece, and therefore in a token.
 pub(super) const LONGEST: usize = 64;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -267,9 +268,9 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Divides a text into pieces; pairs are not merged across their borders. A piece is a run of letters, digits, other characters or
-/// white space; a space before a run belongs to the run. Long runs are divided, so the time is linear in the text. Unless `last`,
-/// the text continues, and a piece that can continue is omitted.
+/// Divides a text into pieces. A piece is a run of letters, digits, white space or other characters; a space before a run belongs to the
+/// run. Long runs are divided, so the time is linear in the text's length. If `last` is false, the text continues after its end, and a last
+/// piece that can continue is omitted.
 pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -285,7 +286,7 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// First position from `at` on where a piece begins regardless of the text before: the end of a run that is not white space.
+/// First position from `at` on at which a piece begins, whatever the text before `at` is. It is the end of a run that is not white space.
 pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     const CHUNK: usize = 256;
     let mut at = character_start(text, at);
@@ -307,13 +308,13 @@ pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// First position from `at` on that is not within a character.
+/// First position from `at` on that is not inside a character.
 pub(super) fn character_start(text: &[u8], at: usize) -> usize {
     let more = text[at..].iter().position(|byte| byte & 0xC0 != 0x80);
     more.map_or(text.len(), |more| at + more)
 }
 
-/// Length of the first piece, in bytes; `None` for an empty text.
+/// Length of the first piece of a text, in bytes; `None` for an empty text.
 fn piece(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     let (_, first) = characters.next()?;
@@ -324,7 +325,7 @@ fn piece(text: &str) -> Option<usize> {
         if next == of {
             last = at;
         } else if of == Class::Space && text[last..].starts_with(' ') {
-            // The space belongs to the run; white space before it is a separate piece.
+            // The space belongs to the run after it. White space before the space is a separate piece.
             if last > 0 {
                 return Some(last);
             }
@@ -340,14 +341,14 @@ fn piece(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// Incremental decoder. It holds the bytes of a character until the character is complete.
+/// Incremental decoder. It keeps the bytes of an incomplete character until the character is complete.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     held: Vec<u8>,
 }
 
 impl Decoder {
-    /// Decodes a token; returns the text of all characters that are complete after it.
+    /// Decodes a token. Returns the text of all characters that this token completes.
     pub fn push(&mut self, tokenizer: &Tokenizer, token: u32) -> String {
         self.held.extend_from_slice(tokenizer.token_bytes(token));
         let mut text = String::new();
@@ -367,7 +368,7 @@ impl Decoder {
         text
     }
 
-    /// Returns the remaining text; an incomplete character becomes U+FFFD.
+    /// Returns the text of the remaining bytes. An incomplete character becomes U+FFFD.
     pub fn finish(&mut self) -> String {
         let text = String::from_utf8_lossy(&self.held).into_owned();
         self.held.clear();

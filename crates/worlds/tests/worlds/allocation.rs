@@ -1,4 +1,4 @@
-//! Steps of vectorized environments do not allocate, nor do backgammon games that enumerate all results of each roll.
+//! Steps of vectorized environments do not allocate. Backgammon games that enumerate all results of each roll do not allocate either.
 
 use math::{Isa, Rng};
 use testkit::allocations;

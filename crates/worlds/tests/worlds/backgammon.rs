@@ -1,5 +1,5 @@
-//! Backgammon, compared with hand-made cases, with an enumeration of all orders of moves, and with other software: OpenSpiel's
-//! results of all rolls and points of finished games, and GNU Backgammon's position ids.
+//! Tests of backgammon. The rules are compared with hand-made cases, with an enumeration of all orders of moves, and with other software:
+//! OpenSpiel's results of all rolls and points of finished games, and GNU Backgammon's position ids.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -8,7 +8,7 @@ use testkit::test;
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// A browser tests every `STRIDE`-th position only; integer arithmetic does not depend on the platform.
+/// Only every `STRIDE`-th position is tested. A browser tests fewer, because integer arithmetic does not depend on the platform.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 16 } else { 1 };
 
 pub fn roll(one: u8, other: u8) -> Roll {
@@ -19,7 +19,8 @@ fn numbers(seed: u32) -> Sequence {
     Rng::new(seed, 77).sequence(0)
 }
 
-/// Creates a board from `[(place, checkers), …]` of each side, where 25 is the bar; the remaining checkers are borne off.
+/// Creates a board from pairs of a place and a number of checkers, for each side. Place 25 is the bar; the remaining checkers are borne
+/// off.
 pub fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
     let side = |places: &[(usize, u8)]| {
         let mut all = [0; 25];
@@ -29,12 +30,12 @@ pub fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
     Board::new(side(mine), side(theirs)).unwrap()
 }
 
-/// Chances of which only single games won and lost are not 0.
+/// Chances without gammons and backgammons. `win` is the chance to win a single game.
 pub fn singles(win: f32) -> Chances {
     Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0])
 }
 
-/// Ids of the results; asserts that each occurs once.
+/// Ids of the results of a roll. Asserts that no result occurs twice.
 fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
     let mut buffer = Results::new();
     let results = of.results(roll, &mut buffer);
@@ -43,8 +44,8 @@ fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
     ids
 }
 
-/// A direct implementation of the rules. It tries the dice in both orders, one step at a time, and keeps the longest plays. If
-/// only one die can be played, it keeps plays of the larger die.
+/// A direct implementation of the rules. It tries the dice in both orders, one step at a time, and keeps the longest plays. If only one die
+/// can be played, it keeps the plays of the larger die if there are any.
 mod plain {
     use super::*;
 
@@ -108,7 +109,7 @@ mod plain {
     }
 }
 
-/// Calls `meet` with the positions and rolls of random games, from the start position and from scattered checkers.
+/// Calls `meet` with each position and roll of random games. The games start from the start position or from scattered checkers.
 fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
     let (mut numbers, mut buffer) = (numbers(seed), Results::new());
     for game in 0..games {
@@ -122,7 +123,7 @@ fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
     }
 }
 
-/// A random board with up to fifteen checkers per side; low points and the bar are more likely.
+/// A random board with up to fifteen checkers per side. Low points and the bar are more likely than other places.
 fn scattered(numbers: &mut Sequence) -> Board {
     loop {
         let mut sides = [[0u8; 25]; 2];
@@ -193,12 +194,12 @@ fn plays_identify_results_and_halves_combine_to_them() {
 #[test]
 fn both_dice_are_played_if_possible_and_otherwise_the_larger() {
     let rest = (1, 14);
-    // From 20 to 9 is blocked, so this checker can play either the 6 or the 5; the 6 is required.
+    // Point 9 is blocked, so the checker on 20 can play either the 6 or the 5. The 6 is required.
     let theirs = |more: &[(usize, u8)]| [&[(16, 2), (1, 8)], more].concat();
     let one = |place| [(place, 1), rest];
     let now = board(&one(20), &theirs(&[]));
     assert_eq!(results(&now, roll(6, 5)), set(&[board(&one(14), &theirs(&[]))]));
-    // If the 6 is blocked too, the 5 is played.
+    // If the 6 is also blocked, the 5 is played.
     let closed = theirs(&[(11, 2)]);
     assert_eq!(results(&board(&one(20), &closed), roll(6, 5)), set(&[board(&one(15), &closed)]));
     // If 14 is blocked and 9 is open, the 5 must be played first.
@@ -213,12 +214,12 @@ fn both_dice_are_played_if_possible_and_otherwise_the_larger() {
 #[test]
 fn checkers_on_the_bar_enter_first() {
     let theirs = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (4, 1), (13, 4)];
-    // Of two checkers on the bar, one enters with the 4 and hits a blot. The other die cannot be played.
+    // Two checkers are on the bar. One of them enters with the 4 and hits a blot; the other die cannot be played.
     let now = board(&[(25, 2), (13, 13)], &theirs);
     let hit = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (25, 1), (13, 4)];
     assert_eq!(results(&now, roll(4, 6)), set(&[board(&[(25, 1), (21, 1), (13, 13)], &hit)]));
     assert_eq!(results(&now, roll(6, 5)), set(&[now]));
-    // With double 4, both enter and two more moves follow from 21, 17, 13 or 9.
+    // With double 4, both checkers enter. Two more moves are made from 21, 17, 13 or 9.
     let fours = [
         board(&[(13, 14), (21, 1)], &hit),
         board(&[(17, 2), (13, 13)], &hit),
@@ -231,15 +232,15 @@ fn checkers_on_the_bar_enter_first() {
 
 #[test]
 fn checkers_hit_at_intermediate_and_final_points() {
-    // From 8 by 5 and 3 off the board: the path hits one blot or the other.
+    // The checker on 8 is borne off with 5 and 3. On its way it hits the blot on 3 or the blot on 5.
     let now = board(&[(8, 1)], &[(22, 1), (20, 1), (25, 13)]);
     let over = [board(&[], &[(20, 1), (25, 14)]), board(&[], &[(22, 1), (25, 14)])];
     assert_eq!(results(&now, roll(5, 3)), set(&over));
-    // From 10 to 5 by 3 and 2, over 7, which is empty, or over 8, which has a blot. Point 5 has a blot too.
+    // The checker moves from 10 to 5 with 3 and 2, either over 7, which is empty, or over 8, which has a blot. Point 5 also has a blot.
     let now = board(&[(10, 1), (1, 14)], &[(17, 1), (20, 1), (1, 13)]);
     let over = [board(&[(5, 1), (1, 14)], &[(17, 1), (25, 1), (1, 13)]), board(&[(5, 1), (1, 14)], &[(25, 2), (1, 13)])];
     assert_eq!(results(&now, roll(3, 2)), set(&over));
-    // Two checkers land on one blot, which is hit once.
+    // Two checkers move to the point of a blot, which is hit once.
     let now = board(&[(10, 1), (9, 1), (1, 13)], &[(18, 1), (1, 14)]);
     assert!(results(&now, roll(3, 2)).contains(&board(&[(7, 2), (1, 13)], &[(25, 1), (1, 14)]).id()));
 }
@@ -247,17 +248,17 @@ fn checkers_hit_at_intermediate_and_final_points() {
 #[test]
 fn bearing_off_needs_all_checkers_home_and_takes_the_highest_for_a_larger_die() {
     let at = |places: &[(usize, u8)]| board(places, &[(13, 15)]);
-    // Either the 1 moves the last checker home and the 6 bears one off, or the 6 moves it.
+    // Either the 1 moves the last checker into the home board and the 6 bears off a checker, or the 6 moves the last checker.
     let expected = [at(&[(6, 3), (5, 1)]), at(&[(6, 2), (5, 2), (1, 1)]), at(&[(6, 3), (4, 1), (1, 1)])];
     assert_eq!(results(&at(&[(7, 1), (6, 3), (5, 1)]), roll(6, 1)), set(&expected));
-    // Both dice are larger than the highest point: two checkers are borne off from it.
+    // Both dice are larger than the highest point, so two checkers are borne off from this point.
     assert_eq!(results(&at(&[(4, 2), (2, 3)]), roll(6, 5)), set(&[at(&[(2, 3)])]));
-    // While 4 has a checker, the 3 cannot bear off from 2. It moves from 4, or bears off from 3 after the 1.
+    // The 3 cannot bear off from 2 while a checker is on 4. The 3 moves the checker from 4, or bears off from 3 after the 1.
     assert_eq!(results(&at(&[(4, 1), (2, 1)]), roll(3, 1)), set(&[at(&[(1, 2)]), at(&[(2, 1)])]));
-    // Four checkers at once, and a game that ends during a double.
+    // A double can bear off four checkers, and a game can end before the whole double is played.
     assert_eq!(results(&at(&[(6, 4), (1, 2)]), roll(6, 6)), set(&[at(&[(1, 2)])]));
     assert_eq!(results(&at(&[(2, 3)]), roll(2, 2)), set(&[at(&[])]));
-    // The same two checkers borne off with the dice exchanged are one result.
+    // If the same two checkers are borne off with the dice exchanged, the result is the same.
     assert_eq!(results(&at(&[(2, 1), (1, 2)]), roll(6, 5)), set(&[at(&[(1, 1)])]));
 }
 
@@ -265,10 +266,10 @@ fn bearing_off_needs_all_checkers_home_and_takes_the_highest_for_a_larger_die() 
 fn doubles_are_played_as_often_as_possible() {
     let now = board(&[(24, 1), (12, 1)], &[(7, 2), (19, 2)]);
     assert_eq!(results(&now, roll(6, 6)), set(&[now]));
-    // From 24 to 12, from which no 6 is legal.
+    // The checker on 24 moves to 12. From 12, no 6 is legal.
     let closed = [(19, 2)];
     assert_eq!(results(&board(&[(24, 1), (12, 1)], &closed), roll(6, 6)), set(&[board(&[(12, 2)], &closed)]));
-    // Four moves from: two checkers on 24, five on 13 and three on 8, each moved once. There are 11 combinations.
+    // Two checkers on 24, five on 13 and three on 8 can each move once. There are 11 ways to choose four of these moves.
     assert_eq!(results(&Board::START, roll(6, 6)).len(), 11);
 }
 
@@ -320,7 +321,8 @@ fn results_keep_all_checkers_and_move_at_most_the_pips_of_the_dice() {
             }
             hits += u32::from(after.theirs().bar() - now.theirs().bar());
             assert!(hits <= 4 && after.theirs().off() == now.theirs().off());
-            // A hit costs the other side the pips that the checker had moved; nothing else changes their pip count.
+            // A hit costs the other side the pips that the checker on the bar had moved before. Nothing else changes the other side's pip
+            // count.
             let lost = after.theirs().pips() - now.theirs().pips();
             assert!(lost >= hits && lost <= 24 * hits);
             let gone = now.mine().pips() - after.mine().pips();
@@ -351,7 +353,7 @@ fn rolls_have_the_distribution_of_two_dice() {
         met[Roll::ALL.iter().position(|&roll| roll == drawn).unwrap()] += 1;
     }
     for (met, roll) in met.into_iter().zip(Roll::ALL) {
-        // Within five standard deviations.
+        // The tolerance is five standard deviations.
         let expected = 1000.0 * f64::from(roll.ways());
         assert!((f64::from(met) - expected).abs() < 5.0 * expected.sqrt(), "{roll:?}: {met}");
     }
@@ -361,7 +363,7 @@ fn rolls_have_the_distribution_of_two_dice() {
 #[test]
 fn position_ids_match_gnu_backgammon() {
     assert_eq!(Board::START.id().as_str(), "4HPwATDgc/ABMA");
-    // GNU Backgammon's id after 8/5 6/5, seen by the next player on roll.
+    // The expected id is GNU Backgammon's after 8/5 6/5, from the point of view of the next player on roll.
     let played = board(&[(24, 2), (13, 5), (8, 2), (6, 4), (5, 2)], &[(24, 2), (13, 5), (8, 3), (6, 5)]);
     assert_eq!(played.turned().id().as_str(), "sGfwATDgc/ABMA");
     assert_eq!(played.id().to_string(), "4HPwATCwZ/ABMA");
@@ -414,7 +416,8 @@ fn accepted_ids_are_written_unchanged() {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut numbers, mut read) = (numbers(5), 0);
     for tried in 0..300_000 / STRIDE {
-        // Real ids with some digits changed, and random digits. The last digit stays: its low bits must be 0.
+        // A text is a real id with some digits changed, or consists of random digits. The last digit is not changed, because its low bits
+        // must be 0.
         let mut text = if tried % 4 == 0 { [b'A'; 14] } else { *b"4HPwATDgc/ABMA" };
         for _ in 0..if tried % 4 == 0 { 14 } else { 1 + numbers.below(3) } {
             text[numbers.below(13) as usize] = DIGITS[numbers.below(64) as usize];
@@ -630,13 +633,13 @@ fn cube_decisions_follow_the_estimated_chances() {
         assert_eq!(doubled(money).should_take(&singles(win)), take, "{win}");
         assert!(!money.should_take(&singles(win)), "no double was offered");
     }
-    // Likely gammon losses make a take wrong.
+    // A take is wrong if gammon losses are likely.
     assert!(!doubled(money).should_take(&Chances([0.3, 0.0, 0.0, 0.3, 0.4, 0.0])));
-    // No double without access to the cube, or with chances that are NaN.
+    // A player does not double without access to the cube, or with chances that are NaN.
     let theirs = Cube { value: 2, owner: Some(Player::Two) };
     assert!(!Game::at(Board::START, Player::One, theirs, Stakes::Money).unwrap().should_double(&singles(0.75)));
     assert!(!money.should_double(&Chances([f32::NAN; 6])));
-    // The leader gains nothing by doubling.
+    // The leader of the match gains nothing by doubling.
     let standing = Match { length: 7, score: [3, 6], crawford: Crawford::Past };
     let ahead = Game::at(Board::START, Player::Two, middle, Stakes::Match(standing)).unwrap();
     assert!((0..=10).all(|tenth| !ahead.should_double(&singles(0.1 * tenth as f32))));

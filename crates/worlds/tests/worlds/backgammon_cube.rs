@@ -8,7 +8,7 @@ use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_cube.txt");
 
-/// A match in which the players need `mine` and `theirs` points.
+/// A match in which player one needs `mine` points and player two needs `theirs` points.
 fn standing(mine: u16, theirs: u16, crawford: Crawford) -> Match {
     Match { length: 25, score: [25 - mine, 25 - theirs], crawford }
 }
@@ -35,7 +35,7 @@ fn match_chances_agree_with_a_rollout_table() {
         }
     }
     assert_eq!(count, 14 * 14);
-    // The largest difference is 3.0% (2 points needed against 13); the root mean square is 0.7%.
+    // The largest difference is 3.0%, where one player needs 2 points and the other 13. The root mean square of the differences is 0.7%.
     assert!(most < 0.031, "{most}");
     assert!((squares / f64::from(count)).sqrt() < 0.0075);
     let past = GOLDEN.lines().find(|line| line.starts_with("past ")).unwrap();
@@ -45,7 +45,8 @@ fn match_chances_agree_with_a_rollout_table() {
     }
 }
 
-/// GNU Backgammon made these decisions at two plies with its own estimates, so they can differ for the same chances.
+/// GNU Backgammon made these decisions at two plies with its own estimates of the chances. Decisions for the recorded chances can therefore
+/// differ.
 #[test]
 fn cube_decisions_mostly_agree_with_gnu_backgammon_at_two_plies() {
     let (mut wrong_doubles, mut wrong_takes, mut doubles, mut takes, mut count) = (0, 0, 0, 0, 0);
@@ -68,7 +69,7 @@ fn cube_decisions_mostly_agree_with_gnu_backgammon_at_two_plies() {
         count += 1;
     }
     assert_eq!((count, doubles, takes), (240, 90, 110));
-    // A constant decision is wrong in 90 (doubles) and in 110 (takes) of the positions at best.
+    // The best constant answer would be wrong in 90 positions for doubles, and in 110 positions for takes.
     assert!(3 * wrong_doubles < doubles && 30 * wrong_takes < takes, "{wrong_doubles} {wrong_takes}");
 }
 
@@ -79,8 +80,8 @@ fn chances(words: &[&str]) -> Chances {
 
 const VALUED: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Without look-ahead, GNU Backgammon uses the same formula. In a race it uses databases instead, and in a match another table of
-/// chances.
+/// Without look-ahead, GNU Backgammon uses the same formula. But it uses databases in a race, and another table of match-winning chances in
+/// a match.
 #[test]
 fn cube_equities_agree_with_gnu_backgammon_for_equal_chances() {
     let (mut exact, mut matches, mut sum, mut verdicts) = (0, 0, 0.0, 0);
@@ -126,11 +127,12 @@ fn cube_equities_follow_from_the_rules() {
     let [mine, theirs] = [Some(Player::One), Some(Player::Two)].map(|owner| money(owner).cube_equities(&even));
     assert!(mine.no_double > 0.0 && (mine.no_double + theirs.no_double).abs() < 1e-6);
     assert!(mine.may_double && !theirs.may_double);
-    // Without gammons, the take point of a live cube is 80% and that of a dead cube 75%.
+    // Without gammons, a player should pass a double if the other player's chance to win exceeds 80% with a live cube, or 75% with a dead
+    // cube.
     let mut game = money(Some(Player::One));
     game.double().unwrap();
     assert!(game.should_take(&singles(0.77).turned()) && !game.should_take(&singles(0.80).turned()));
-    // Far from its end, a match has the equities of money play.
+    // Far from its end, a match has the same equities as money play.
     let far = Stakes::Match(Match { length: 30_000, score: [0; 2], crawford: Crawford::Ahead });
     let six = Chances([0.45, 0.2, 0.01, 0.25, 0.08, 0.01]);
     for owner in [None, Some(Player::One), Some(Player::Two)] {
@@ -140,7 +142,7 @@ fn cube_equities_follow_from_the_rules() {
         let off = distance(&[money.no_double, money.double_take], &[long.no_double, long.double_take]);
         assert!(off < 2e-3, "{owner:?} {money:?} {long:?}");
     }
-    // If both need two points, a cube at 2 decides the match.
+    // If both players need two points, a cube at 2 decides the match.
     let last = Stakes::Match(Match { length: 7, score: [5, 5], crawford: Crawford::Ahead });
     let game = Game::at(Board::START, Player::One, Cube { value: 1, owner: None }, last).unwrap();
     let taken = game.cube_equities(&six).match_chances.unwrap()[1];
@@ -153,7 +155,7 @@ fn cube_equities_follow_from_the_rules() {
     assert!(!leader.should_double(&singles(0.7)) && trailer.should_double(&singles(0.4)));
     let crawford = Stakes::Match(Match { length: 7, score: [6, 3], crawford: Crawford::Now });
     assert!(!Game::at(Board::START, Player::Two, cube, crawford).unwrap().should_double(&singles(0.7)));
-    // Too good to double: a gammon is likely, and the opponent would pass.
+    // The player is too good to double: a gammon is likely, and the other player would pass.
     let gammons = Chances([0.35, 0.6, 0.0, 0.05, 0.0, 0.0]);
     let equities = money(None).cube_equities(&gammons);
     assert!(equities.too_good() && !equities.double() && equities.best() > 1.0);
@@ -178,7 +180,7 @@ fn cube_equity_has_the_closed_form_in_contact_race_and_bear_off() {
     for (board, efficiency) in [
         (Board::START, 0.68),
         (race(6, 6), 0.6),
-        // By pips if a side has checkers outside its home board.
+        // If a side has checkers outside its home board, the efficiency depends on the pips.
         (race(3, 12), 0.55 + 0.00125 * 45.0),
         (race(4, 9), 0.55 + 0.00125 * 60.0),
         (race(12, 3), 0.7),

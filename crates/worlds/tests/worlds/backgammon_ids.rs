@@ -5,10 +5,11 @@ use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Length, score of the player on roll and of the other player, state of the Crawford game.
+/// Match length; scores of the player on roll and of the other player; state of the match with respect to the Crawford game.
 type Match = (u16, [u16; 2], Crawford);
 
-/// Complete state of a game, seen by the player on roll.
+/// Complete state of a game from the point of view of the player on roll: board, pending action, cube value, whether this player owns the
+/// cube (`None` if the cube is in the middle), and match.
 fn seen(game: &Game) -> (Board, GameState, u32, Option<bool>, Option<Match>) {
     let me = game.on_roll();
     let stakes = match game.stakes() {
@@ -62,7 +63,7 @@ fn ids_are_parsed_into_stakes_cube_and_dice() {
     assert!(past.may_double());
 }
 
-/// Texts that both programs copy, as they are and with their lines joined, as a one-line text field joins them.
+/// The texts are copied from both programs. They are read unchanged, and with all lines joined, as in a one-line text field.
 #[test]
 fn ids_are_found_in_surrounding_text() {
     const XGID: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:61:2:1:0:7:10";
@@ -93,7 +94,7 @@ fn ids_are_found_in_surrounding_text() {
     ] {
         assert_eq!(Standing::read(text), Ok(expected), "{text}");
     }
-    // The letters of a label within an id are not a label.
+    // The letters of a label inside an id are not read as a label.
     let error = Standing::read("4HPxgidgc/ABM").unwrap_err().to_string();
     assert!(error.contains("position id: a position id has 14"), "{error}");
     let bare = Standing::read("Position ID: 4HPwATDgc/ABMA").unwrap();

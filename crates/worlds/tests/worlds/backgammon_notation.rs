@@ -1,5 +1,5 @@
-//! Step-by-step moves and move notation, compared with the results of a roll. Steps reach every result and nothing else, and
-//! the notation of a result is read back as that result.
+//! Step-by-step moves and move notation, compared with the results of a roll. Steps reach every result and nothing else, and the notation
+//! of a result is read as the same result.
 
 use crate::backgammon::{board, roll};
 use math::Rng;
@@ -9,10 +9,10 @@ use worlds::backgammon::notation::{self, NotationError, Play};
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// A browser tests every `STRIDE`-th position only.
+/// Only every `STRIDE`-th position is tested.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 400 } else { 1 };
 
-/// Every `every`-th position of the golden file, with a roll for each.
+/// Every `every`-th position of the golden file, each with a roll.
 fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
     let positions = GOLDEN.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
         ["kind", _] => None,
@@ -22,9 +22,9 @@ fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
     positions.step_by(every).enumerate().map(|(i, board)| (board, Roll::ALL[i * 8 % 21]))
 }
 
-/// Collects the ids of the boards after every complete sequence of steps.
+/// Adds to `ends` the ids of the boards after all complete sequences of steps.
 fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
-    // The legal steps depend on the board and on the dice left, which follow from the distances moved.
+    // The legal steps depend only on the board and on the dice left, which follow from the distances moved.
     let mut gone: Vec<u8> = play.taken().iter().map(|step| step.from - step.to).collect();
     gone.sort_unstable();
     if !visited.insert((play.board(), gone)) {
@@ -72,7 +72,7 @@ fn notation_of_a_result_is_read_back_as_that_result() {
         for result in results.iter().step_by(1 + results.len() / 40) {
             let text = notation::write(&board, roll, result).unwrap();
             assert_eq!(notation::read(&board, roll, &text).as_ref(), Ok(result), "{board:?} {roll:?} {text}");
-            // The single steps in reverse order lead there as well.
+            // The single steps in reverse order lead to the same result.
             let route = notation::route(&board, roll, result).unwrap();
             let mut play = Play::new(board, roll);
             for step in &route {
@@ -124,7 +124,7 @@ fn notation_is_read_in_any_order_and_case_with_stars_where_ambiguous() {
     for text in ["8/5 6/5", "6/5 8/5", " 6/5,8/5 ", "8/5, 6/5", "8/5(1) 6/5"] {
         assert_eq!(read(&Board::START, [3, 1], text), read(&Board::START, [1, 3], "8/5 6/5"), "{text}");
     }
-    // The path goes over 8 or over 7, with a blot on both or on one of them.
+    // The checker moves over 8 or over 7. Both points have a blot, or only one of them.
     let two = board(&[(10, 1), (1, 14)], &[(17, 1), (18, 1), (1, 13)]);
     assert_eq!(read(&two, [3, 2], "10/5"), Err(NotationError::Ambiguous));
     let [over_8, over_7] = ["10/8*/5", "10/7*/5"].map(|text| read(&two, [3, 2], text).unwrap());

@@ -1,5 +1,5 @@
-//! The f64 references, compared with episodes recorded from Gymnasium: one step from every recorded state, the first steps of a
-//! free run, and the initial states. Longer replays cannot be compared: the dynamics are chaotic even in f64.
+//! The f64 references, compared with episodes recorded from Gymnasium: one step from every recorded state, the first steps of a free run,
+//! and the initial states. Longer runs cannot be compared, because the dynamics are chaotic even in f64.
 
 use crate::recorded::{BEGINNINGS, CART_POLE, PENDULUM, RECORDED, act, begin_evenly, episodes, twin};
 use testkit::{distance, test};
@@ -69,7 +69,7 @@ fn initial_states_have_gymnasiums_distribution() {
             world.state().to_vec()
         };
         let starts: Vec<Vec<f64>> = (0..2000).map(&mut start).collect();
-        // f32 rounding can move Acrobot's states to the bounds.
+        // The rounding to f32 can move Acrobot's initial states to the bounds.
         begin_evenly(id, &starts, [0.03, 0.08], 1e-8);
         assert_eq!(start(7), starts[7], "{id}: equal seeds give equal states");
         assert_ne!(starts[7], starts[8], "{id}: different seeds give different states");

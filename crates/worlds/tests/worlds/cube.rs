@@ -1,5 +1,5 @@
-//! Cubes, compared with other software (`tests/golden/worlds_cube.py`), with a geometric model of the stickers and with published
-//! counts of states by distance, and property tests for random states and texts.
+//! Tests of cubes. States and turns are compared with other software (`tests/golden/worlds_cube.py`), with a geometric model of the
+//! stickers, and with published counts of states by distance. Other tests check properties of random states and texts.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -39,7 +39,7 @@ fn written(moves: &[Move]) -> String {
     moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Applies moves through the actions of the cube.
+/// Applies moves through the actions of the cube, and returns the state after them.
 fn turned<P: Puzzle>(state: P, moves: &[Move]) -> P {
     let actions = Actions::of::<P>(Metric::Half);
     moves.iter().fold(state, |state, &m| state.turned(actions.find(m).unwrap()))
@@ -49,7 +49,8 @@ fn turned<P: Puzzle>(state: P, moves: &[Move]) -> P {
 mod space {
     type Vector = [i32; 3];
 
-    /// Normal of each face and the directions of its columns and rows, in the order U R F D L B. x is right, y up, z the front.
+    /// Vectors of each face, in the order U R F D L B: the normal, the direction of the columns, and the direction of the rows. x is to the
+    /// right, y is up, z is to the front.
     const FACES: [[Vector; 3]; 6] = [
         [[0, 1, 0], [1, 0, 0], [0, 0, 1]],
         [[1, 0, 0], [0, 0, -1], [0, -1, 0]],
@@ -63,7 +64,7 @@ mod space {
         (0..3).map(|i| a[i] * b[i]).sum()
     }
 
-    /// The vector `v` after a quarter turn about an axis, clockwise as seen from the axis's tip.
+    /// The vector `v` after a quarter turn about an axis. The turn is clockwise as seen from the tip of the axis.
     fn turn(axis: Vector, v: Vector) -> Vector {
         let cross = |i: usize| axis[(i + 1) % 3] * v[(i + 2) % 3] - axis[(i + 2) % 3] * v[(i + 1) % 3];
         std::array::from_fn(|i| axis[i] * dot(axis, v) - cross(i))
@@ -83,7 +84,7 @@ mod space {
         all
     }
 
-    /// Facelets after a clockwise turn of a face, or of the whole cube.
+    /// Facelets after a clockwise turn of one face. If `whole` is true, the whole cube is turned instead.
     pub fn turned(facelets: &str, size: i32, face: usize, whole: bool) -> String {
         let (axis, stickers) = (FACES[face][0], stickers(size));
         let old: Vec<char> = facelets.chars().collect();
@@ -97,7 +98,7 @@ mod space {
         new.into_iter().collect()
     }
 
-    /// Facelets in all orientations of the cube, the given one first.
+    /// Facelets of a cube in all its orientations. The first orientation is that of `facelets`.
     pub fn held(facelets: &str, size: i32) -> Vec<String> {
         let mut ways = vec![facelets.to_string()];
         let mut next = 0;
@@ -124,7 +125,7 @@ fn the_3x3x3_turns_as_in_two_other_programs() {
     }
 }
 
-/// Some of the other program's sequences turn the whole cube. For these, only values that do not depend on the orientation are
+/// Some sequences of the other program turn the whole cube. For these sequences, only values that do not depend on the orientation are
 /// compared.
 #[test]
 fn the_2x2x2_turns_as_in_another_program() {
@@ -142,7 +143,7 @@ fn the_2x2x2_turns_as_in_another_program() {
         held += usize::from(typed.scheme.0 != ['W', 'R', 'G', 'Y', 'O', 'B']);
         let solution = DISTANCES[0].solution(typed.state);
         assert_eq!(solution.len(), usize::from(DISTANCES[0].of(typed.state)));
-        // The geometric model applies the solution in this orientation; afterwards each face has one colour.
+        // The solution is applied to the geometric model in this orientation. Afterwards each face has one colour.
         let solved = solution
             .iter()
             .fold(facelets.to_string(), |now, m| (0..m.turns()).fold(now, |now, _| space::turned(&now, 2, m.face() as usize, false)));
@@ -151,7 +152,7 @@ fn the_2x2x2_turns_as_in_another_program() {
     assert!(held > 10, "only {held} have another orientation");
 }
 
-/// Letter of the face for a colour letter of the program magiccube.
+/// Letter of the face that has this colour in the program magiccube.
 fn face_of(colour: char) -> char {
     "URFDLB".as_bytes()["WRGYOB".find(colour).unwrap()].into()
 }
@@ -252,14 +253,15 @@ fn symmetric_states_fold_into_one() {
         assert_eq!((first.folded(), exact.of(first)), ((first, 0), exact.of(state)));
         *folded.entry(first).or_insert(0) += 1;
         if state.rank() % 101 == 0 {
-            // The image of an action leads to the image of the next state.
+            // The image of an action leads from the image of a state to the image of the next state.
             for action in 0..9 {
                 let there = first.turned(Two::folded_action(symmetry, action));
                 assert_eq!(there.folded().0, state.turned(action).folded().0, "{state:?} {symmetry} {action}");
             }
         }
     }
-    // By Burnside's lemma, the number of classes is slightly above a sixth of the states: few states are their own images.
+    // By Burnside's lemma, the number of classes is slightly above a sixth of the number of states, because few states are their own
+    // images.
     assert!(folded.values().all(|count| 6 % count == 0));
     assert!(folded.len() > Two::STATES / 6 && folded.len() < Two::STATES / 6 + 1000, "{}", folded.len());
 }
@@ -279,7 +281,8 @@ fn solutions_solve_with_the_fewest_moves() {
     }
 }
 
-/// Counts of states by distance, found by search with actions and equality only. Asserts that the states have different keys.
+/// Number of states at each distance up to `depth`, found by a search that uses only actions and equality. Asserts that the states have
+/// different keys.
 fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usize> {
     let actions = Actions::of::<P>(metric);
     let mut known = HashSet::from([P::SOLVED]);
@@ -358,7 +361,7 @@ fn a_3x3x3_is_read_in_any_orientation_and_colours() {
     }
 }
 
-/// Exchanges pairs of stickers by their indices.
+/// Exchanges pairs of stickers, given by their indices, one pair after the other.
 fn exchanged(facelets: &str, pairs: &[(usize, usize)]) -> String {
     let mut letters: Vec<char> = facelets.chars().collect();
     pairs.iter().for_each(|&(a, b)| letters.swap(a, b));
@@ -397,20 +400,20 @@ fn invalid_3x3x3_stickers_return_specific_errors() {
         (edited(12, "W"), CubeError::UnknownColour { at: r4, found: 'W', centres }, "not the colour of a centre"),
         (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }, "are both"),
         (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }, "occurs 10 times"),
-        // U9 and F3: the corner URF with two stickers exchanged.
+        // U9 and F3 are exchanged, so the corner URF has two stickers exchanged.
         (swapped(&[(8, 20)]), no_piece("URF", "FRU", Why::Mirrored), "colours are in mirrored order"),
-        // U9 and R7.
+        // U9 and R7 are exchanged.
         (swapped(&[(8, 15)]), no_piece("URF", "RRF", Why::Same), "are the same"),
-        // U8 and B2.
+        // U8 and B2 are exchanged.
         (swapped(&[(7, 46)]), no_piece("UF", "BF", Why::Opposite), "opposite faces"),
-        // R2 and F2: UR and UF are exchanged.
+        // R2 and F2 are exchanged, so UR and UF are exchanged.
         (swapped(&[(10, 19)]), CubeError::Parity, "exchanged, which no moves can do (parity)"),
-        // U6 and R2.
+        // U6 and R2 are exchanged, so UR is flipped.
         (swapped(&[(5, 10)]), CubeError::Flip, "one edge is flipped"),
-        // URF one third clockwise: its U sticker moves to the R face.
+        // URF is turned by one third clockwise: its U sticker moves to the R face.
         (swapped(&[(8, 9), (8, 20)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
         (swapped(&[(8, 20), (8, 9)]), CubeError::Twist { clockwise: false }, "twisted anticlockwise"),
-        // UB becomes a second UF (B2 shows F), and DF becomes DB to keep the counts.
+        // UB becomes a second UF (B2 shows F). DF becomes DB, so that each colour still occurs nine times.
         (swapped(&[(46, 25)]), twice("UF", "UB"), "occurs twice, at UF and UB"),
     ] {
         refused::<Three>(&text, error, words);
@@ -429,15 +432,15 @@ fn invalid_2x2x2_stickers_return_specific_errors() {
         (solved.replacen('B', "W", 1), CubeError::Letters { found: 7 }, "7 different letters"),
         (solved.replace('B', "U"), CubeError::Letters { found: 5 }, "5 different letters"),
         (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }, "occurs 5 times"),
-        // U4 and F2; D3 and B4; then a rotation of U4, R1 and F2.
+        // The first two texts exchange U4 and F2, and D3 and B4. The next two rotate U4, R1 and F2.
         (swapped(&[(3, 9)]), no_piece("URF", "FRU", Why::Mirrored), "colours are in mirrored order"),
         (swapped(&[(14, 23)]), no_piece("DBL", "BDL", Why::Mirrored), "colours are in mirrored order"),
         (swapped(&[(3, 4), (3, 9)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
         (swapped(&[(3, 9), (3, 4)]), CubeError::Twist { clockwise: false }, "twisted anticlockwise"),
-        // U4 and L1; U4 and R3.
+        // The first text exchanges U4 and L1, the second U4 and R3.
         (swapped(&[(3, 16)]), no_piece("URF", "LRF", Why::Opposite), "opposite faces"),
         (swapped(&[(3, 6)]), no_piece("URF", "RRF", Why::Same), "are the same"),
-        // ULB becomes a second UFL, and DLF becomes a second DBL to keep the counts.
+        // ULB becomes a second UFL. DLF becomes a second DBL, so that each colour still occurs four times.
         (swapped(&[(21, 10), (16, 21), (19, 10)]), twice("UFL", "ULB"), "occurs twice, at UFL and ULB"),
     ] {
         refused::<Two>(&text, error, words);
@@ -523,7 +526,7 @@ fn drawn_states_are_uniform() {
             times[usize::from(code)] += 1;
         }
     }
-    // Each cubie is in each place 1,000 times, within five standard deviations.
+    // The expected number of times that each cubie is in each place is 1,000. The tolerance is five standard deviations.
     assert!(times.iter().flatten().all(|&n| (840..1160).contains(&n)), "{times:?}");
     for _ in 0..200 {
         let state = Three::drawn(&mut numbers);
@@ -574,7 +577,7 @@ mod any {
         prop::collection::vec(prop::sample::select(Move::ALL.to_vec()), 0..most)
     }
 
-    /// Asserts that a text accepted as a cube is written unchanged.
+    /// Asserts that a text is written unchanged if it is accepted as a cube.
     fn same<P: Puzzle>(text: &str) {
         if let Ok(typed) = P::from_facelets(text) {
             let plain: String = text.split_whitespace().collect();
@@ -616,8 +619,8 @@ mod any {
             }
         }
 
-        /// Exchanging stickers keeps the number of stickers of each colour, so the strings pass this check and reach all later
-        /// checks.
+        /// An exchange of stickers does not change the number of stickers of each colour. The strings therefore pass the check of these
+        /// numbers and reach all later checks.
         #[test]
         fn exchanged_stickers_are_never_misread(sequence in sequences(20), pairs in prop::collection::vec((0..54usize, 0..54usize), 1..8)) {
             let three = Three::after(&sequence).facelets(&Scheme::FACES);
@@ -650,14 +653,15 @@ fn symmetric_states_have_equal_rows() {
                 let image = |by: &Move| Move::new(Face::ALL[faces[by.face() as usize]], turns(by)).unwrap();
                 moves.iter().map(image).collect()
             };
-            // Rotations about the axis U-D and about the corner URF, and the reflection of left and right.
+            // The symmetries are a rotation about the axis from U to D, a rotation about the corner URF, and the reflection that exchanges
+            // left and right.
             let [quarter, third, mirrored] = [([0, 2, 4, 3, 5, 1], false), ([1, 2, 0, 4, 5, 3], false), ([0, 4, 2, 3, 1, 5], true)]
                 .map(|(faces, is_mirror)| image(faces, is_mirror));
             let rows = symmetric_rows(P::after(&moves));
             for image in [quarter, third, mirrored, notation::inverse(&moves)] {
                 assert_eq!(symmetric_rows(P::after(&image)), rows, "{moves:?} {image:?}");
             }
-            // The rows are those of a state.
+            // In the rows of a state, each place occurs once.
             let places: HashSet<usize> = rows.iter().map(|row| usize::from(*row) / CODES).collect();
             assert_eq!(places.len(), P::CUBIES);
         }
@@ -666,7 +670,7 @@ fn symmetric_states_have_equal_rows() {
     images::<Three>();
 }
 
-/// The 2x2x2 has 40,296 states up to symmetry and inversion, and all states of a class have the same distance.
+/// The 2x2x2 has 40,296 classes of states under symmetry and inversion. All states of a class have the same distance.
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn symmetric_states_have_equal_distances() {

@@ -1,9 +1,9 @@
-//! Test fixture: a vector of environments of any kind, with the results of the last step.
+//! Test fixture: a vector of environments of one kind, with the results of the last step.
 
 use math::Isa;
 use worlds::control::{InvalidState, Kind, Vector, kind};
 
-/// Saved environment: its state, its number of steps in the episode, and its number of earlier episodes.
+/// Saved environment: its state, the number of steps in its episode, and the number of its earlier episodes.
 pub type Saved = (Vec<f32>, u32, u32);
 
 fn of_kind(id: &str) -> &'static Kind {
@@ -36,7 +36,7 @@ impl Fleet {
         self.many.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
     }
 
-    /// Steps all environments with the actions that `act` returns for their index and observation.
+    /// Steps all environments. `act` returns the action of an environment for its index and observation.
     pub fn step_by(&mut self, act: impl Fn(usize, &[f32]) -> f32) {
         for env in 0..self.many.count() {
             self.actions[env] = act(env, &self.shown(env));

@@ -1,5 +1,5 @@
-//! Parsers of texts from users and programs accept any text: they return a value or an error. They never panic, and they use at most
-//! twice the memory of valid texts of the same length. `FUZZ=10000` runs more cases.
+//! Parsers accept any text from users and programs: they return a value or an error, and never panic. They use at most twice the memory
+//! that valid texts of the same length need. `FUZZ=10000` runs more cases.
 
 use std::fmt::Display;
 use testkit::{Mutator, cases, fuzz, peak_bytes};
@@ -9,11 +9,11 @@ use worlds::logic::{Grid, Rule};
 use worlds::words::{Corpus, Tokenizer, TokenizerSpec};
 
 const CASES: u32 = 300;
-/// Constant allowance for error texts and for containers that grow by doubling, in bytes.
+/// Number of bytes that are always allowed, for error texts and for containers that grow by doubling.
 const SLACK: u64 = 16_384;
 
-/// Parses mutated texts. The limit of memory is twice the larger of two values: the most that a valid text needs, and `factor`
-/// bytes per byte of input.
+/// Parses mutated texts. The memory limit is twice the larger of two values: the largest memory that a valid text needs, and `factor` bytes
+/// per byte of input.
 fn check<T, E: Display>(what: &str, good: &[&str], factor: u64, read: impl Fn(&str) -> Result<T, E>) {
     let takes = |text: &str| {
         let (read, bytes) = peak_bytes(|| read(text).map(drop).map_err(|error| error.to_string()));
@@ -48,7 +48,7 @@ fn backgammon_ids_and_moves_fuzz() {
         "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:4:2:0:7:10",
     ];
     check("match id", &standings, 8, |text| -> Result<(), IdError> {
-        // An accepted id is written and read again without a change.
+        // Both ids that are written for an accepted game are read as the same game.
         let game = Standing::read(text)?.game;
         for id in [game.gnu_id(), game.xgid()] {
             let again = Standing::read(&id).unwrap_or_else(|error| panic!("{id} of {text}: {error}")).game;

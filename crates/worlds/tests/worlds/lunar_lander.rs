@@ -1,5 +1,5 @@
-//! LunarLander, compared with Gymnasium (`tests/golden/worlds_lunar_lander.py`): step by step in flight and on the ground, within
-//! the f32 precision of Box2D, and by the statistics of many episodes.
+//! LunarLander, compared with Gymnasium (`tests/golden/worlds_lunar_lander.py`). Single steps in flight and on the ground are compared
+//! within the f32 precision of Box2D; the statistics of many episodes are also compared.
 
 use crate::fleet::{Fleet, wide};
 use crate::recorded::numbers;
@@ -12,9 +12,9 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::control::{Action, LunarLander64, LunarLanders, Twin, Vector, World64};
 
 pub const ID: &str = "LunarLander-v3";
-/// Number of values at the start of a state that are the hull's position, angle and speeds.
+/// Number of values that describe the hull's position, angle and speeds. They are the first values of a state.
 const HULL: usize = 6;
-/// Number of values at the start of a state that are positions, angles and speeds of hull and legs.
+/// Number of values that describe the positions, angles and speeds of the hull and the legs. They are the first values of a state.
 const MOTION: usize = 18;
 
 fn golden() -> Value {
@@ -29,14 +29,14 @@ fn choice(action: f64) -> Action {
     Action::Choice(action as u32)
 }
 
-/// A state with the recorded random offsets of the next step.
+/// Returns a state with the random offsets of the next step that were recorded.
 fn with_scatter(state: &[f64], scatter: &[f64]) -> Vec<f64> {
     let mut state = state.to_vec();
     state[STATE..STATE + 2].copy_from_slice(scatter);
     state
 }
 
-/// Recorded steps on the ground.
+/// Recorded steps of a craft on the ground.
 struct Stretch {
     elapsed: u32,
     states: Vec<Vec<f64>>,
@@ -96,8 +96,8 @@ fn one_step_from_each_recorded_state_on_the_ground_matches() {
             let (from, to) = (&stretch.states[t], &stretch.states[t + 1]);
             lander.set_state(from, stretch.elapsed + t as u32).unwrap();
             let step = lander.step(choice(action)).unwrap();
-            // A fast impact amplifies the rounding of Box2D to the third digit. Also, the order of the neighbours of a
-            // crashing hull is not recorded.
+            // A fast impact amplifies the rounding errors of Box2D to the third digit. The recording also lacks the order of the neighbours
+            // of a crashing hull.
             let crash = stretch.rewards[t] == -100.0;
             let bounds = if crash { [5e-2; 2] } else { [1e-4, 1e-3] };
             let (hull, legs) = (0..HULL, HULL..MOTION);
@@ -118,8 +118,8 @@ fn one_step_from_each_recorded_state_on_the_ground_matches() {
     assert!(landed > 0 && crashed > 3 && one_leg > 30 && both > 60, "{landed} {crashed} {one_leg} {both}");
 }
 
-/// Takes one step with the engines off in both versions, from a state of the reference. Asserts that the episode ends in both or in
-/// none; returns the largest difference of the observations and the difference of the rewards.
+/// Takes one step with the engines off in both versions, from the same state. Asserts that the episode ends in both versions or in neither.
+/// Returns the largest difference of the observations, and the difference of the rewards.
 fn step_apart(many: &mut LunarLanders, lander: &mut LunarLander64, state: &[f64], elapsed: u32) -> (f64, f64) {
     let (mut reached, mut reward, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
     let single: Vec<f32> = state[..STATE].iter().map(|&x| x as f32).collect();
@@ -155,7 +155,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
         let mut lander = LunarLander64::new(seed);
         for t in 0..100 {
             let (error, _) = step_apart(&mut many, &mut reference, lander.state(), t);
-            // In the first steps of an episode the legs move to their positions; with sweeps, their motors lag behind.
+            // In the first steps of an episode the legs move to their positions. In the reference their motors then lag behind, because it
+            // uses sweeps.
             let bound = if t < 5 { 1e-3 } else { 1e-4 };
             assert!(error < bound, "seed {seed}, step {t}: off by {error:e}");
             let seen = lander.observation().try_into().unwrap();
@@ -166,8 +167,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
     }
 }
 
-/// Action at step `t` of environment `env` by a pilot, one of the policies of the recordings. Random actions depend on `env` and
-/// `t`.
+/// Action that a pilot takes at step `t` of environment `env`. The pilots are the policies of the recordings. Random actions depend only on
+/// `env` and `t`.
 pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
     let example = || heuristic::<f32>(shown.try_into().unwrap()) as f32;
     let words = Rng::new(11, 22).block([env as u32, t as u32, 0, 0]);
@@ -183,12 +184,12 @@ pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
     }
 }
 
-/// Results of a pilot's first episodes in each environment.
+/// Results of a pilot in the first episodes of each environment.
 #[derive(Default)]
 struct Flown {
     returns: Vec<f64>,
     lengths: Vec<f64>,
-    /// Number of craft that crashed, left the picture and landed.
+    /// Numbers of craft that crashed, that left the picture, and that landed.
     ends: [f64; 3],
 }
 
@@ -235,7 +236,7 @@ fn pilots_have_the_same_statistics_as_in_gymnasium() {
         let n = returns.len() as f64;
         let recorded = |name: &str| recorded[name].as_f64().unwrap_or_else(|| panic!("{name}"));
         let m = recorded("episodes");
-        // Chance rarely exceeds four standard errors of the difference.
+        // A difference by chance rarely exceeds four standard errors.
         let agree = |what: &str, ours: f64, theirs: f64, variance: [f64; 2]| {
             let error = (variance[0] / n + variance[1] / m).sqrt();
             let sigmas = (ours - theirs).abs() / error;
@@ -250,7 +251,7 @@ fn pilots_have_the_same_statistics_as_in_gymnasium() {
             let share = (count + theirs * m + 1.0) / (n + m + 2.0);
             agree(name, ours, theirs, [share * (1.0 - share); 2]);
         }
-        // Share of our returns below each quantile of the recording.
+        // Share of the f32 version's returns that are below each quantile of the recorded returns.
         returns.sort_by(f64::total_cmp);
         let quantiles = numbers(&golden["statistics"][pilot]["quantiles"]);
         for (share, at) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(quantiles) {
@@ -283,7 +284,7 @@ fn hovering_is_truncated_at_the_step_limit() {
     let mut fleet = Fleet::new(ID, Isa::best(), 2, 0, 1);
     let (mut state, ..) = fleet.state(0);
     for _ in 0..20 {
-        // Moved high above the ground before each step.
+        // The craft is moved high above the ground before each step.
         state[1] = 8.0;
         fleet.set(0, &(state.clone(), STEP_LIMIT - 1, 4)).unwrap();
         fleet.step_by(|_, _| 0.0);
@@ -308,7 +309,7 @@ fn initial_states_have_gymnasiums_statistics() {
         assert!((centre - mean).abs() < 0.15, "speed {i}: {centre}");
         assert!((deviation / (most / 3f64.sqrt()) - 1.0).abs() < 0.03, "speed {i}: {deviation}");
     }
-    // A ground height is the mean of three heights, each uniform up to 20/3 or that of the pad.
+    // A ground height is the mean of three heights. Each of these is uniform between 0 and 20/3 m, or is the height of the pad.
     for i in 0..11 {
         let (mean, deviation) = moments(&column(GROUND + i));
         let drawn = (0..3).filter(|k| !(3..=7).contains(&((i + k + 11) % 12))).count() as f64;
@@ -323,8 +324,8 @@ fn initial_states_have_gymnasiums_statistics() {
     }
 }
 
-/// The words of a random counter are the environment, its episode, a number's index divided by four, and the purpose: 1 for initial
-/// states. The GPU kernels use the same counters.
+/// The words of a random counter are the environment, its episode, the index of the number divided by four, and the purpose, which is 1 for
+/// initial states. The GPU kernels use the same counters.
 #[test]
 fn initial_states_use_the_documented_random_counters() {
     const STREAM: u32 = 0x004C_4C33;
@@ -337,7 +338,7 @@ fn initial_states_use_the_documented_random_counters() {
         let mut drawn = 0u32;
         let mut uniform = |low: f64, high: f64| {
             drawn += 1;
-            // Only the reference draws a seed for its random offsets, before all other numbers.
+            // Only the reference draws a seed of its random offsets. It draws this seed before all other numbers.
             let Some(place) = drawn.checked_sub(2) else { return low };
             let words = rng.block([first + env, 0, place / 4, 1]);
             low + (high - low) * f64::from(uniform_from_word(words[place as usize % 4]))
@@ -349,7 +350,7 @@ fn initial_states_use_the_documented_random_counters() {
         let state = state.map(f64::from);
         let ground = GROUND..GROUND + BENDS;
         assert!(distance(&state[ground.clone()], &expected[ground]) < 1e-4, "environment {env}");
-        // Velocity of the hull.
+        // Values 3 and 4 of a state are the velocity of the hull.
         assert!(distance(&state[3..5], &expected[3..5]) < 1e-2, "environment {env}");
     }
 }

@@ -1,4 +1,4 @@
-//! The vectorized environments, compared with their f64 references and with each other. Lane counts, the division into groups and
+//! The vectorized environments, compared with their f64 references and with each other. The number of lanes, the division into groups and
 //! checkpoints do not change a bit of the results.
 
 use crate::fleet::{Fleet, Saved, wide};
@@ -12,21 +12,21 @@ use worlds::control::{InvalidState, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
-/// Expected `ended` word of a step after `elapsed` earlier steps.
+/// Expected word in `ended` after a step that was preceded by `elapsed` steps.
 fn end_word(terminated: bool, truncated: bool, elapsed: u32) -> u32 {
     let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
     if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT }
 }
 
-/// One step from each recorded state: observations, rewards and flags agree with the reference within a tolerance, which is
-/// relative for large rewards.
+/// Takes one step from each recorded state. Observations, rewards and flags agree with the reference. The tolerance is relative for large
+/// rewards.
 #[test]
 fn vectorized_steps_from_recorded_states_match_the_reference() {
-    // Rewards of CartPole are exact integers.
+    // The rewards of CartPole are exact integers, so their tolerance is 0.
     let tolerances = [[5e-7, 0.0], [2e-7, 4e-7], [2e-7, 4e-7], [2e-6, 4e-6], [1e-4, 2e-4]];
     for ((id, text), [most, most_reward]) in RECORDED.into_iter().zip(tolerances) {
         let mut twin = twin(id);
-        // An angle that is observed by its sine and cosine is kept within ±π.
+        // An angle that is observed by its sine and cosine is wrapped to ±π.
         let turns = twin.spec().observation.len() > twin.spec().state.len();
         let mut recorded: Vec<(Saved, f32)> = vec![];
         for e in episodes(text) {
@@ -89,7 +89,7 @@ fn cartpole_follows_the_recordings_for_fifty_steps() {
     }
 }
 
-/// A step amplifies rounding more for faster links; the recorded links are mostly slow.
+/// A step amplifies rounding errors more if the links are fast; the recorded links are mostly slow.
 #[test]
 fn acrobot_matches_the_reference_at_every_speed() {
     const COUNT: usize = 8192;
@@ -118,7 +118,7 @@ fn acrobot_matches_the_reference_at_every_speed() {
                 let step = twin.step(action).unwrap();
                 let error = distance(&wide(&fleet.reached(env)), &twin.observation());
                 assert!(error < tolerance, "{}: {:?} by {error:e}", isa.name(), before[env]);
-                // If the tip is within rounding of the line, both results are correct.
+                // If the tip is at the line within the rounding error, both results are correct.
                 let [a, b] = [twin.state()[0], twin.state()[1]];
                 let clear = (a.cos() + (a + b).cos() + 1.0).abs() > tolerance;
                 assert!(!clear || step.terminated == (fleet.ended[env] & TERMINATED != 0));
@@ -127,11 +127,11 @@ fn acrobot_matches_the_reference_at_every_speed() {
     }
 }
 
-/// `ended` words and reward bits of all steps.
+/// Words in `ended` and bits of the rewards, of all steps.
 pub type Played = (Vec<u32>, Vec<u32>);
 
-/// Steps a fleet, whose first environment has the number `first`, with actions by which some environments reach their goal and some
-/// do not.
+/// Steps a fleet whose first environment has the number `first`. With the chosen actions, some environments reach their goal and some do
+/// not.
 pub fn play(fleet: &mut Fleet, first: usize, steps: std::ops::Range<usize>) -> Played {
     let (count, id) = (fleet.many.count(), fleet.kind.spec.id);
     let mut played = (vec![], vec![]);
@@ -143,7 +143,7 @@ pub fn play(fleet: &mut Fleet, first: usize, steps: std::ops::Range<usize>) -> P
                 if (lean > 0.0) == (env % 2 == 0 || t % 3 == 0) { 1.0 } else { 0.0 }
             }
             LANDER => flying::fly("mostly_example", shown, first + env, t),
-            // Some actions push with the speed, some against it; some environments are pushed in one direction only.
+            // Some actions push in the direction of the speed, some against it. Some environments are always pushed in the same direction.
             _ => {
                 let with = env % 4 != 3 && (shown[shown.len() - 1] >= 0.0) == (t % 7 != env % 3);
                 if with { 2.0 } else { 0.0 }
@@ -175,7 +175,7 @@ fn instruction_sets_of_a_class_agree_bit_for_bit() {
             })
             .collect();
         for (fused, run) in &runs {
-            // The lander uses no fused multiply-add, so both classes agree.
+            // The lander uses no fused multiply-add, so its results agree for all instruction sets.
             let (_, first) = runs.iter().find(|other| other.0 == *fused || is_lander).unwrap();
             assert!(run == first, "{id}: fused: {fused}");
         }

@@ -1,4 +1,4 @@
-//! Features of CartPole only: external forces, and many random steps in one call.
+//! Features that only CartPole has: external forces, and many random steps in one call.
 
 use crate::fleet::Fleet;
 use crate::many::play;
@@ -16,7 +16,7 @@ fn external_forces_push_cart_and_tip() {
         pole.advance(action, forces);
         pole.state
     };
-    // A cart pushed to the right leaves its pole behind; a push on the tip turns the pole to the right.
+    // If the cart is pushed to the right, the pole leans to the left. A push on the tip turns the pole to the right.
     let [_, cart_speed, _, turn] = pushed([0.0; 4], 0.0, [30.0, 0.0]);
     assert!(cart_speed > 0.0 && turn < 0.0);
     assert!(pushed([0.0; 4], 0.0, [10.0, 2.0])[3] > 0.0);
@@ -36,7 +36,7 @@ fn play_equals_steps_with_the_same_random_actions() {
         let (mut actions, mut rewards) = (vec![0.0; 96], vec![0.0; 96]);
         let (mut reached, mut ended, mut episodes, mut pushes) = (vec![0.0; 384], vec![0; 96], 0, 0.0);
         for env in 0..35 {
-            // These are near the step limit and near the wrap of the episode count.
+            // These environments are near the step limit and near the end of the episode counter's period.
             for poles in [&mut played, &mut stepped] {
                 poles.set_environment(env, &[0.0; 4], STEP_LIMIT - 5, EPISODES - 1).unwrap();
             }
@@ -59,8 +59,8 @@ fn play_equals_steps_with_the_same_random_actions() {
     }
 }
 
-/// `CartPoles::play` relies on at least eight steps in an episode. This is tested with constant pushes from the worst corners and
-/// from random initial states.
+/// `CartPoles::play` relies on at least eight steps in an episode. The test pushes in one direction, from the worst corners and from random
+/// initial states.
 #[test]
 fn episodes_have_at_least_eight_steps() {
     for (state, action) in [([-0.05; 4], 1.0), ([0.05; 4], 0.0), ([0.0, 0.0, 0.05, 0.05], 0.0)] {

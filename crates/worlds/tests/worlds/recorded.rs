@@ -16,7 +16,7 @@ pub const RECORDED: [(&str, &str); 5] = [
 ];
 
 const CAR: [(f64, f64); 2] = [(-0.6, -0.4), (0.0, 0.0)];
-/// Bounds of each number of an initial state, which is uniform between them.
+/// Lower and upper bound of each number of an initial state, by environment. The numbers are uniform between their bounds.
 pub const BEGINNINGS: [(&str, &[(f64, f64)]); 5] = [
     (CART_POLE, &[(-0.05, 0.05); 4]),
     ("MountainCar-v0", &CAR),
@@ -25,8 +25,8 @@ pub const BEGINNINGS: [(&str, &[(f64, f64)]); 5] = [
     ("Acrobot-v1", &[(-0.1, 0.1); 4]),
 ];
 
-/// Asserts that initial states are uniform. `mean_off` is the tolerance of means as a fraction of the width; `variance_off` is the
-/// relative tolerance of variances.
+/// Asserts that initial states are uniform. `mean_off` is the tolerance of the means, as a fraction of the distance between the bounds.
+/// `variance_off` is the relative tolerance of the variances.
 pub fn begin_evenly(id: &str, starts: &[Vec<f64>], [mean_off, variance_off]: [f64; 2], rounding: f64) {
     let (_, bounds) = BEGINNINGS.into_iter().find(|(of, _)| *of == id).expect("bounds of each kind");
     let count = starts.len() as f64;
@@ -74,7 +74,7 @@ pub fn episodes(text: &str) -> Vec<Episode> {
             truncated: columns[3][t] == 1.0,
         };
         let states: Vec<_> = e["states"].as_array().unwrap().iter().map(numbers).collect();
-        // The observation of CartPole is its state.
+        // Recordings of CartPole contain no observations, because they are equal to the states.
         let last_observation = e.get("observation").map_or_else(|| states.last().unwrap().clone(), numbers);
         Episode {
             first_step: e["first_step"].as_u64().unwrap() as u32,

@@ -1,5 +1,5 @@
-//! The grammar's entropy and floors, compared with the losses of predictors; tokenizers, compared with other software
-//! (`tests/golden/words_bpe.py`) and with simple implementations; and the windows of an epoch.
+//! Tests of texts and tokenizers. The grammar's entropy and floors are compared with the losses of predictors. Tokenizers are compared with
+//! other software (`tests/golden/words_bpe.py`) and with simple implementations. The windows of an epoch are also tested.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -25,7 +25,7 @@ fn stories_depend_on_the_seed_and_are_consistent() {
     let all: HashSet<u8> = grammar.text(3, 1_000_000).bytes().collect();
     assert!(all.len() <= 65 && all.iter().all(|c| grammar.alphabet().contains(c)));
     assert_eq!(all.len(), grammar.alphabet().len());
-    // The hero and the lost thing are the same from the beginning of a story to its end.
+    // The hero and the lost thing stay the same from the beginning of a story to its end.
     let stories: Vec<&str> = text.split("\n\n").collect();
     for story in &stories[..stories.len() - 1] {
         let paragraphs: Vec<&str> = story.lines().collect();
@@ -89,8 +89,8 @@ fn floors_decrease_to_the_entropy() {
     assert!(floors[3] > 1.3 * entropy, "{} and {entropy}", floors[3]);
 }
 
-/// An n-gram model: counts of each character after the `order` characters before it. The returned function is the loss of a
-/// character after a context, in nats. Unknown contexts fall back to shorter ones.
+/// An n-gram model, which counts each character after the `order` characters before it. The returned function computes the loss, in nats,
+/// of a character after a context. For unknown contexts, it uses shorter contexts.
 fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
     let mut tables: Vec<HashMap<&[u8], HashMap<u8, f64>>> = Vec::new();
     for order in 0..=order {
@@ -101,7 +101,7 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
         tables.push(table);
     }
     move |context: &[u8], next: u8| {
-        // Each order refines the probability of the order below by its counts.
+        // Each order refines the probability from the order below by its own counts.
         let mut probability = 1.0 / 256.0;
         for (order, table) in tables.iter().enumerate().take(context.len() + 1) {
             if let Some(counts) = table.get(&context[context.len() - order..]) {
@@ -131,14 +131,14 @@ fn n_gram_models_reach_the_floor_and_are_not_below_it() {
         let (loss, floor) = (sum / count as f64, grammar.floor(windows(&text, context + 1).take(20_000)));
         assert!(loss > floor - 0.001 && loss < floor * (1.0 + near), "{context}: {loss} and {floor}");
     }
-    // A trigram model is far above the floor of a longer context.
+    // The loss of a trigram model is far above the floor of a longer context.
     let trigram = counted(train.as_bytes(), 2);
     let text = &text.as_bytes()[..100_000];
     let loss = text.windows(3).map(|w| trigram(&w[..2], w[2])).sum::<f64>() / (text.len() - 2) as f64;
     assert!(loss > 2.0 * grammar.floor(text.chunks_exact(65)), "{loss}");
 }
 
-/// A simple implementation of byte pairs that recounts all pairs before each merge.
+/// A simple implementation of byte-pair training, which counts all pairs before each merge.
 fn plain_merges(text: &str, vocab: usize) -> Vec<[u32; 2]> {
     let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
     let mut merges = Vec::new();
@@ -165,8 +165,8 @@ fn replaced(piece: &[u32], pair: [u32; 2], whole: u32) -> Vec<u32> {
     to
 }
 
-/// A simple implementation of pieces. Boundaries are between characters of different classes, except after the space before a run,
-/// and after 64 bytes of a run.
+/// A simple implementation of pieces. A piece ends between characters of different classes, except after the space before a run. It also
+/// ends after 64 bytes of a run.
 fn plain_pieces(text: &str) -> Vec<String> {
     let class = |c: char| match c {
         c if c.is_whitespace() => 0,
@@ -208,7 +208,7 @@ fn trained(text: &str, vocab: usize, work: usize) -> BpeTraining {
     training
 }
 
-/// A random text of few characters, in which all cases of overlapping pairs occur.
+/// A random text of few characters, in which all kinds of overlapping pairs occur.
 fn babble(random: &mut Sequence, characters: &str, length: usize) -> String {
     let characters: Vec<char> = characters.chars().collect();
     (0..length).map(|_| characters[random.below(characters.len() as u32) as usize]).collect()
@@ -249,7 +249,7 @@ fn byte_pairs_match_a_simple_implementation() {
         for work in [1, 100, usize::MAX] {
             assert_eq!(trained(text, 400, work).tokenizer(), plain, "{:?}", &text[..20]);
         }
-        // Encoding equals applying all merges in order.
+        // The encoding of a text equals the result of applying all merges in order.
         let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
         for (pair, whole) in merges.iter().zip(256..) {
             pieces.iter_mut().for_each(|piece| *piece = replaced(piece, *pair, whole));
@@ -345,7 +345,7 @@ fn invalid_tokenizers_are_rejected() {
         r#"{"kind":"bpe","merges":[[97,98],[97,98]]}"#,
         r#"{"kind":"bpe","merges":[[97]]}"#,
         r#"{"kind":"bpe","merges":[[97,-1]]}"#,
-        // Each token is twice as long as the one before.
+        // In these merges, each token is twice as long as the token before.
         r#"{"kind":"bpe","merges":[[97,97],[256,256],[257,257],[258,258],[259,259],[260,260],[261,261]]}"#,
     ] {
         assert!(matches!(Tokenizer::from_json(json), Err(TextError::Tokenizer(_))), "{json}");
@@ -366,9 +366,9 @@ fn unusable_texts_are_rejected() {
         assert_eq!(refused(b"two words \xFF and more", kind), TextError::Utf8 { at: 10 });
         assert_eq!(refused(b"it ends in a char\xC3", kind), TextError::Utf8 { at: 17 });
         assert_eq!(refused(b"a\x7FELF\0\0", kind), TextError::Binary { at: 5 });
-        // UTF-16.
+        // The text is UTF-16.
         assert_eq!(refused(b"\xFF\xFEa\0b\0", kind), TextError::Utf8 { at: 0 });
-        // Late in the text.
+        // The invalid byte is late in the text.
         let mut text = LICENSE.repeat(20).into_bytes();
         text[200_000] = 0x80;
         assert_eq!(refused(&text, kind), TextError::Utf8 { at: 200_000 });
@@ -376,7 +376,7 @@ fn unusable_texts_are_rejected() {
     let any: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
     let (corpus, _) = Corpus::new(&any, TokenizerSpec::Bytes, 8).unwrap();
     assert!(corpus.tokens(0..3000).eq(any.iter().map(|&byte| u32::from(byte))));
-    // The minimum is one training window and one validation window.
+    // A text must contain at least one training window and one validation window.
     let short = TextError::Short { tokens: 17, needed: 18, context: 8 };
     assert_eq!(refused(b"abcdefghijklmnopq", TokenizerSpec::Chars), short);
     let (corpus, _) = Corpus::new(b"abcdefghijklmnopqr", TokenizerSpec::Chars, 8).unwrap();
@@ -448,7 +448,7 @@ fn alphabet_counts_distinct_and_all_characters() {
     assert_eq!(alphabet(b"a\xFFb\xE6\x97"), (2, 2));
 }
 
-/// A call that reads the end of the text uses the rest of its work for merges; bytes read in earlier calls do not count.
+/// A call that reads the end of the text spends the rest of its work on merges. Bytes that earlier calls read do not count as its work.
 #[test]
 fn work_counts_only_the_bytes_read_in_this_call() {
     let text = "ab cd ".repeat(200);
@@ -460,7 +460,7 @@ fn work_counts_only_the_bytes_read_in_this_call() {
     assert!(training.share() > 0.0);
 }
 
-/// The sample of a text longer than [`SAMPLE_BYTES`] covers all of it: pairs that occur only at its end are learned.
+/// The sample of a text longer than [`SAMPLE_BYTES`] covers the whole text: pairs that occur only at the end of the text are learned.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn byte_pairs_are_sampled_from_all_of_a_long_text() {
@@ -494,7 +494,7 @@ fn an_epoch_contains_each_window_once() {
             sorted.sort_unstable();
             assert!(sorted.windows(2).all(|pair| pair[1] == pair[0] + context));
             assert!(sorted[windows - 1] + context < tokens, "{length} {context}");
-            // The tokens outside the windows are fewer than two windows.
+            // Fewer tokens than in two windows are outside of all windows.
             assert!(tokens - 1 - windows * context < 2 * context);
             phases.insert(sorted[0]);
             orders.insert(epoch.iter().map(|start| start - sorted[0]).collect::<Vec<_>>());
@@ -502,7 +502,7 @@ fn an_epoch_contains_each_window_once() {
         if tokens > 4 * context {
             assert!(phases.len() > 10 && orders.len() > 1, "{} {}", phases.len(), orders.len());
         }
-        // The windows of a step depend on its number only, not on earlier calls.
+        // The windows of a step depend only on the step's number, not on earlier calls.
         let mut others = corpus.batches(5, batch);
         for step in [13, 2, 0, 7] {
             let from = step as usize * batch;
