@@ -8,8 +8,7 @@ pub trait Player: Send + Sync {
     /// Short name for a table of results.
     fn name(&self) -> String;
 
-    /// Writes the chosen result of each decision to `chosen`, in order. Some players append to `chosen`, others replace its contents. A
-    /// choice does not depend on the other decisions in the batch.
+    /// Appends the chosen result of each decision to `chosen`, in order. A choice does not depend on the other decisions in the batch.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
     /// Ranks the distinct results of a roll, best first. The list is empty if the player has no evaluation.

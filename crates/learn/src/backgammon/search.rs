@@ -150,7 +150,6 @@ impl Player for SearchPlayer {
     }
 
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
-        chosen.clear();
         for (board, roll) in decisions {
             self.rank_results(board, *roll);
             chosen.push(self.branches[self.order[0]].board);

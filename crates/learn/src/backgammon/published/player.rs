@@ -247,8 +247,9 @@ impl Player for PublishedPlayer {
     }
 
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
-        chosen.clear();
+        let start = chosen.len();
         chosen.extend(decisions.iter().map(|decision| decision.0));
+        let chosen = &mut chosen[start..];
         match &mut self.searching {
             None => self.choose_by_policy(decisions, chosen),
             Some(searching) => searching.choose(&self.weights, decisions, chosen),

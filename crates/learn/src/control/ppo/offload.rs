@@ -23,8 +23,12 @@ impl Offload for Ppo {
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         self.end_offload();
-        self.away.offloaded = Some(Offloaded::new(self.accelerator(machine)?));
+        self.away.offloaded = Some(Offloaded::new(self.accelerator(machine)?, self.config.clip_value));
         Ok(())
+    }
+
+    fn must_offload_again(&self) -> bool {
+        self.away.offloaded.as_ref().is_some_and(|offloaded| offloaded.clip_value != self.config.clip_value)
     }
 
     /// Stops offloading and discards an iteration in flight. The learner continues from the last boundary.
@@ -35,7 +39,7 @@ impl Offload for Ppo {
     }
 
     fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        self.away.probe = Some(Offloaded::new(self.accelerator(machine)?));
+        self.away.probe = Some(Offloaded::new(self.accelerator(machine)?, self.config.clip_value));
         Ok(())
     }
 

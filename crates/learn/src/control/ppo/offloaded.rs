@@ -16,6 +16,8 @@ pub(super) struct OffloadSlots {
 /// Machine that runs iterations of a learner.
 pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
+    /// Setting `clip_value` of the machine's graph of the loss.
+    pub clip_value: bool,
     /// Output of the newest iteration, with the current state of the environments; valid only if `has_output`.
     pub output: IterationOutput,
     pub has_output: bool,
@@ -26,9 +28,9 @@ pub(super) struct Offloaded {
 }
 
 impl Offloaded {
-    pub fn new(accelerator: Box<dyn Accelerator>) -> Offloaded {
+    pub fn new(accelerator: Box<dyn Accelerator>, clip_value: bool) -> Offloaded {
         let accelerator = Pinned::new(accelerator);
-        Offloaded { accelerator, output: IterationOutput::default(), has_output: false, in_flight: false, began_s: 0.0 }
+        Offloaded { accelerator, clip_value, output: IterationOutput::default(), has_output: false, in_flight: false, began_s: 0.0 }
     }
 
     pub fn newest(&self) -> Option<&IterationOutput> {

@@ -5,7 +5,7 @@ use learn::backgammon::published::accelerator::{
     Accelerator as BoardAccelerator, Answer, DECISION_WORDS, OffloadSpec, PackedSample, TrainResult as BoardResult,
     TrainStateRef as BoardState, Work,
 };
-use learn::control::{Accelerator, IterationInput, IterationOutput, IterationStats, Ppo, PpoConfig, Snapshot, ppo::LossSums};
+use learn::control::{Accelerator, IterationInput, IterationOutput, IterationStats, Ppo, Snapshot, ppo::LossSums};
 use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainStateRef, serve};
 use learn::{Data, Fault, Learner, Machine, Slice};
 use math::Isa;
@@ -202,8 +202,10 @@ struct OffloadedPpo {
 
 impl Accelerator for OffloadedPpo {
     fn begin(&mut self, input: &IterationInput) -> Result<(), Fault> {
-        let config = PpoConfig { lr: input.config.lr, ..input.config.clone() };
-        self.twin.set_config(config).unwrap();
+        if input.config.clip_value != self.twin.config().clip_value {
+            return Err(Fault::Unknown { what: "another loss".into() }); // as the GPU does
+        }
+        self.twin.set_config(input.config.clone()).unwrap();
         (self.offload.polls, self.watch) = (0, input.record);
         Ok(())
     }
