@@ -99,7 +99,7 @@ fn layers_evaluate_their_polynomials() {
 }
 
 #[test]
-fn scatter_inverts_gather() {
+fn scatter_is_the_backward_pass_of_gather() {
     let (group, stride) = (2, 13);
     let plane = 9 * stride;
     let runs = [(0, 20, 9), (9, 33, 11), (20, 46, 1), (21, 60, 3)].map(|(lane, at, len)| Run { lane, at, len });

@@ -100,12 +100,10 @@ pub struct Score {
 /// Scores a player's choices in all decisions that are not forced. Returns `None` if any choice is missing or is not a result of its roll.
 pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     let free: Vec<&Decision> = decisions.iter().filter(|decision| decision.results.len() > 1).collect();
-    let (mut chosen, mut answers) = (Vec::new(), Vec::new());
+    let mut chosen = Vec::new();
     for part in free.chunks(TOGETHER) {
         let questions: Vec<_> = part.iter().map(|decision| (decision.board, decision.roll)).collect();
-        answers.clear();
-        player.choose(&questions, &mut answers);
-        chosen.append(&mut answers);
+        player.choose(&questions, &mut chosen);
     }
     if chosen.len() != free.len() {
         return None;
