@@ -1,9 +1,10 @@
-//! Backgammon's published learner on a GPU: evaluates leaves of many games' searches in one batch, and performs optimiser steps. A decision
-//! is uploaded as nine words, and the kernel computes its 344 inputs. The chances and the policy's last hidden layer are read back. Samples
-//! are uploaded once and remain on the GPU. A step uploads only the drawn indices; weights are read back on request.
+//! The published learner of backgammon (`learn::backgammon::published`) on a GPU. It evaluates the leaves of many games' searches in one
+//! batch, and performs optimiser steps. A decision (a position and a roll) is uploaded as nine words, from which a kernel computes the
+//! network's 344 inputs. The value head's probabilities and the policy's last hidden layer are read back. Samples are uploaded once and
+//! remain on the GPU. An optimiser step uploads only the indices of its samples. Weights are read back on request.
 //!
-//! For so small a network, the transfer is not worthwhile for a few hundred leaves. The break-even point is measured on the machine
-//! (`hothouse bench gpu`). This module does not depend on trees or games.
+//! The network is small, so the CPU evaluates a few hundred leaves faster than a GPU. `hothouse bench gpu` measures the break-even point.
+//! This module does not depend on trees or games.
 
 mod inputs;
 mod leaves;
@@ -21,19 +22,19 @@ use leaves::Leaves;
 use std::any::Any;
 use training::Training;
 
-/// Creates the published learner's offloaded work if `request` is its [`OffloadSpec`]; else returns `None`.
+/// Creates the offloaded work if `request` is an [`OffloadSpec`]; else returns `None`.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPublished::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
 
-/// Offloaded work of one learner: leaves, training or both.
+/// Offloaded work of one learner: evaluation of leaves, training, or both.
 pub struct GpuPublished {
     leaves: Option<Leaves>,
     training: Option<Training>,
 }
 
 impl GpuPublished {
-    /// Creates the parts that `spec` requests: leaves, training or both.
+    /// Creates the parts that `spec.work` requests.
     pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<GpuPublished, Fault> {
         gpu.check()?;
         let work = spec.work;

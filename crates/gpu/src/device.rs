@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum wait of [`Gpu::pause`].
+/// Maximum time that [`Gpu::pause`] waits.
 const PAUSE: Duration = Duration::from_millis(4);
 
 /// Description of an adapter.
@@ -16,11 +16,11 @@ const PAUSE: Duration = Duration::from_millis(4);
 pub struct About {
     /// For example `NVIDIA H200`.
     pub name: String,
-    /// `Vulkan`, `Metal`, `Dx12` or `WebGPU`.
+    /// Graphics API: `Vulkan`, `Metal`, `Dx12`, `WebGPU` or `other`.
     pub backend: &'static str,
     /// Whether the adapter is a software adapter, which is correct but never faster than the CPU.
     pub software: bool,
-    /// Whether kernels use subgroups. They do if the adapter has subgroups, these are wide enough, and a test sum was correct.
+    /// Whether kernels use subgroups. This requires that the adapter has subgroups of suitable width, and that they passed a test.
     pub subgroups: bool,
     /// Whether kernels may compute in f16.
     pub half: bool,
@@ -29,12 +29,12 @@ pub struct About {
 /// Options for opening an adapter.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// Limit of the buffer size in bytes; `None` for the adapter's own limit.
+    /// Maximum buffer size in bytes; `None` for the adapter's own limit.
     pub largest_buffer: Option<u64>,
-    /// Name of the adapter to report if the system gives none, as in most browsers.
+    /// Name to report for the adapter if the system gives none, as in most browsers.
     pub name: String,
     /// Whether kernels may use subgroups. `None` allows them on hardware adapters only: on a software adapter, compilation would take
-    /// longer than the subgroups save. The results are the same.
+    /// longer than the subgroups save. Results do not depend on this option.
     pub subgroups: Option<bool>,
     /// Disables f16 even if the adapter has it.
     pub without_half: bool,
@@ -48,7 +48,7 @@ pub struct Gpu {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Handle of submitted work, for [`Gpu::wait_for`].
+/// Handle of one submit, for [`Gpu::wait_for`].
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
@@ -80,7 +80,7 @@ pub(crate) struct Shared {
     /// Maximum size of a buffer for kernels, in bytes.
     pub largest_buffer: u64,
     pub news: Arc<News>,
-    /// Compiled pipelines by their text.
+    /// Compiled pipelines, by their WGSL text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
     pub reduce: Reduce,
     pub layout: wgpu::BindGroupLayout,
@@ -90,12 +90,13 @@ pub(crate) struct Shared {
     pub tuned: Mutex<Tuned>,
 }
 
-/// State that the device may report on any thread. In a browser, the GPU handles of [`Shared`] stay on their thread.
+/// State that the device's callbacks change. It has its own type because callbacks may run on another thread, to which a browser cannot
+/// move the GPU handles of [`Shared`].
 #[derive(Default)]
 pub(crate) struct News {
     /// First fault; `None` while there is none.
     fault: Mutex<Option<Fault>>,
-    /// Called after each answer or fault.
+    /// Function that is called when a readback has arrived, and when the device fails.
     on_answer: Mutex<Option<fn()>>,
 }
 
@@ -142,7 +143,7 @@ impl Gpu {
         let shared = Arc::new(Shared {
             about,
             reduce,
-            // Offsets are 32-bit word counts.
+            // Offsets count elements of four bytes, and have 32 bits.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
             pipelines: Mutex::default(),
@@ -174,17 +175,17 @@ impl Gpu {
         self.shared.largest_buffer
     }
 
-    /// Number of submits and readbacks so far.
+    /// Number of submits and number of readbacks so far.
     pub fn counts(&self) -> [u64; 2] {
         [self.shared.submits.load(Relaxed), self.shared.readbacks.load(Relaxed)]
     }
 
-    /// Returns the device's first fault as an error.
+    /// Returns the device's first fault as an error, if there is one.
     pub fn check(&self) -> Result<(), Fault> {
         lock(&self.shared.news.fault).clone().map_or(Ok(()), Err)
     }
 
-    /// Submits work to the device.
+    /// Submits the work that `encoder` holds.
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Submitted {
         self.shared.submits.fetch_add(1, Relaxed);
         Submitted(self.queue.submit([encoder.finish()]))
@@ -199,12 +200,12 @@ impl Gpu {
         self.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// Waits for answers, at most a few milliseconds. If the platform cannot wait, polls once.
+    /// Waits until all submitted work is done, but at most a few milliseconds. If the platform cannot wait, polls once.
     pub fn pause(&self) {
         self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) });
     }
 
-    /// [`Gpu::pause`] for one submit; does not wait for later work.
+    /// Waits like [`Gpu::pause`], but only for one submit.
     pub fn pause_for(&self, submitted: &Submitted) {
         self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: Some(PAUSE) });
     }
@@ -215,11 +216,12 @@ impl Gpu {
     }
 
     fn poll(&self, how: wgpu::PollType) {
-        // The result is not needed: `check` reports a lost device, and the caller finds out whether the answer has arrived.
+        // The result is not needed: `check` reports a lost device, and the caller tests whether its readback has arrived.
         let _ = self.device.poll(how);
     }
 
-    /// Calls `callback` after each answer or fault. A browser delivers both as events, so polling is not needed.
+    /// Sets the function that is called when a readback has arrived, and when the device fails. In a browser both are events, so the caller
+    /// need not poll.
     pub fn on_answer(&self, callback: fn()) {
         *lock(&self.shared.news.on_answer) = Some(callback);
     }
@@ -230,7 +232,7 @@ impl Gpu {
         self.device.destroy();
     }
 
-    /// Marks the device as failed.
+    /// Marks the device as failed. [`Gpu::check`] then reports `fault`, unless an earlier fault exists.
     pub fn fail(&self, fault: Fault) {
         self.shared.news.note(fault);
     }

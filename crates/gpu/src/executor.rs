@@ -10,7 +10,7 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Results of a run.
+/// Results of [`Executor::run`].
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
@@ -33,7 +33,6 @@ impl Answer {
     }
 }
 
-/// Executor of one plan.
 pub struct Executor {
     gpu: Gpu,
     memory: Memory,
@@ -82,7 +81,7 @@ impl Executor {
         self.memory.write_floats(self.params, values);
     }
 
-    /// Sets an input, in rows; its values persist between runs.
+    /// Sets an input, in row-major layout. The values persist between runs.
     ///
     /// # Panics
     /// If the plan has no such input.

@@ -1,8 +1,8 @@
-//! Functions of one number in WGSL, for scalars and vectors of four.
+//! WGSL text of functions of one number, applied to scalars or to vectors of four numbers.
 
 use math::{Act, Unary};
 
-/// Functions whose versions in the platform are too inexact.
+/// WGSL text of functions whose built-in versions are too inexact.
 pub const FUNCTIONS: &str = include_str!("functions.wgsl");
 
 pub fn unary(op: Unary, x: &str) -> String {
@@ -19,7 +19,7 @@ pub fn unary(op: Unary, x: &str) -> String {
     }
 }
 
-/// WGSL text of dy times the derivative of `op`; `at` is x or y (that which gives the simpler formula).
+/// WGSL text of `dy` times the derivative of `op`. `at` is the argument or the result of `op`, whichever gives the simpler formula.
 pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
@@ -34,7 +34,7 @@ pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     }
 }
 
-/// WGSL text of an activation of `y`, which is a vector of four numbers if `wide`, else one number.
+/// WGSL text of an activation function applied to `y`, which is a vector of four numbers if `wide`, else one number.
 pub fn activated(act: Act, y: &str, wide: bool) -> String {
     match act.unary() {
         None => format!("({y})"),
@@ -44,7 +44,7 @@ pub fn activated(act: Act, y: &str, wide: bool) -> String {
     }
 }
 
-/// [`unary_grad`] for vectors of four numbers if `wide`, else for one number.
+/// Like [`unary_grad`], but for vectors of four numbers if `wide`.
 pub fn sloped(op: Unary, at: &str, dy: &str, wide: bool) -> String {
     match op {
         Unary::Relu if wide => format!("select(vec4<f32>(), {dy}, {at} > vec4<f32>())"),

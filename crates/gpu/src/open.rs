@@ -6,7 +6,7 @@ use crate::reduce::THREADS;
 use learn::Fault;
 
 impl Gpu {
-    /// Opens the fastest adapter.
+    /// Opens the fastest adapter. If a test of its subgroups fails, kernels do not use subgroups.
     pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
         let gpu = Gpu::open_as(options.clone()).await?;
         if !gpu.about().subgroups || reduces_right(&gpu).await {

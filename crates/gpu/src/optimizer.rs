@@ -1,5 +1,5 @@
-//! Adam over a region of parameters, as graph's `Optimizer` computes it: gradients beyond the maximum norm are scaled down, and a step with
-//! a norm that is not finite changes nothing. The settings are in `mem`, so the same dispatches serve every step. The kernel counts the
+//! Adam over a region of parameters, with the formulas of `graph::Optimizer`. Gradients whose norm exceeds the maximum are scaled down. A
+//! step is skipped if the norm is not finite. The settings are in `mem`, so that all steps use the same dispatches. The kernel counts the
 //! steps, because a skipped step does not count.
 
 use crate::program::{Memory, Program, Region, Space};
@@ -10,9 +10,9 @@ use std::ops::Range;
 
 const TEXT: &str = include_str!("optimizer.wgsl");
 const SIZE: usize = 256;
-/// Number of floats per element.
+/// Number of floats of a kernel's element, a `vec4<f32>`.
 const FOUR: usize = 4;
-/// Alignment of a parameter in floats.
+/// Alignment of a parameter tensor, in floats.
 const LINE: usize = 16;
 /// Minimum number of elements per thread, if there are enough elements.
 const SHARE: usize = 4;
@@ -29,7 +29,7 @@ pub struct Optimizer {
     pub taken: Region,
     /// One word; if it is nonzero, all steps are skipped until the next reset.
     pub hold: Region,
-    /// One bit per 16 floats of the parameters: 1 if they belong to a vector.
+    /// One bit per 16 parameters: 1 if they belong to a vector, else 0.
     vectors: Region,
     knobs: Region,
     /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of steps so far.
@@ -85,7 +85,7 @@ impl Optimizer {
         memory.write_words(self.hold, &[0]);
     }
 
-    /// Marks the parameters that are vectors, for a weight decay of matrices only. Before this call, none is marked.
+    /// Marks the parameters that belong to vectors, for a weight decay of matrices only. Before this call, no parameter is marked.
     pub fn write_vectors(&self, table: &Table, memory: &Memory) {
         let mut vectors = vec![0u32; self.vectors.len as usize];
         for spec in table.specs().iter().filter(|spec| spec.vector) {
@@ -104,12 +104,12 @@ impl Optimizer {
     }
 }
 
-/// Optimiser with a copy of the settings on the GPU. It writes only changes, so steps need no readback.
+/// Optimiser that remembers which settings are on the GPU. It writes only changes, and its steps need no readback.
 pub(crate) struct Following {
     pub optimizer: Optimizer,
     /// Number of steps at the last reset.
     steps_before: u64,
-    /// Settings written since the last reset, if they have been written.
+    /// Settings on the GPU; `None` if no settings have been written since the last reset.
     sent: Option<Adam>,
 }
 
@@ -118,7 +118,7 @@ impl Following {
         Following { optimizer, steps_before: 0, sent: None }
     }
 
-    /// Resets the optimiser to the moments m and v and the given number of steps.
+    /// Resets the optimiser. `m` and `v` are the new moments, and `steps` is the new number of steps.
     pub fn reset(&mut self, [m, v]: [&[f32]; 2], steps: u64, memory: &Memory) {
         memory.write_floats(self.optimizer.m, m);
         memory.write_floats(self.optimizer.v, v);
@@ -129,7 +129,7 @@ impl Following {
         self.sent == Some(*adam)
     }
 
-    /// Sets the settings of the following steps.
+    /// Writes the settings of the next steps to the GPU. Returns an error if `adam` changes the betas.
     pub fn follow(&mut self, adam: &Adam, memory: &Memory) -> Result<(), Fault> {
         match self.sent {
             None => self.optimizer.reset_to(adam, self.steps_before, memory),
@@ -142,7 +142,7 @@ impl Following {
         Ok(())
     }
 
-    /// Makes the count of steps valid before a readback. If no step has run since a reset, this reset has not been written to the GPU yet.
+    /// Makes the count of steps valid for a readback: if no step has run since a reset, writes this reset to the GPU.
     pub fn begin_count(&self, memory: &Memory) {
         if self.sent.is_none() {
             self.optimizer.reset_to(&Adam::default(), self.steps_before, memory);

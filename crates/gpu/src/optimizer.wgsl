@@ -1,20 +1,20 @@
-// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm, in two dispatches. In the
-// first, with LENGTH, each workgroup sums squares. In the second, every workgroup adds up all of these sums and updates its share of the
-// parameters. An element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm, weight decay of vectors);
-// `corrections` holds (1 - beta1^t, 1 - beta2^t) after t steps. `whole_sum` is the sum over the threads of a workgroup.
+// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm. A step is two dispatches.
+// In the first, which has LENGTH, each workgroup sums squares of gradients. In the second, every workgroup adds up all of these sums and
+// updates its share of the parameters. An element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm,
+// weight decay of vectors); `corrections` holds (1 - beta1^t, 1 - beta2^t) after t steps. `whole_sum` sums over the threads of a workgroup.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
     knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
-    // In `words`: number of steps before the newest, whether the newest counted, and whether to skip further steps.
+    // Three words: number of steps before the newest step, whether the newest step counted, and whether to skip further steps.
     taken: u32,
-    // One bit per four elements, 1 if these belong to a vector.
+    // In `words`: one bit per four elements, 1 if these belong to a vector.
     vectors: u32,
 }
 
 const SIZE = 256u;
 
-// Corrections after one more step: 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
+// Corrections after one more step. For each beta, 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
 fn corrected() -> vec4<f32> {
     let knobs = mem[args.knobs];
     let betas = vec4<f32>(knobs.y, knobs.z, 0.0, 0.0);
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     var share = 0.0;
     for (var i = local; i < args.parts; i += SIZE) { share += mem[args.squares + i].x; }
     let norm = sqrt(whole_sum(share, local));
-    // All ones in the exponent: infinite, or not a number.
+    // The norm is not finite if all bits of its exponent are 1.
     let finite = (bitcast<u32>(norm) & 0x7f800000u) != 0x7f800000u;
     let held = words[args.taken + 2u] != 0u;
     if (first == 0u) {

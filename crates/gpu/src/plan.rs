@@ -1,8 +1,9 @@
-//! A graph's plan as dispatches. The CPU's calls are regrouped here: nodes on the same rows or elements form one kernel that keeps its
-//! numbers in registers. Memory holds only values that another kernel reads or that are outputs. Weights are read in place; nothing is
-//! packed.
+//! Translation of a plan of the crate `graph` into dispatches. The calls that the CPU would execute are regrouped: nodes that process the
+//! same rows or elements form one kernel, which keeps its numbers in registers. Memory holds only outputs and values that another kernel
+//! reads. Unlike on the CPU, weights are not packed.
 //!
-//! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are not supported.
+//! The terms of a sum are always added in the same order, so a plan gives the same bits at every run. Plans in panels (a layout for the
+//! CPU) are not supported.
 
 mod attention;
 mod by_row;
@@ -22,14 +23,14 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Alignment of values in floats.
+/// Alignment of a value in the arena, in floats.
 const ALIGN: u64 = 64;
 
-/// A plan as a part of a program.
+/// A plan whose dispatches are part of a program.
 pub struct Lowered {
-    /// Dispatches of the plan.
+    /// Range of the plan's dispatches in the program.
     pub steps: Range<usize>,
-    /// Groups that `steps` consists of.
+    /// Groups that make up `steps`.
     pub parts: Vec<DispatchGroup>,
     inputs: Vec<(Arc<str>, Region)>,
     outputs: Vec<(Arc<str>, Region)>,
@@ -52,7 +53,7 @@ impl Lowered {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
-    /// [`Lowered::new`] with a choice: if `fuse` is false, each node has its own kernel, as a reference for tests.
+    /// Like [`Lowered::new`]. If `fuse` is false, each node has its own kernel, as a reference for tests.
     pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoF16);
@@ -101,7 +102,7 @@ impl Lowered {
         })
     }
 
-    /// Region of an input, in rows; fill it before a replay.
+    /// Region of an input, in row-major layout. The caller writes it before a replay.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -110,7 +111,7 @@ impl Lowered {
         find(&self.inputs, name)
     }
 
-    /// Region of an output, in rows, valid after a replay.
+    /// Region of an output, in row-major layout. It is valid after a replay.
     ///
     /// # Panics
     /// If the plan has no such output.
@@ -175,8 +176,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// Time (see `fusion.rs`) from which a value needs its memory. A group's sums may be written while some of its threads still read, so their
-/// memory is needed from the group's start.
+/// First time (defined in `fusion.rs`) at which a value needs memory, if the value is available at `time`. A group may write sums while
+/// some of its threads still read, so sums need memory from the group's start.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }
@@ -210,7 +211,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
             }
         }
     }
-    // A separate kernel writes all of its results, even unread ones.
+    // A node with its own kernel writes all of its results, even if nothing reads them.
     for (index, group) in groups.groups.iter().enumerate().filter(|(_, group)| group.kind == GroupKind::Own) {
         for &v in group.nodes.iter().flat_map(|&n| &dataflow.nodes[n].writes) {
             if dataflow.values[v].location == Location::Arena {

@@ -1,11 +1,11 @@
-// exp, ln, tanh, sigmoid, sin and cos as `math::poly` computes them. The platform's versions may have errors of 2^-11 and differ between
-// adapters. Multiply-adds are explicit, so that a compiler has nothing left to fuse and two kernels agree bit for bit. Rounding uses
-// `round`, because adding and subtracting a large number may be optimised away.
+// Computes exp, ln, tanh, sigmoid, sin and cos with the formulas of `math::poly`. The platform's functions may have errors of 2^-11 and
+// differ between adapters. Multiply-adds are explicit, so that a compiler has nothing left to fuse and two kernels agree bit for bit.
+// Rounding uses `round`, because a compiler may remove the addition and subtraction of a large number.
 
 // 2^n for n in -126..=127.
 fn poly_power(n: i32) -> f32 { return bitcast<f32>(u32(n + 127) << 23u); }
 
-// e^x, with the limits of `math::poly` below -87.33 and above 88.72.
+// e^x. x is clamped to the range of `math::poly`, -87.33 to 88.72.
 fn poly_exp(given: f32) -> f32 {
     let x = clamp(given, -87.33, 88.72);
     let n = round(x * 1.44269504);
@@ -15,12 +15,12 @@ fn poly_exp(given: f32) -> f32 {
     p = fma(p, r, 4.1665796e-2);
     p = fma(p, r, 0.16666666);
     p = fma(p, r, 0.5);
-    // 1 + r + r^2 p, the small terms first, times 2^n in two factors: n reaches 128.
+    // 1 + r + r^2 p, with the small terms added first, times 2^n. The power has two factors, because n reaches 128.
     let half = i32(n) / 2;
     return (fma(r * r, p, r) + 1.0) * poly_power(half) * poly_power(i32(n) - half);
 }
 
-// ln x of a normal x above 0.
+// ln x, for x that is normal and above 0.
 fn poly_ln(x: f32) -> f32 {
     // x = 2^e m with m in [sqrt(1/2), sqrt 2).
     let bits = bitcast<u32>(x);
@@ -35,14 +35,14 @@ fn poly_ln(x: f32) -> f32 {
     p = fma(p, r, 0.20000715);
     p = fma(p, r, -0.24999994);
     p = fma(p, r, 0.3333333);
-    // r - r^2/2 + r^3 p, with e ln 2 in two parts.
+    // r - r^2/2 + r^3 p + e ln 2, where ln 2 has two parts.
     let square = r * r;
     let small = fma(square, -0.5, fma(e, -2.1219444e-4, square * r * p));
     return fma(e, 0.693359375, r + small);
 }
 
 fn poly_tanh(x: f32) -> f32 {
-    // Small: odd by construction. Large: 1 - 2/(e^2x + 1).
+    // `small` is odd by construction; `large` is 1 - 2/(e^2x + 1).
     let magnitude = min(abs(x), 16.0);
     let square = magnitude * magnitude;
     var p = fma(-5.7049887e-3, square, 2.063909e-2);
@@ -69,7 +69,8 @@ fn poly_sin_cos(x: f32) -> vec2<f32> {
     let small_sin = fma(p * square, r, r);
     let q = fma(fma(2.4433157e-5, square, -1.3887316e-3), square, 4.1666646e-2);
     let small_cos = fma(q * square, square, fma(-0.5, square, 1.0));
-    // Odd quadrants swap the two; the second bit of the quadrant (of the next one, for cos) is the sign.
+    // An odd quadrant swaps sin and cos. The second bit of `quadrant` is the sign of sin; the second bit of `quadrant` + 1 is the sign of
+    // cos.
     let even = (quadrant & 1u) == 0u;
     let sin_bits = bitcast<u32>(select(small_cos, small_sin, even)) ^ ((quadrant & 2u) << 30u);
     let cos_bits = bitcast<u32>(select(small_sin, small_cos, even)) ^ (((quadrant + 1u) & 2u) << 30u);

@@ -1,10 +1,10 @@
-//! Matrix product with its epilogue, c = act(a·b + bias + residual), as one kernel. With few tiles and many k, there are two kernels: the
-//! first computes partial sums over stretches of k, the second adds these in a fixed order.
+//! Matrix product with its epilogue, c = act(a·b + bias + residual), as one kernel. If c has few tiles and k is large, there are two
+//! kernels: the first computes partial sums over ranges of k, and the second adds up the partial sums in a fixed order.
 //!
 //! A [`Product`] specifies the offsets and strides of its factors. The tile comes from a rule, or from the measurements of
-//! [`Gpu::tune`](crate::Gpu::tune) on this adapter; `product/codegen.rs` generates the text for the tile. Later measurements do not change
-//! the tiles of an existing program. The tile does not affect the bits: all candidates add each number's k in the same order, and the
-//! stretches of a split product are those of the rule's tile.
+//! [`Gpu::tune`](crate::Gpu::tune) on this adapter. `product/codegen.rs` generates the text for the tile. Later measurements do not change
+//! the tiles of an existing program. The tile does not affect the bits of c: all candidate tiles add the terms of a number in the same
+//! order, and the rule's tile always determines the ranges of k.
 
 mod codegen;
 mod dispatch;

@@ -1,4 +1,4 @@
-//! One memory for all kernels, and lists of dispatches over it that are built once and replayed.
+//! Memory that all kernels share, and programs, which are lists of dispatches that are built once and replayed.
 //!
 //! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings,
 //! so one bind group serves a whole program, and only the offset of the arguments changes between dispatches.
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// Text that precedes every kernel's own text. The own text contains `struct Args` and `main`.
+/// Text that precedes every kernel's own text. A kernel's own text contains `struct Args` and `main`.
 pub const PRELUDE: &str = "\
 @group(0) @binding(0) var<storage, read_write> mem: array<f32>;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
@@ -24,14 +24,14 @@ fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + gr
 pub(crate) const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
 
-/// Type of `mem` in the prelude; it is replaced if floats are read four at a time.
+/// Type of `mem` in [`PRELUDE`]. [`VECTORS`] replaces it if floats are read four at a time.
 const FLOATS: &str = "array<f32>";
 /// Type of `mem` if floats are read four at a time.
 const VECTORS: &str = "array<vec4<f32>>";
 
-/// Granularity of regions in elements: 256 bytes.
+/// Regions begin at multiples of this number of elements (256 bytes).
 const UNIT: u64 = 64;
-/// Bytes of the arguments of one dispatch.
+/// Size of one dispatch's arguments in bytes.
 const ARGS: u64 = 256;
 /// Maximum number of workgroups in one dimension.
 const MOST_GROUPS: u32 = 65_535;
@@ -155,7 +155,7 @@ struct Dispatch {
     groups: [u32; 3],
 }
 
-/// Dispatches in execution order; each reads the results of the previous ones.
+/// List of dispatches in execution order. Each dispatch can read the results of the dispatches before it.
 pub struct Program {
     gpu: Gpu,
     dispatches: Vec<Dispatch>,
@@ -187,8 +187,8 @@ impl Program {
         self.kernel_with(label, "", false, text)
     }
 
-    /// [`Program::kernel`] with directives such as `enable f16;`, which must come first. If `of_vectors`, `mem` is an array of vectors of
-    /// four floats.
+    /// Like [`Program::kernel`], but `directives` such as `enable f16;` precede all other text. If `of_vectors`, `mem` is an array of
+    /// vectors of four floats.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
         #[cfg(test)]
@@ -237,7 +237,7 @@ impl Program {
         self.dispatch(&kernel, &args, groups(len, SIZE));
     }
 
-    /// Appends a dispatch without executing it. Float arguments are passed as bits.
+    /// Appends a dispatch without executing it. Arguments that are floats are passed as their bits.
     #[track_caller]
     pub fn dispatch(&mut self, kernel: &Kernel, args: &[u32], groups: [u32; 3]) {
         assert!(self.bound.is_none(), "this program is bound already");
@@ -260,7 +260,7 @@ impl Program {
         self.dispatches.is_empty()
     }
 
-    /// Binds the program to a memory. Call it before the first replay.
+    /// Binds the program to a memory. The caller must do this before the first replay.
     pub fn bind(&mut self, memory: &Memory) {
         let Gpu { device, queue, shared, .. } = &self.gpu;
         let args = device.create_buffer(&wgpu::BufferDescriptor {
@@ -287,12 +287,12 @@ impl Program {
         }));
     }
 
-    /// Replays the dispatches in `range` in one pass.
+    /// Appends a replay of the dispatches in `range` to `encoder`, as one pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, range: Range<usize>) {
         self.encode_lists(encoder, &[range]);
     }
 
-    /// Replays several lists, one after the other, in one pass.
+    /// Appends a replay of several lists in succession to `encoder`, as one pass.
     pub fn encode_lists(&self, encoder: &mut wgpu::CommandEncoder, lists: &[Range<usize>]) {
         let bound = self.bound.as_ref().expect("bound to a memory before it is replayed");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -311,7 +311,8 @@ pub(crate) fn whole(directives: &str, of_vectors: bool, text: &str) -> String {
     format!("{directives}\n{prelude}{text}")
 }
 
-/// Number of workgroups for a number of items, spread over x and y; a kernel computes its index with `group_index`.
+/// Number of workgroups in x, y and z for `items` items, with `a_group` items per workgroup. A kernel computes the index of its workgroup
+/// with `group_index`.
 pub fn groups(items: usize, a_group: usize) -> [u32; 3] {
     let groups = items.div_ceil(a_group) as u32;
     if groups <= MOST_GROUPS {
@@ -354,7 +355,7 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// Readback of some regions: copies them as part of a submit. The contents arrive some time later.
+/// Readback of some regions. A submit copies the regions; their contents arrive some time later.
 pub struct Readback {
     gpu: Gpu,
     memory: Memory,
@@ -402,7 +403,7 @@ impl Readback {
         }
     }
 
-    /// Requests the copied contents; call it after the submit.
+    /// Requests the contents that a submit copies. The caller must have submitted the copies before.
     pub fn ask(&self) {
         self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
         self.way.state.store(UNDER_WAY, Ordering::Release);
@@ -417,8 +418,8 @@ impl Readback {
         });
     }
 
-    /// Passes the contents of each region to `floats` or `words`, with the region's index among floats or integers. Returns false if the
-    /// contents have not arrived yet.
+    /// Passes the contents of each region to `floats` or `words`, with the region's index among the regions of that type. Returns false if
+    /// the contents have not arrived yet.
     pub fn take(&self, floats: &mut dyn FnMut(usize, Arrived), words: &mut dyn FnMut(usize, Arrived)) -> Result<bool, Fault> {
         self.gpu.check()?;
         match self.way.state.load(Ordering::Acquire) {
@@ -444,8 +445,8 @@ impl Readback {
         Ok(true)
     }
 
-    /// [`Readback::take`] for the pending request of submit `asked`; first waits a few milliseconds for this submit. Sets `asked` to `None`
-    /// once the contents have arrived.
+    /// Like [`Readback::take`], for the pending request of submit `asked`. First waits a few milliseconds for this submit. Sets `asked` to
+    /// `None` once the contents have arrived.
     pub(crate) fn poll(
         &self,
         asked: &mut Option<Submitted>,
@@ -472,7 +473,7 @@ impl Readback {
         #[cfg(not(target_family = "wasm"))]
         self.gpu.wait();
         poll_fn(|context| {
-            // The waker is registered before the check, so that an answer in between wakes it.
+            // The waker is registered before the check, so that contents that arrive in between wake the task.
             *lock(&self.way.waits) = Some(context.waker().clone());
             if self.way.state.load(Ordering::Acquire) == UNDER_WAY { Poll::Pending } else { Poll::Ready(()) }
         })

@@ -2,9 +2,9 @@
 //! of sums is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are in workgroup memory; in the
 //! lower levels, threads of a subgroup exchange numbers without barriers.
 //!
-//! A level of the tree adds thread i + half to thread i, with half from the largest to 1. With subgroups, each thread first adds numbers
-//! from workgroup memory that are a subgroup or more apart. `subgroupShuffleXor` adds the rest. Then every thread has the sum, because a +
-//! b equals b + a exactly.
+//! A level of the tree adds the number of thread i + `half` to that of thread i; `half` is halved from level to level, down to 1. With
+//! subgroups, each thread first adds numbers from workgroup memory that are a subgroup or more apart. `subgroupShuffleXor` adds the rest.
+//! Then every thread has the sum, because a + b equals b + a exactly.
 //!
 //! The mapping of threads to subgroups is unknown. So a thread's place is its index in its subgroup plus the first of the places that its
 //! subgroup reserves from a counter. The assignment of rows to threads thus differs between runs, but the result does not. Full subgroups
@@ -14,12 +14,13 @@ use std::fmt::Write;
 
 /// Number of threads of most workgroups that reduce.
 pub(crate) const THREADS: usize = 256;
-/// Minimum width of subgroups; narrower ones save too little.
+/// Minimum width of subgroups. Narrower subgroups would save too little.
 const NARROWEST: u32 = 8;
-/// Maximum width of subgroups, and number of threads of the smallest workgroup that reduces: wider subgroups would not be full.
+/// Maximum width of subgroups. It is the number of threads of the smallest workgroup that reduces, in which wider subgroups would not be
+/// full.
 const WIDEST: u32 = 64;
 
-/// Method of reduction on an adapter: by subgroups of at least `width` threads, or without subgroups if `None`.
+/// Method of reduction on an adapter. It uses subgroups of at least `width` threads, or no subgroups if `width` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reduce {
     width: Option<usize>,
@@ -30,7 +31,7 @@ pub(crate) struct Reduce {
 impl Reduce {
     pub const PLAIN: Reduce = Reduce { width: None, needs_directive: false };
 
-    /// Method for an adapter with this minimum and maximum subgroup size.
+    /// Method for an adapter with these minimum and maximum subgroup sizes; without subgroups if the sizes are unsuitable.
     pub fn by_subgroups(least: u32, most: u32, in_browser: bool) -> Reduce {
         let fits = least.is_power_of_two() && least >= NARROWEST && most <= WIDEST;
         Reduce { width: fits.then_some(least as usize), needs_directive: in_browser }
@@ -56,7 +57,7 @@ impl Reduce {
         }
     }
 
-    /// First lines of `main`, which define `local`, the place of this thread.
+    /// First lines of `main`, which define `local` as the place of this thread.
     pub fn place(self) -> &'static str {
         match self.width {
             None => "    let local = index;\n",
@@ -71,8 +72,8 @@ impl Reduce {
         }
     }
 
-    /// Text of `fn NAME(x: f32, local: u32) -> f32` for each name; the function reduces over `lanes` adjacent threads. All threads of the
-    /// workgroup must call it. The operation is `+` or the name of a function.
+    /// Text of `fn NAME(x: f32, local: u32) -> f32` for each pair of a name and an operation. The function reduces over `lanes` adjacent
+    /// threads. All threads of the workgroup must call it. The operation is `+` or the name of a WGSL function.
     pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
         let mut text = self.declared();
         text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";
@@ -105,8 +106,8 @@ impl Reduce {
         text
     }
 
-    /// Text of `fn reduce_segments(local: u32)`: sums each of `count` segments of `len` numbers of `sums`, which the workgroup has just
-    /// written, into its first number.
+    /// Text of `fn reduce_segments(local: u32)`. The array `sums`, which the workgroup has just written, has `count` segments of `len`
+    /// numbers. The function writes the sum of each segment to the segment's first number.
     pub fn segments(self, count: usize, len: usize, threads: usize) -> String {
         let mut text = self.declared();
         text += "fn reduce_segments(local: u32) {\n    workgroupBarrier();\n";
@@ -193,9 +194,10 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// Text of the upper levels of the tree: adds the numbers of `array` that are multiples of `width` apart, from `first` on.
+/// Expression of the upper levels of the tree. It reduces `lanes / width` numbers of `array`, which are `width` apart, from index `first`
+/// on.
 fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
-    /// Expression of number `at` of the `count` numbers that remain at this level.
+    /// Expression of the number with index `at` among the `count` numbers that remain at this level.
     fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {
         if count == all {
             return one(at);

@@ -1,16 +1,16 @@
-// Counter-based random numbers, the words of `math::rng` bit for bit (Salmon, Moraes, Dror, Shaw 2011; Jarzynski and
-// Olano 2020). Needs poly.wgsl.
+// Counter-based random numbers, equal to the words of `math::rng` bit for bit (Salmon, Moraes, Dror, Shaw 2011; Jarzynski and Olano 2020).
+// The text of poly.wgsl must precede this text.
 
 fn threefry_turned(x: vec2<u32>, by: vec2<u32>) -> vec2<u32> { return (x << by) | (x >> (vec2<u32>(32u) - by)); }
 
-// Mixes words (0, 1) and (2, 3).
+// Mixes word 0 with word 1, and word 2 with word 3.
 fn threefry_even(x: vec4<u32>, left: u32, right: u32) -> vec4<u32> {
     let sums = x.xz + x.yw;
     let mixed = threefry_turned(x.yw, vec2<u32>(left, right)) ^ sums;
     return vec4<u32>(sums.x, mixed.x, sums.y, mixed.y);
 }
 
-// Mixes words (0, 3) and (2, 1).
+// Mixes word 0 with word 3, and word 2 with word 1.
 fn threefry_odd(x: vec4<u32>, left: u32, right: u32) -> vec4<u32> {
     return threefry_even(x.xwzy, left, right).xwzy;
 }
@@ -33,7 +33,7 @@ fn threefry(key: vec4<u32>, counter: vec4<u32>) -> vec4<u32> {
     return threefry_even(x, 6u, 20u);
 }
 
-// Adds to each word the product of two others.
+// Adds to each word the product of two other words.
 fn pcg4_stirred(x: vec4<u32>) -> vec4<u32> {
     let a = x.x + x.y * x.w;
     let b = x.y + x.z * a;
@@ -41,24 +41,24 @@ fn pcg4_stirred(x: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(a, b, c, x.w + b * c);
 }
 
-// Maps 4 words to 4 random words, one to one, at a third of threefry's cost.
+// Maps 4 words one to one to 4 random words, at a third of the cost of threefry.
 fn pcg4(words_in: vec4<u32>) -> vec4<u32> {
     let x = pcg4_stirred(words_in * 1664525u + 1013904223u);
     return pcg4_stirred(x ^ (x >> vec4<u32>(16u)));
 }
 
-// pcg4 of two words under a key.
+// Hashes two words under a key, with pcg4.
 fn hash(key: vec2<u32>, x: vec2<u32>) -> vec4<u32> {
     let folded = x ^ (x >> vec2<u32>(16u));
     return pcg4(vec4<u32>(folded, key << vec2<u32>(1u)));
 }
 
-// Uniform in [0, 1), a multiple of 2^-24. (`uniform` is a reserved word in WGSL.)
+// Maps a random word to a uniform number in [0, 1), a multiple of 2^-24. (`uniform` is a reserved word in WGSL.)
 fn uniform_of(word: u32) -> f32 { return f32(word >> 8u) * 5.9604644775390625e-8; }
 
-// Two independent normal numbers from two words (Box and Muller 1958).
+// Maps two random words to two independent normal numbers (Box and Muller 1958).
 fn normals(a: u32, b: u32) -> vec2<f32> {
-    // 1 - u lies above 0.
+    // 1 - u is above 0, so the logarithm is finite.
     let radius = sqrt(-2.0 * poly_ln(1.0 - uniform_of(a)));
     let turned = poly_sin_cos(fma(uniform_of(b), 6.28318530717958647692, -3.14159265358979323846));
     return radius * turned.yx;

@@ -5,7 +5,7 @@ use learn::Fault;
 use std::any::Any;
 use std::sync::RwLock;
 
-/// Creates the offloaded work that a room requests beyond plans; returns `None` if the request is not that room's.
+/// Function that creates offloaded work of one room, other than plans. Returns `None` if the request belongs to another room.
 pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
 
 #[cfg(feature = "every_room")]
@@ -15,7 +15,7 @@ static SPECIAL: &[Special] = &[];
 /// Entries that shells add to the list.
 static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
 
-/// Adds a room's kernels. Call it before a run gets a device.
+/// Adds a room's kernels. Call this before a run uses a GPU.
 pub fn add_special(special: Special) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
 }

@@ -1,6 +1,6 @@
-//! WGSL text with constants. A line that begins with `#NAME ` is repeated; the count with this name gives the number of repetitions, and
-//! the index replaces `#`. Repeated lines take the place of loops, because WGSL compilers add a loop counter: drivers then do not unroll
-//! the loop, and an array with an unknown index is not kept in registers.
+//! WGSL text with constants and repeated lines. A line that begins with `#NAME ` is repeated as often as the count NAME says; in each copy,
+//! the index of the repetition replaces `#`. Repeated lines take the place of loops, because WGSL compilers add a counter to each loop.
+//! Drivers do not unroll a loop with this counter, and do not keep an array with a variable index in registers.
 
 use std::fmt::{Display, Write as _};
 
@@ -24,7 +24,7 @@ impl Text {
         words.iter().fold(self, |text, &(name, value)| text.word(name, value))
     }
 
-    /// Adds a count for repetitions without a constant in the text.
+    /// Adds a count for repeated lines. Unlike [`Text::word`], adds no constant to the text.
     pub fn count(mut self, name: &'static str, value: usize) -> Text {
         self.counts.push((name, value));
         self

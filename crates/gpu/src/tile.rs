@@ -1,8 +1,8 @@
 //! Tiles of products: the available tiles, the candidates for a shape, and the fastest measured tiles.
 
-/// Division of a product. A workgroup computes `rows` x `columns` of c and processes `depth` k at a time; a thread computes `thread_rows` x
-/// `thread_columns` of these numbers. The workgroup has `slices` such sets of threads, each with its share of k, for products of few rows
-/// and columns.
+/// Division of a product. A workgroup computes `rows` x `columns` numbers of c and processes `depth` k at a time; a thread computes
+/// `thread_rows` x `thread_columns` of these numbers. For products with few rows and columns, the workgroup has `slices` sets of such
+/// threads, each with its own part of k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     pub rows: usize,
@@ -17,12 +17,15 @@ const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, threa
     Tile { rows, columns, depth, thread_rows, thread_columns, slices }
 }
 
-// On a GPU with 128 f32 lanes per multiprocessor and one instruction per lane and clock, a thread of 8 x 8 spends 64 multiply-adds per 4
-// reads of 16 bytes from workgroup memory: 94% of its instructions multiply. Lanes that read the same bytes share them: 8 x 4 lanes read
-// 384 different bytes for 2048 multiply-adds, 24 bytes per clock of the 128 available. 8 x 16: 96%, 16 bytes. 8 x 4: 91%, 40 bytes. 4 x 4:
-// 89%, 48 bytes. Registers per thread: the sums, 16 to 32 for loads in flight, 8 to 24 factors, about 20 addresses. That is about 120 for 8
-// x 8 (16 warps fit), 210 for 8 x 16 (8 warps), 75 for 8 x 4 (24 warps). A tile of 128 x 128 reads one byte from global memory per 16
-// multiply-adds, 64 x 64 per 8. 4096 x 256 has 64 tiles of the former, fewer than half of 132 multiprocessors, and 256 of the latter.
+// Reasons for these tiles, on a GPU with 128 f32 lanes per multiprocessor and one instruction per lane and clock:
+// - A thread of 8 x 8 numbers needs 4 reads of 16 bytes from workgroup memory for 64 multiply-adds: 94% of its instructions are
+//   multiply-adds. This share is 96% for 8 x 16, 91% for 8 x 4 and 89% for 4 x 4.
+// - Lanes that read the same bytes share the read. With 8 x 8 numbers per thread, 8 x 4 lanes read 384 different bytes for 2048
+//   multiply-adds. This is 24 bytes per clock, of 128 available. It is 16 bytes for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
+// - A thread's registers hold its sums, 16 to 32 pending loads, 8 to 24 factors and about 20 addresses. It needs about 120 registers for 8
+//   x 8 (16 warps fit), 210 for 8 x 16 (8 warps) and 75 for 8 x 4 (24 warps).
+// - A tile of 128 x 128 has 16 multiply-adds per byte read from global memory, a tile of 64 x 64 has 8. A result of 4096 x 256 has 64 tiles
+//   of 128 x 128, fewer than half of 132 multiprocessors, or 256 tiles of 64 x 64.
 const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
 const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
 const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);
@@ -62,11 +65,11 @@ impl Tile {
 pub(crate) enum Class {
     /// Products of many large tiles.
     Large,
-    /// Products of fewer tiles, such as a batch in a layer.
+    /// Products of fewer tiles, such as a layer applied to a batch.
     Batch,
-    /// Products of any number of rows and at most 32 columns.
+    /// Products with any number of rows and at most 32 columns.
     Narrow,
-    /// Products of few rows and columns and many k, such as the gradient of a weight.
+    /// Products with few rows and columns and large k, such as the gradient of a weight.
     Gradient,
     /// Products with a single suitable tile.
     Other(Tile),
@@ -74,7 +77,7 @@ pub(crate) enum Class {
 
 /// Number of workgroups that fill a large GPU: somewhat more than its multiprocessors.
 const ENOUGH_TILES: usize = 192;
-/// Minimum number of k that counts as many.
+/// Minimum k that counts as large.
 const DEEP: usize = 1024;
 
 /// Class of a product, by a fixed rule.
@@ -97,7 +100,8 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 }
 
 impl Class {
-    /// Tiles worth timing; the first is used without a measurement. All have the same depth and slices, which determine the order of sums.
+    /// Tiles worth timing. Without a measurement, the first tile is used. All candidates have the same depth and slices, which determine
+    /// the order of sums.
     pub(crate) fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],

@@ -10,7 +10,7 @@ use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of pending submits. At this limit, the next step waits if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Trainer {
@@ -22,11 +22,12 @@ pub struct Trainer {
     optimizer: Following,
     /// Dispatches of the optimiser step.
     moved: Range<usize>,
-    /// Dispatches that copy the gradients of a step's first run to the sums, and those that add the gradients of a later run.
+    /// Two ranges of dispatches for the gradients of a run that is not the last of its update. The first copies the gradients to the sums;
+    /// the second adds them to the sums.
     keep: [Range<usize>; 2],
-    /// Dispatches that add these sums to the gradients of the last run.
+    /// Dispatches that add the sums of the earlier runs' gradients to the gradients of the last run.
     join: Range<usize>,
-    /// Number of runs since the last update; the next update uses the gradients of all of them.
+    /// Number of runs since the last update; the next update uses the gradients of all these runs.
     runs: usize,
     outputs: Vec<Arc<str>>,
     /// Readback of outputs, parameters and moments, and readback of the outputs only.
@@ -36,7 +37,7 @@ pub struct Trainer {
     what: Asked,
 }
 
-/// Index of the readback that a request selects.
+/// Readback that a request selects; its number is an index in `Trainer::readbacks`.
 #[derive(Clone, Copy)]
 enum Asked {
     All,
@@ -84,7 +85,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Two ranges of dispatches: one saves the gradients of the previous run, and one computes the next run.
+    /// Two ranges of dispatches: the first saves the gradients of this update's previous run, the second computes the next run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -95,7 +96,7 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// Two ranges of dispatches: one adds up the gradients since the last update, and one computes the optimiser step.
+    /// Two ranges of dispatches: the first adds up the gradients since the last update, the second computes the optimiser step.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
         if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;
@@ -130,7 +131,7 @@ impl Trainer {
     }
 }
 
-/// Appends a dispatch that copies region `x` to region `to`, or adds it if `adds`.
+/// Appends a dispatch that copies region `x` to region `to`, or adds `x` to `to` if `adds`.
 fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
     let first = program.len();
     let body = if adds { "mem[args.to + i] += mem[args.x + i];" } else { "mem[args.to + i] = mem[args.x + i];" };
@@ -151,7 +152,7 @@ impl PlanTrainer for Trainer {
     }
 
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
-        // Executed in queue order: after the steps already begun, before later ones.
+        // The GPU executes this write after the submitted steps and before later steps.
         self.memory.write_floats(self.lowered.input(name), values);
         self.gpu.check()
     }

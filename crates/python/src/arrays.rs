@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Maximum wait for an array; no call of this module uses an array as long as this.
+/// Maximum time to wait for an array. No call of this module uses an array as long as this.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Polling interval.
+/// Time between two attempts to use an array.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Low half: number of calls that wait for an array. High half: id of the process of these calls, because a forked process inherits the
-/// number.
+/// The low half is the number of calls that wait for an array. The high half is the id of the process of these calls, because a forked
+/// process inherits the number.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {
@@ -25,7 +25,8 @@ pub fn write<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -
     borrow(array.py(), || array.try_readwrite())
 }
 
-/// Waits until no call waits for an array. The caller must not hold an array, because the waiting calls may need it.
+/// Waits until no call waits for an array, at most [`PATIENCE`]. The caller must not hold an array, because the waiting calls may need that
+/// array.
 pub fn let_pass(py: Python) {
     let began = Instant::now();
     while waiting() > 0 && began.elapsed() < PATIENCE {
@@ -63,12 +64,12 @@ fn of_this_process(all: u64) -> u64 {
     if count > 0 && all - count == here() { count } else { 0 }
 }
 
-/// Counts one waiting call until the value is dropped.
+/// Guard that counts one waiting call until the guard is dropped.
 struct Waits;
 
 impl Waits {
     fn new() -> Waits {
-        // Calls of the parent process do not count after a fork.
+        // After a fork, the calls of the parent process do not count.
         let _ = WAITING.fetch_update(Relaxed, Relaxed, |all| Some(here() + of_this_process(all) + 1));
         Waits
     }

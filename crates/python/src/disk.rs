@@ -1,4 +1,4 @@
-//! File access as in the terminal; errors become the matching `OSError` with a remedy.
+//! File access with the same rules as in the terminal. An error becomes the matching `OSError`, with a remedy.
 
 use files::{CHECKPOINT, FileKind, Refused};
 use pyo3::exceptions::PyValueError;
@@ -27,7 +27,7 @@ fn write_checkpoint(py: Python, path: PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| files::write_whole(&path, KIND, content)).map_err(trouble)
 }
 
-/// Raises an error before training if a checkpoint cannot be written to `path`.
+/// Raises an error if a checkpoint cannot be written to `path`. Callers use this before training.
 #[pyfunction]
 fn check_checkpoint(path: PathBuf) -> PyResult<()> {
     files::check(&path, KIND).map_err(trouble)
@@ -39,7 +39,7 @@ fn read_checkpoint(py: Python, path: PathBuf) -> PyResult<Bound<PyBytes>> {
     Ok(PyBytes::new(py, &py.detach(|| files::read_checkpoint(&path)).map_err(trouble)?))
 }
 
-/// Name and contents of training data that fits into memory.
+/// Reads training data that fits into memory; returns its name and its contents.
 #[pyfunction]
 fn read_data(py: Python, path: PathBuf) -> PyResult<(String, Bound<PyBytes>)> {
     let data = py.detach(|| files::read_data(&path)).map_err(trouble)?;
@@ -52,7 +52,7 @@ pub struct Events(Mutex<Option<File>>);
 
 #[pymethods]
 impl Events {
-    /// Creates an event file or clears an existing one.
+    /// Creates an event file, or clears the existing file.
     #[new]
     fn new(py: Python, path: PathBuf) -> PyResult<Events> {
         let file = py.detach(|| files::create_lines(&path, EVENTS)).map_err(trouble)?;

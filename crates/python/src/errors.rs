@@ -1,4 +1,4 @@
-//! Errors as Python exceptions; each message contains a remedy.
+//! Conversion of errors to Python exceptions. Each message contains a remedy.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyArithmeticError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};

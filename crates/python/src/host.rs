@@ -1,4 +1,4 @@
-//! Thread pools, and the process that owns them.
+//! Thread pools that detect a fork, and mutexes for Python threads.
 
 use crate::errors::ForkError;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -8,10 +8,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
-/// Upper limit of threads, to catch typing errors.
+/// Maximum number of threads. It detects typing errors.
 const MOST_THREADS: usize = 1024;
 
-/// Threads of a process: a pool, or only the calling thread if `pool` is `None`.
+/// Threads for the work of one process: a pool, or only the calling thread if `pool` is `None`.
 pub struct Threads {
     pool: Option<ThreadPool>,
     process: u32,
@@ -54,7 +54,7 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// A forked process has no pool threads, so dropping the pool would block.
+    /// A forked process has no threads of the pool, so dropping the pool would block. The pool is leaked instead.
     fn drop(&mut self) {
         if std::process::id() != self.process {
             std::mem::forget(self.pool.take());
@@ -62,9 +62,10 @@ impl Drop for Threads {
     }
 }
 
-/// A mutex for Python threads that serves waiting threads first.
+/// A mutex for Python threads. A thread that already waits locks the mutex before the thread that has just released it.
 pub struct Turns<T> {
-    /// Held by the next waiting thread, so that a thread that has just released `inner` queues behind it.
+    /// Locked by the next waiting thread. A thread that has just released `inner` must lock `door` first, so it cannot overtake the waiting
+    /// thread.
     door: Mutex<()>,
     inner: Mutex<T>,
 }
@@ -75,7 +76,7 @@ impl<T> Turns<T> {
     }
 
     /// Waits for other threads without holding Python's lock. In a forked process, the thread that holds the mutex may not exist; `here`
-    /// then returns an error.
+    /// then returns an error, which ends the wait.
     pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
         let _door = lock(&self.door, py, &here)?;
         lock(&self.inner, py, &here)
@@ -83,7 +84,7 @@ impl<T> Turns<T> {
 }
 
 fn lock<'a, T>(of: &'a Mutex<T>, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'a, T>> {
-    // After a panic the data keeps its state; the panic was already raised in Python.
+    // A panic while the mutex was held has left the data unchanged, and was already raised in Python.
     match of.try_lock() {
         Ok(held) => Ok(held),
         Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
@@ -94,7 +95,7 @@ fn lock<'a, T>(of: &'a Mutex<T>, py: Python, here: impl Fn() -> PyResult<()>) ->
     }
 }
 
-/// Runs `work` on the calling thread, without any pool.
+/// Runs `work` on the calling thread only.
 pub fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     math::par::Threads::of(1).expect("one thread is always available").run(work)
 }

@@ -1,7 +1,7 @@
-//! `hothouse._native`: worlds and runs for the Python package beside it (`python/hothouse`), which contains the documentation, spaces and
-//! rendering. NumPy arrays are written in place without Python's lock. There is no unsafe code except in PyO3's macros. Errors are raised
-//! as exceptions with a remedy; nothing aborts.
-#![allow(unsafe_code)] // for PyO3's macros; crates/run/tests/run/invariants.rs checks that there is no other
+//! `hothouse._native`: worlds and runs for the Python package in `python/hothouse`, which contains the documentation, the spaces and the
+//! rendering. This module writes NumPy arrays in place, without Python's lock. Errors are raised as exceptions with a remedy; nothing
+//! aborts the process. There is no unsafe code except in PyO3's macros.
+#![allow(unsafe_code)] // for PyO3's macros; crates/run/tests/run/invariants.rs checks that there is no other unsafe code
 
 mod arrays;
 mod data;
@@ -33,7 +33,7 @@ fn native(module: &Bound<PyModule>) -> PyResult<()> {
     errors::register(module)
 }
 
-/// Every room with its variants and columns.
+/// Every room with its variants and columns, by the room's id.
 #[pyfunction(name = "rooms")]
 fn every_room(py: Python) -> PyResult<Bound<PyDict>> {
     let rooms = PyDict::new(py);
@@ -43,7 +43,7 @@ fn every_room(py: Python) -> PyResult<Bound<PyDict>> {
     Ok(rooms)
 }
 
-/// Knobs of a variant of a room; without `variant`, of the room's first variant.
+/// Knobs of a room's variant. Without `variant`, the room's first variant is used.
 #[pyfunction]
 #[pyo3(signature = (room, variant=None))]
 fn knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {

@@ -1,4 +1,4 @@
-//! Policy of a run, for batches of observations.
+//! Policy of a run, applied to batches of observations.
 
 use crate::arrays;
 use crate::host::{Turns, alone};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 /// Policies and values of `n` states, with the shapes `[n][policy_len]` and `[n]`.
 type Predicted<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
 
-/// Copy of a run's policy at the time of the call.
+/// Copy of a run's policy at the time when this object was created.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Policy {
     policy: Turns<Box<dyn run::room::Policy>>,
@@ -23,7 +23,7 @@ impl Policy {
         Policy { policy: Turns::new(policy), observation_len, policy_len }
     }
 
-    /// Observation values, row by row, and the number of rows.
+    /// Observation values in row-major order, and the number of rows.
     fn rows<'a>(&self, observations: &'a PyReadonlyArray2<f32>) -> PyResult<(&'a [f32], usize)> {
         let (shape, width) = (observations.shape(), self.observation_len);
         if shape[1] != width {
@@ -34,7 +34,7 @@ impl Policy {
         Ok((rows, shape[0]))
     }
 
-    /// Best action in each state; the computation is repeated `times` times.
+    /// Computes the best action in each state, `times` times.
     fn compute_actions(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
@@ -45,7 +45,7 @@ impl Policy {
     }
 }
 
-/// Borrows observations. Waits for environments that write the array in another thread.
+/// Borrows observations. Waits while environments write the array in another thread.
 fn borrow<'py>(observations: &Bound<'py, PyArray2<f32>>) -> PyResult<PyReadonlyArray2<'py, f32>> {
     arrays::let_pass(observations.py());
     arrays::read(observations)

@@ -1,7 +1,7 @@
-//! A run of any room. It advances for a limited time per call, so that callers can show progress or stop it.
+//! A run of any room. It advances for a limited time per call, so that callers can show progress or stop the run.
 //!
-//! Pieces are parts of an iteration, such as games, that other workers can compute. They are due when the run has handed them out and needs
-//! their results.
+//! Pieces are numbered parts of an iteration, such as games, that other workers can compute. Pieces are due when the run has handed out
+//! their data and needs their results.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::MutexGuard;
 use std::time::Instant;
 
-/// Rows by column: progress and values of an iteration. Missing values are NaN.
+/// A table with one row per iteration or per test: progress and values. It is stored by column. Missing values are NaN.
 struct Table {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
@@ -48,15 +48,15 @@ impl Table {
     }
 }
 
-/// A run with the rows, digests, notices and room events that it has reported.
+/// A run, and the rows, digests, notices and room events that the run has reported.
 struct Session {
     run: Box<dyn AnyRun>,
     metrics: Table,
     tests: Table,
     digests: Vec<Digest>,
-    /// Notices for the user since the last query.
+    /// Notices for the user since the last call of `notices`.
     notices: Vec<(Level, String)>,
-    /// Room events since the last query.
+    /// Room events since the last call of `room_events`.
     room_events: Vec<serde_json::Value>,
 }
 
@@ -93,8 +93,8 @@ impl Session {
         }
     }
 
-    /// Advances until pieces of an iteration are due; returns their numbers and the data for computing them. Returns `None` if the run ends
-    /// or the time is up.
+    /// Advances until pieces are due. Returns their numbers and the data for computing them, or `None` if the run is done or the time is
+    /// up.
     fn work_until_due(&mut self, target: f64, for_s: f64) -> Option<(Range<u64>, Vec<u8>)> {
         let began = Instant::now();
         while !self.is_done(target) && began.elapsed().as_secs_f64() < for_s {
@@ -107,7 +107,7 @@ impl Session {
         None
     }
 
-    /// Advances with work that does not depend on the due pieces, until the time is up. Returns true if such work remains.
+    /// Advances with work that does not depend on the due pieces, until the time is up. Returns false if no such work remains.
     fn work_meanwhile(&mut self, for_s: f64) -> bool {
         let began = Instant::now();
         while began.elapsed().as_secs_f64() < for_s {
@@ -120,19 +120,19 @@ impl Session {
         true
     }
 
-    /// Saves the run. If the end of the iteration in progress is near, the iteration is completed first.
+    /// Saves the run. An iteration that ends soon is completed first.
     fn saved(&mut self) -> Result<Vec<u8>, RunError> {
         let bytes = self.run.save()?;
         self.take_events();
         Ok(bytes)
     }
 
-    /// Returns an error if training has diverged.
+    /// Returns `done`, or an error if training has diverged.
     fn unless_diverged<T>(&self, done: T) -> Result<T, RunError> {
         if self.run.diverged() { Err(RunError::Diverged) } else { Ok(done) }
     }
 
-    /// Returns true if stopping now loses no work.
+    /// Returns true if the run can stop now without losing work.
     fn can_stop(&self) -> bool {
         self.run.is_preparing() || self.run.saves().is_some()
     }
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-/// Default config of a room.
+/// Default config of a room's variant. Without `variant`, the room's default variant is used.
 pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
     let room = run::room(room).map_err(refusal)?;
     let mut config = run::config_of(room);
@@ -171,7 +171,7 @@ pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
     Ok(config)
 }
 
-/// First due piece, end of the range of due pieces, and the data for computing the pieces.
+/// Number of the first due piece, number after the last due piece, and the data for computing the pieces.
 type Due<'py> = (u64, u64, Bound<'py, PyArray1<u8>>);
 
 /// A run. Calls from several Python threads are serialised.
@@ -194,7 +194,7 @@ impl Run {
         Ok(py.detach(|| self.threads.run(|| work(session))))
     }
 
-    /// Waits for other Python threads that use the run, without Python's lock.
+    /// Locks the session. Waits for other Python threads that use the run, without holding Python's lock.
     fn session(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
         self.session.take(py, || self.threads.here("this run"))
     }
@@ -209,7 +209,7 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// Starts a new run. `data` is a name and the contents.
+    /// Starts a new run. `what` is the room, the variant and the seed. `data` is the name and the contents of training data.
     #[staticmethod]
     fn begin(
         py: Python,
@@ -232,8 +232,8 @@ impl Run {
         Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }
 
-    /// Trains for at most `for_s` seconds. Returns true if the first counter has reached `target` at the end of an iteration (with `end`,
-    /// at any end). With `late`, training may also stop within a long iteration, where it can be saved.
+    /// Trains for at most `for_s` seconds, until the first counter has reached `target` at a boundary. With `end`, any boundary suffices.
+    /// With `late`, training may also stop within a long iteration, where the run can be saved. Returns false if the time was up first.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let work = |session: &mut Session| {
             session.run.command(Command::Start)?;
@@ -254,7 +254,7 @@ impl Run {
         session.run.command(if shared { Command::Start } else { Command::Pause }).map_err(refusal)
     }
 
-    /// Trains until pieces are due, the run is done or the time is up.
+    /// Trains until pieces are due, the run is done or the time is up. Returns `None` if no pieces are due.
     fn until_due<'py>(&self, py: Python<'py>, target: f64, for_s: f64) -> PyResult<Option<Due<'py>>> {
         let work = |session: &mut Session| {
             let due = session.work_until_due(target, for_s);
@@ -264,12 +264,13 @@ impl Run {
         Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))
     }
 
-    /// Trains for at most `for_s` seconds with work that does not need the results of the due pieces. Returns true if such work remains.
+    /// Trains for at most `for_s` seconds with work that does not need the results of the due pieces. Returns false if no such work
+    /// remains.
     fn meanwhile(&self, py: Python, for_s: f64) -> PyResult<bool> {
         self.work_on(py, |session| session.work_meanwhile(for_s))
     }
 
-    /// Accepts the results of the next pieces from [`play`].
+    /// Accepts results that [`play`] computed; they must belong to the next pieces.
     fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
         let pieces = pieces.as_slice()?;
         self.work_on(py, |session| session.run.take(pieces))?.map_err(refusal)
@@ -279,7 +280,7 @@ impl Run {
         Ok(self.session(py)?.is_done(target))
     }
 
-    /// Changes a live knob from the next iteration.
+    /// Changes a live knob. The change takes effect at the next iteration.
     fn set(&self, py: Python, name: String, value: &Bound<PyAny>) -> PyResult<()> {
         let value = from_python(value)?;
         let mut session = self.here(py)?;
@@ -292,14 +293,14 @@ impl Run {
         Ok(PyBytes::new(py, &self.work_on(py, Session::saved)?.map_err(refusal)?))
     }
 
-    /// Saves to a NumPy array without another copy.
+    /// Saves the run to a NumPy array. Unlike `save`, does not copy the bytes to a `bytes` object.
     fn save_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
         Ok(PyArray1::from_vec(py, self.work_on(py, Session::saved)?.map_err(refusal)?))
     }
 
     fn ask<'py>(&self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let question = from_python(question)?;
-        // A result must stay on the thread that created it.
+        // A result must stay on the thread that created it, so it is converted here.
         let answer = self.work_on(py, |session| -> PyResult<Py<PyAny>> {
             let answer = session.run.ask(question).map_err(refusal)?;
             Python::attach(|py| Ok(to_python(py, &*answer)?.unbind()))
@@ -307,7 +308,7 @@ impl Run {
         Ok(answer?.into_bound(py))
     }
 
-    /// Tests the current policy or model; returns values in the order of the room's tests.
+    /// Tests the current policy or model. Returns the values of the room's test columns.
     fn test<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let test = |session: &mut Session| {
             let row = session.run.test()?;
@@ -358,7 +359,7 @@ impl Run {
         to_python(py, &self.session(py)?.run.knobs())
     }
 
-    /// A link and a command line that start the same run.
+    /// Returns a link and a command line, each of which starts the same run.
     fn shared<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.session(py)?.run.shared())
     }
@@ -367,7 +368,7 @@ impl Run {
         to_python(py, &self.work_on(py, |session| session.run.backend())?)
     }
 
-    /// Pairs `(level, text)` of notices since the last call.
+    /// Notices since the last call, as pairs `(level, text)`.
     fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &std::mem::take(&mut self.session(py)?.notices))
     }
@@ -378,7 +379,7 @@ impl Run {
     }
 }
 
-/// Computes pieces of an iteration in any process, from the output of `until_due`.
+/// Computes pieces of an iteration, in any process. The data and the range come from `until_due`.
 #[pyfunction]
 pub fn play<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Text formats of the terminal's runs and sweeps, for runs on a cluster.
+//! Text formats of runs and sweeps in the terminal, for runs on a cluster.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -34,7 +34,7 @@ impl Axis {
         &self.0.name
     }
 
-    /// Distinct values in the given order.
+    /// Distinct values in the order of the axis: those that it lists, or `count` values of its range.
     #[pyo3(signature = (count, room, variant=None))]
     fn values<'py>(&self, py: Python<'py>, count: u32, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {
         let values = self.0.values(count, &knobs(room, variant)?);
@@ -60,7 +60,7 @@ fn number(text: &str) -> PyResult<f64> {
     typed::number(text).map_err(PyValueError::new_err)
 }
 
-/// Parses the values of knobs.
+/// Parses the values of knobs, given as pairs (name, text).
 #[pyfunction]
 fn typed_knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>, given: Vec<(String, String)>) -> PyResult<Bound<'py, PyAny>> {
     let set = typed::set(&given, &knobs(room, variant)?);
@@ -73,7 +73,7 @@ fn clock(seconds: f64) -> String {
     format::clock(seconds)
 }
 
-/// Formats a value of a column.
+/// Formats a value of a column: of a test column if `test`, else of a metric.
 #[pyfunction]
 fn figure(room: &str, test: bool, name: &str, value: Option<f64>) -> PyResult<String> {
     Ok(format::value(column(room, test, name)?, value))
@@ -85,10 +85,10 @@ fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
     Ok(outcomes::named(&from_python::<Knobs>(knobs)?))
 }
 
-/// For each run: its result, the first counter when it was solved, and whether it diverged.
+/// Three values per run: the result, the first counter at the time of the solution (if it was solved), and whether the run diverged.
 type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
 
-/// Table with a line per setting. Runs are compared by the column `name`: a column of the tests if `test` is true, else of the metrics.
+/// Table with a line per setting. It compares runs by the column `name`, which is a test column if `test`, else a metric.
 #[pyfunction]
 fn sweep_table(room: &str, test: bool, name: &str, settings: Vec<(Bound<PyAny>, Runs)>) -> PyResult<String> {
     let ended = |(result, solved_at, diverged)| Ended { result, solved_at, diverged };

@@ -1,4 +1,4 @@
-//! Clock of the worker and its threads.
+//! Clock of the worker that holds the run, and of the worker's threads.
 
 use wasm_bindgen::prelude::*;
 
@@ -8,7 +8,7 @@ extern "C" {
     fn now_ms() -> f64;
 }
 
-/// Time in seconds, on any thread of the worker.
+/// Time in seconds. All threads of the worker have the same clock.
 pub fn now_s() -> f64 {
     1e-3 * now_ms()
 }

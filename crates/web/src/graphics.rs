@@ -1,11 +1,11 @@
-//! A GPU of the browser. It belongs to the thread that opened it, which is the thread of the run.
+//! A GPU of the browser. Only the thread that opened it may use it; this is also the thread of the run.
 
 use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
 thread_local! {
-    /// Callback that is called after each GPU result or failure.
+    /// Callback that is called when a GPU result has arrived, and when the GPU fails.
     static WOKEN: RefCell<Option<js_sys::Function>> = const { RefCell::new(None) };
 }
 
@@ -24,8 +24,9 @@ pub struct Graphics {
 
 #[wasm_bindgen]
 impl Graphics {
-    /// Opens the browser's fastest GPU, or returns the reason why there is none. `woken` is called after each result or failure. `name` is
-    /// used if the browser does not report a better name. `largest_buffer` is the largest permitted size of a buffer in bytes.
+    /// Opens the browser's fastest GPU; if there is none, returns the reason as an error. `woken` is called when a result has arrived, and
+    /// when the GPU fails. `name` is used if the browser does not report a better name. `largest_buffer` is the maximum size of a buffer in
+    /// bytes.
     pub async fn open(woken: js_sys::Function, name: String, largest_buffer: Option<f64>) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
         let largest_buffer = largest_buffer.map(|bytes| bytes as u64);
@@ -40,12 +41,12 @@ impl Graphics {
         Ok(Graphics { gpu })
     }
 
-    /// Returns true while no error has occurred.
+    /// Returns true while the GPU has not failed.
     pub fn works(&self) -> bool {
         self.gpu.check().is_ok()
     }
 
-    /// For tests: destroys the GPU during its work, or makes it run out of memory.
+    /// For tests. Destroys the GPU, or makes it report that its memory is exhausted.
     pub fn fail_for_test(&self, out_of_memory: bool) {
         if out_of_memory {
             self.gpu.fail(Fault::OutOfMemory);

@@ -1,7 +1,7 @@
-//! wasm-bindgen interface to runs of all rooms: plain data in and out.
+//! wasm-bindgen interface to runs of all rooms. Inputs and outputs are plain data.
 //!
 //! The crate contains no logic and no names of rooms. The calling worker (`www/run/worker.ts`) provides the clock, the pace and the
-//! messages. `run::protocol` and the rooms define the types of all data. Errors are returned as the notice that the page shows.
+//! messages. `run::protocol` and the rooms define the types of all data. An error is returned as the notice that the page shows.
 
 mod clock;
 mod graphics;
@@ -27,26 +27,26 @@ pub use graphics::Graphics;
 #[cfg(feature = "threads")]
 pub use wasm_bindgen_rayon::init_thread_pool;
 
-/// Memory limit of a run. The module has at most 1 GiB; the rest is for threads, saves and query results.
+/// Memory limit of a run in bytes. The module has at most 1 GiB; the remainder is for threads, saves and query results.
 const RUN_BYTES: u64 = 900 << 20;
 
 fn host() -> Host {
     Host { memory_bytes: RUN_BYTES, ..Host::new(Isa::best()) }
 }
 
-/// Sends the text of any panic, on any thread, to the page's channel of this name.
+/// Sends the text of any panic, on any thread, to the page's broadcast channel with this name.
 #[wasm_bindgen]
 pub fn forward_panics(channel: String) {
     panic::forward_to(channel);
 }
 
-/// Description of every room.
+/// Descriptions of all rooms.
 #[wasm_bindgen]
 pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
 }
 
-/// Config and expected digest of a link: `{ config, digest }`.
+/// Returns the config and the expected digest of a link, as `{ config, digest }`.
 #[wasm_bindgen]
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
@@ -58,21 +58,22 @@ pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     to_js(&Decoded { config: link.config, digest: link.digest })
 }
 
-/// Default config of the room in a link, or of the first room. The rest of the link is ignored.
+/// Default config of the room that a link names, or of the first room if this module does not have that room. Ignores the other parts of
+/// the link.
 #[wasm_bindgen]
 pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
     let name = link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
     to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
-/// Room of a saved run.
+/// Name of the room of a saved run.
 #[wasm_bindgen]
 pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
     run::room_of(bytes).map_err(refusal)
 }
 
-/// Returns an error if a file would not fit into memory twice, packed and unpacked. Called before loading, because the module cannot
-/// recover from a failed allocation.
+/// Returns an error if two copies of a file, packed and unpacked, would not fit into memory. The page calls this before it loads the file,
+/// because the module cannot recover from a failed allocation.
 #[wasm_bindgen]
 pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     let twice = 2.0 * bytes;
@@ -82,14 +83,15 @@ pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     Err(refusal(RunError::FileTooLarge { name: name.into(), mb: (bytes * 1e-6).ceil() as u64 }))
 }
 
-/// Training data that must be loaded beside a saved run; undefined if there is none.
+/// Describes the training data that a saved run requires in addition to its file; undefined if it requires none.
 #[wasm_bindgen]
 pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     let wanted = run::data_wanted(bytes).map_err(refusal)?;
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// Runs the benchmarks of a room in this module or of the compute core; with `profile`, reports the time per operation of a training step.
+/// Runs a benchmark suite: that of a room in this module, or that of the compute core. Passes each figure to `give`. With `profile`,
+/// measures the time per operation of a training step instead.
 #[wasm_bindgen]
 pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
     let mut sink = |figure: Figure| {
@@ -104,7 +106,7 @@ pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
     }
 }
 
-/// For tests: panics on the calling thread or on a thread of the pool.
+/// For tests. Panics on the calling thread, or on a thread of the pool.
 #[wasm_bindgen]
 pub fn panic_for_test(in_pool: bool) {
     if in_pool {
@@ -120,7 +122,7 @@ pub struct Run {
     run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
-    /// Monitor position after the start of the newest run.
+    /// Monitor position after the start of the run that [`Run::events`] reported last.
     cursor: Cursor,
 }
 
@@ -147,7 +149,7 @@ impl Run {
         self.memory.as_ptr() as usize
     }
 
-    /// Memory layout of the monitor.
+    /// Memory layout of the monitor's data.
     pub fn layout(&self) -> Result<JsValue, JsValue> {
         to_js(&monitor::layout(self.run.schema()))
     }
@@ -157,7 +159,7 @@ impl Run {
         to_js(&self.cursor)
     }
 
-    /// Sets the expected digest from a link.
+    /// Sets the expected digest, which comes from a link.
     pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
         self.run.expect(from_js(digest)?);
         Ok(())
@@ -167,14 +169,14 @@ impl Run {
         self.run.command(from_js(command)?).map_err(refusal)
     }
 
-    /// Runs one slice of work; returns false if there is nothing to do.
+    /// Executes one slice of work; returns false if there is nothing to do.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let worked = self.run.advance(now_s);
         self.monitor.beat(&self.run.progress());
         worked
     }
 
-    /// Returns true if the last slice could only wait for the GPU. The GPU calls `woken` when it is ready.
+    /// Returns true if the last slice only waited for the GPU. The GPU calls `woken` when its result has arrived.
     pub fn waiting(&self) -> bool {
         self.run.waiting()
     }
@@ -184,7 +186,7 @@ impl Run {
         self.run.is_preparing()
     }
 
-    /// Returns true if a GPU should be opened and offered.
+    /// Returns true if the caller should open a GPU and offer it to the run.
     pub fn wants_gpu(&mut self) -> bool {
         self.run.wants_machine()
     }
@@ -198,7 +200,7 @@ impl Run {
         self.run.offer(Err(Fault::NoAdapter { why }));
     }
 
-    /// Events since the last call, without rows, which the page reads from the monitor; undefined if there are none.
+    /// Events since the last call; undefined if there are none. Rows are omitted, because the page reads them from the monitor.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
         let mut events = self.run.events();
         for event in &events {
@@ -217,12 +219,13 @@ impl Run {
         to_js(&answer)
     }
 
-    /// Time per operation of the gradients since profiling started; null if the learner has no plan. `look` switches profiling on or off.
+    /// Time per operation of the gradient computation since profiling started; null if the learner has no plan. `look` switches profiling
+    /// on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
         to_js(&self.run.operations(look))
     }
 
-    /// Tests the current policy or model.
+    /// Tests the current policy or model; returns the test's row.
     pub fn test(&mut self) -> Result<JsValue, JsValue> {
         to_js(&self.run.test().map_err(refusal)?)
     }
@@ -235,7 +238,7 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
-    /// Marks that the run can be rewound to; `save_before` returns the file for a mark.
+    /// Indices of the marks to which the run can be rewound. `save_before` returns the checkpoint from before a mark.
     pub fn kept_before(&self) -> Vec<usize> {
         self.run.kept_before()
     }
@@ -261,13 +264,13 @@ impl Run {
         to_js(&self.run.backend())
     }
 
-    /// A link and a command line that start the same run.
+    /// Returns a link and a command line, each of which starts the same run.
     pub fn shared(&self) -> Result<JsValue, JsValue> {
         to_js(&self.run.shared())
     }
 }
 
-/// A small sweep: several learners in one module, separate from the page's run.
+/// A small sweep: several learners in one module, separate from the run of the page.
 #[wasm_bindgen]
 pub struct Sweep {
     learners: run::Sweep,
@@ -275,7 +278,7 @@ pub struct Sweep {
 
 #[wasm_bindgen]
 impl Sweep {
-    /// Starts a sweep from the page's run, or from a config with the same data.
+    /// Starts a sweep. A config in `spec` that requires data gets the data of `run`.
     pub fn start(spec: JsValue, run: &Run) -> Result<Sweep, JsValue> {
         let mut spec: SweepSpec = from_js(spec)?;
         spec.config.data.iter_mut().for_each(|data| data.fill(run.run.config().data.as_ref()));
@@ -303,7 +306,7 @@ fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
     Ok(serde_wasm_bindgen::from_value(value)?)
 }
 
-/// Error as the notice that the page shows.
+/// Converts an error to the notice that the page shows.
 fn refusal(error: RunError) -> JsValue {
     let (text, next_step) = (error.what(), error.next_step());
     let notice = Event::Notice { level: Level::Error, text, next_step };

@@ -1,13 +1,13 @@
-//! Forwards the text of a panic on any thread to the page.
+//! Sends the text of a panic on any thread to the page.
 //!
-//! A panicking thread of the pool stops its worker while the experiment's worker waits for it. So the panicking thread sends the text
-//! directly to the page over a broadcast channel.
+//! A panic stops the thread, while the run's worker waits for it. So the panicking thread itself sends the text to the page, over a
+//! broadcast channel.
 
 use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
 use web_sys::BroadcastChannel;
 
-/// Name of the broadcast channel. The page chooses it, so that tabs do not receive each other's messages.
+/// Name of the broadcast channel. The page chooses a name of its own, so that tabs do not receive each other's messages.
 static CHANNEL: OnceLock<String> = OnceLock::new();
 
 pub fn forward_to(channel: String) {
@@ -18,7 +18,7 @@ pub fn forward_to(channel: String) {
 
 fn forward(info: &PanicHookInfo) {
     console_error_panic_hook::hook(info);
-    // An unreachable page cannot be handled; the console has the text.
+    // If the page cannot be reached, only the console shows the text.
     if let Some(Ok(page)) = CHANNEL.get().map(|name| BroadcastChannel::new(name)) {
         let _ = page.post_message(&info.to_string().into());
     }

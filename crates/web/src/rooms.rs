@@ -1,12 +1,12 @@
-//! Rooms of this module. The page has one module per room (one feature), so that a visit loads only its own room.
-// The test room has its own start function.
+//! Rooms of this module. The page has one module per room, built with one feature, so that a visit loads only its own room.
+// The test room has its own start function, so this file is empty without a feature.
 #![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(start)]
 fn start() {
-    // Also called on every thread of the pool.
+    // Every thread of the pool calls this function too; only the first call adds rooms.
     if !run::rooms().is_empty() {
         return;
     }

@@ -1,4 +1,4 @@
-// Adds the losses and the gradient norm of a step to their sums over steps.
+// Adds the losses and the gradient norm of an optimiser step to their sums over several steps.
 
 struct Args { policy_loss: u32, value_loss: u32, norm: u32, sums: u32 }
 

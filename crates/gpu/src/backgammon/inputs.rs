@@ -1,11 +1,11 @@
-//! Network inputs, computed on the GPU; shared by the kernels of leaves and of training.
+//! WGSL text that computes the network's inputs. The kernels for leaves and for training share it.
 
 use crate::text::Text;
 use learn::Fault;
 use learn::backgammon::published::accelerator::{DECISION_WORDS, PACKED_SAMPLE_WORDS};
 use learn::backgammon::published::{ACTIONS, HEADS, INPUTS};
 
-/// Prepends the constants and functions for the inputs of decisions to a kernel's text.
+/// Returns a kernel's text, preceded by the constants and functions that compute the inputs of a decision.
 pub fn with_inputs(text: &str) -> String {
     let constants = Text::default().words(&[
         ("INPUTS", INPUTS),

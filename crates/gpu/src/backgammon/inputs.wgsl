@@ -1,6 +1,6 @@
-// The 344 inputs of backgammon's published network, from the nine words of a decision; `inputs.rs` in learn lists them in a table. Each
-// side has four words with four bits per position: the points in that side's numbering, then the bar. The ninth word has the roll's index,
-// and bit 8 marks the second half of a double; higher bits of a sample are ignored.
+// Computes the 344 inputs of backgammon's published network from the nine words of a decision. `inputs.rs` in the crate `learn` has a table
+// of the inputs. Each side has four words with four bits per place: the points in the side's own numbering, then the bar. The ninth word
+// holds the roll's index; its bit 8 marks the second half of a double. The ninth word of a sample has further bits, which are ignored here.
 
 const BAR = 25u;
 const CHECKERS = 15u;
@@ -13,7 +13,7 @@ fn borne_off(at: u32, which: u32) -> u32 {
     var left = 0u;
     for (var word = 0u; word < 4u; word++) {
         let bits = words[at + which * 4u + word];
-        // Adds pairs first, so that their sums and the total fit into bytes.
+        // Adds pairs first, so that the sums of pairs and the total fit into bytes.
         left += (((bits & 0x0F0F0F0Fu) + ((bits >> 4u) & 0x0F0F0F0Fu)) * 0x01010101u) >> 24u;
     }
     return CHECKERS - left;

@@ -1,5 +1,5 @@
-//! Evaluation of leaves in two lanes (independent requests): one program, which the GPU executes in the order of the requests, and a
-//! readback per lane.
+//! Evaluation of leaves. Each of two lanes (groups of actors) can have one pending request. Both lanes share one program, which the GPU
+//! executes in the order of the requests. Each lane has its own readback.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
@@ -16,8 +16,8 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Decisions of the newest request; both lanes use this region. Writes and submits are executed in order, so the GPU reads the
-    /// decisions of one lane before those of the other are written.
+    /// Decisions of the newest request of either lane. The GPU executes writes and submits in order, so it reads one lane's decisions
+    /// before the other lane's decisions replace them.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],
@@ -26,7 +26,7 @@ pub struct Leaves {
 struct Lane {
     readback: Readback,
     asked: Option<Submitted>,
-    /// Number of requested rows.
+    /// Number of decisions in this lane's newest request.
     rows: usize,
 }
 
@@ -75,12 +75,12 @@ impl Leaves {
     }
 
     pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        // Waits for this lane only; the other lane's leaves may be queued behind it.
+        // Waits for this lane's submit only: a submit of the other lane may be queued behind it.
         let (Lane { readback, asked, rows }, wide) = (&mut self.lanes[lane], self.width);
         let mut floats = |region: usize, arrived: Arrived| {
             let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
             to.clear();
-            // Further rows contain old data.
+            // Rows after the requested ones contain old data.
             to.extend(arrived.floats().take(*rows * width));
         };
         readback.poll(asked, &mut floats, &mut |_, _| {})

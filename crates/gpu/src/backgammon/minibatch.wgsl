@@ -1,13 +1,15 @@
-// Gathers a minibatch from the samples at the drawn indices, one workgroup per sample. A sample begins with the decision's nine words; the
-// ninth has the number of shares from bit 16 on. Then follow the game's outcome for the player who decided, an action and its visits per
-// share, and from SAMPLE_WORDS on one bit per legal action.
+// Gathers a minibatch from the samples at the drawn indices, one workgroup per sample. A sample begins with the nine words of its decision,
+// the last of which holds the number of shares from bit 16 on. The next word is the game's outcome for the player who decided. Each share
+// is one word: an action and its number of visits. From word SAMPLE_WORDS on, there is one bit per action, which is 1 if the action is
+// legal.
 
 struct Args {
     packed_samples: u32, drawn: u32, rows: u32,
     inputs: u32, mask: u32, share: u32, outcome: u32,
 }
 
-// Far below any logit, but small enough that an f32 sum with a logit is exact enough.
+// Value that is added to the logits of illegal actions. It is far below any logit, but small enough that its f32 sum with a logit is exact
+// enough.
 const ILLEGAL = -1e9;
 
 @compute @workgroup_size(256)
@@ -32,7 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     }
     if (local < HEADS) {
         let ending = words[packed_sample + 9u];
-        // Outcomes: win, gammon won, backgammon won; loss, gammon lost, backgammon lost.
+        // Outcomes are numbered: win, gammon won, backgammon won; loss, gammon lost, backgammon lost.
         let first = array<u32, HEADS>(0u, 1u, 2u, 4u, 5u)[local];
         let end = select(6u, 3u, local < 3u);
         mem[args.outcome + row * HEADS + local] = f32(ending >= first && ending < end);

@@ -1,5 +1,5 @@
-//! Optimiser steps on samples that are on the GPU. Several steps share a submit. Their metrics are summed on the GPU until these sums are
-//! requested, together with weights and moments.
+//! Optimiser steps on samples that are stored on the GPU. Several steps share a submit. The GPU adds up the metrics of the steps. A request
+//! reads back these sums with the weights and the moments, and resets the sums.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, InFlight, Submitted};
@@ -12,10 +12,9 @@ use learn::backgammon::published::accelerator::{OffloadSpec, PACKED_SAMPLE_WORDS
 use learn::backgammon::published::plan_learning;
 use std::ops::Range;
 
-/// Maximum number of steps per submit; each has its own region for drawn indices.
+/// Maximum number of steps per submit. Each of these steps has its own region of drawn indices.
 const TOGETHER: usize = 4;
-/// Maximum number of pending submits. At this limit, the next step waits if the platform can wait; if it cannot, a round has at most this
-/// many.
+/// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Training {
@@ -24,21 +23,21 @@ pub struct Training {
     program: Program,
     params: Region,
     packed_samples: Region,
-    /// Drawn indices, one region for each of TOGETHER steps.
+    /// Indices of the drawn samples: one minibatch for each of the `TOGETHER` steps.
     drawn: Region,
     value_coef: Region,
     optimizer: Following,
-    /// Sums over steps: policy loss, value loss, gradient norm.
+    /// Sums of policy loss, value loss and gradient norm over the steps since the last request.
     sums: Region,
     minibatch: usize,
     /// Dispatches that gather a minibatch, one for each step of a submit.
     gathers: Range<usize>,
-    /// Dispatches of each step after its minibatch is gathered: gradient, optimiser, sums of metrics.
+    /// Three ranges of dispatches, which follow the gathering of a minibatch: gradient, optimiser step, and sums of metrics.
     step: [Range<usize>; 3],
     readback: Readback,
-    /// Coefficient of the value loss, as last written with Adam's settings.
+    /// The coefficient of the value loss that is on the GPU.
     sent_coef: f32,
-    /// Drawn indices of steps that wait for a common submit.
+    /// Indices of the drawn samples of the steps that wait for a common submit.
     waiting: Vec<u32>,
     in_flight: InFlight,
     asked: Option<Submitted>,
@@ -105,7 +104,7 @@ impl Training {
         if self.asked.is_some() {
             return Err(refused("the trainer was reset before its last result was read"));
         }
-        // Waiting steps would be overwritten by the new state, so they are discarded.
+        // The new state would overwrite the results of the waiting steps, so these steps are discarded.
         self.waiting.clear();
         self.memory.write_floats(self.params, state.weights);
         self.optimizer.reset([state.m, state.v], state.steps, &self.memory);
@@ -114,7 +113,7 @@ impl Training {
     }
 
     pub fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        // Steps that wait must train on the old samples.
+        // The waiting steps must train on the old samples.
         self.send(false)?;
         let region = self.packed_samples.part(first * PACKED_SAMPLE_WORDS, packed_samples.len() * PACKED_SAMPLE_WORDS);
         self.memory.write_words(region, packed_samples.as_flattened());
@@ -140,7 +139,7 @@ impl Training {
         self.optimizer.begin_count(&self.memory);
         self.send(true)?;
         self.readback.ask();
-        // Executed in queue order: after the copy, before later steps.
+        // The GPU executes this write after the readback's copy and before later steps.
         self.memory.write_floats(self.sums, &[0.0; 3]);
         self.gpu.check()
     }
@@ -161,7 +160,7 @@ impl Training {
         Ok(here)
     }
 
-    /// Submits the waiting steps; with `and_ask`, also requests the results so far.
+    /// Submits the waiting steps. With `and_ask`, the same submit copies the results for the readback.
     fn send(&mut self, and_ask: bool) -> Result<(), Fault> {
         self.gpu.check()?;
         if self.waiting.is_empty() && !and_ask {

@@ -1,4 +1,4 @@
-//! Control on the GPU: environments and complete PPO.
+//! Control tasks on a GPU: environments, and whole iterations of PPO.
 
 mod ppo;
 mod worlds;

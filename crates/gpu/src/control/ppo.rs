@@ -1,9 +1,9 @@
-//! Complete PPO on a GPU: rollout, advantages, shuffled minibatches and Adam as one list of dispatches over one memory, built once per
-//! learner and replayed. An iteration takes at most three submits and one readback.
+//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. They are one list of dispatches over one memory,
+//! which is built once per learner and replayed. An iteration takes at most three submits and one readback.
 //!
 //! The GPU performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between
-//! CPU and GPU. Numbers differ by rounding only, and an adapter gives the same numbers at every run. Every iteration returns the whole
-//! state to the learner, and each [`IterationInput`] contains the settings.
+//! CPU and GPU. The GPU's numbers differ from the CPU's by rounding only, and an adapter repeats its numbers exactly in every run. Every
+//! iteration returns the whole state to the learner, and each [`IterationInput`] contains the settings.
 
 mod layout;
 
@@ -109,7 +109,7 @@ impl GpuPpo {
         }
     }
 
-    /// Dispatch lists of an iteration in execution order, one submit each.
+    /// Three lists of an iteration's dispatches, in execution order. Each list is one submit.
     fn submits(&self, epochs: usize, record: bool) -> [Vec<Range<usize>>; 3] {
         let lists = &self.layout.lists;
         let (policy, loss) = (&self.layout.acting.steps, &self.layout.learning.steps);
@@ -121,14 +121,14 @@ impl GpuPpo {
         if record {
             rollout.push(lists.trajectory.clone());
         }
-        // In two parts, so that the GPU starts before the whole list is encoded.
+        // The updates are two submits, so that the GPU can start before all of them are encoded.
         let updates = epochs * self.spec.config.minibatches;
         let update = [lists.gather.clone(), loss.clone(), lists.learn.clone()];
         let some = |count: usize| vec![update.clone(); count].concat();
         [rollout, some(updates / 2), some(updates.div_ceil(2))]
     }
 
-    /// Number of dispatches of an iteration.
+    /// Number of dispatches of an iteration that records no trajectory.
     pub fn dispatches(&self, epochs: usize) -> usize {
         self.submits(epochs, false).iter().flatten().map(Range::len).sum()
     }
@@ -184,7 +184,7 @@ impl Accelerator for GpuPpo {
 }
 
 impl GpuPpo {
-    /// Writes the contents of the readback to `output`; returns false if they have not arrived yet.
+    /// Writes the contents of the readback to `output`; returns false if the contents have not arrived yet.
     fn take(&self, readback: &Readback, output: &mut IterationOutput) -> Result<bool, Fault> {
         let Layout { envs, state, samples, .. } = self.layout;
         let config = &self.spec.config;

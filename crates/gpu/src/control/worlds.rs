@@ -1,7 +1,7 @@
-//! Environments as kernels: the rules of `worlds` in WGSL, with their constants and random words taken from there.
+//! Environments as kernels: the rules of the crate `worlds` in WGSL. Constants and random words come from that crate.
 //!
-//! The same seeds begin the same episodes. Steps differ by rounding, because a GPU may fuse and reorder arithmetic. A world's text only
-//! computes; kernels read and write.
+//! Each episode begins in the same state as on the CPU. Later states differ by rounding, because a GPU may fuse and reorder arithmetic. A
+//! world's own text only computes; the text of each kernel reads and writes memory.
 
 use crate::program::{Memory, Program, Region, Space, groups};
 use crate::text::Text;
@@ -9,18 +9,18 @@ use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use ::worlds::control::{Kernels, Kind, Spec, cartpole};
 use math::Isa;
 
-/// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
+/// WGSL text of the polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
 pub const POLY: &str = include_str!("../poly.wgsl");
-/// The random generators of `math::rng`, with the same words: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. [`POLY`] must come
-/// before this text.
+/// WGSL text of the random functions of `math::rng`, which give the same words: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`.
+/// [`POLY`] must come before this text.
 pub const RNG: &str = include_str!("../rng.wgsl");
 
-/// Functions of angles, for worlds with rotation.
+/// WGSL functions of angles, for worlds with rotation.
 const ANGLE: &str = include_str!("worlds/angle.wgsl");
 const ROWS: &str = include_str!("worlds/rows.wgsl");
 const EPISODE: &str = include_str!("worlds/episode.wgsl");
 
-/// One kind of world in WGSL.
+/// One kind of environment in WGSL.
 #[derive(Clone)]
 pub struct World {
     pub spec: &'static Spec,
@@ -51,10 +51,10 @@ pub struct World {
     pub kernels: Kernels,
 }
 
-/// Kernels of a kind of world; `None` if the kind has none.
+/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels.
 pub fn world(kind: &Kind) -> Option<World> {
     let (spec, kernels) = (kind.spec, kind.kernels?);
-    // The reference twin's state may be longer.
+    // The state of the kind's reference twin may be longer, so its length is not used.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
     let observation = spec.observation.len();
     let mut text = Text::default().add(POLY).add(RNG).add(ANGLE).words(&[
@@ -76,7 +76,7 @@ pub fn world(kind: &Kind) -> Option<World> {
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, kernels })
 }
 
-/// Types of a world's own text. A step derives its random numbers from the moment (environment, episode, step).
+/// WGSL types that a world's own text uses. A step derives its random numbers from its `Moment`.
 const TYPES: &str = "alias State = array<f32, STATE>;
 alias Shown = array<f32, OBSERVATION>;
 struct Stepped { state: State, reward: f32, terminated: bool }
@@ -85,9 +85,9 @@ struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
 
 /// Number of threads of a workgroup, as in `worlds/common.wgsl`.
 const GROUP: usize = 64;
-/// Offset for an absent region.
+/// Offset that marks a region as absent.
 const NOWHERE: u32 = u32::MAX;
-/// Number of words that identify the environments: the key, the first environment and the game.
+/// Number of words of `Worlds::setup`: four of the key, the index of the first environment, and the game.
 const SETUP: usize = 6;
 
 /// Arguments of a dispatch that differ between kernels.
@@ -102,32 +102,32 @@ struct Args {
     anew: u32,
 }
 
-/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`, but
-/// observations are rows.
+/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`. Unlike
+/// there, observations are rows: `[count][OBSERVATION]`.
 pub struct Worlds {
     world: World,
     count: usize,
-    /// Distance from one row of `state` or `clocks` to the next.
+    /// Distance from one row of `state` or `clocks` to the next, in elements.
     stride: usize,
-    /// `[STATE][stride]`
+    /// States of the environments, `[STATE][stride]`.
     pub state: Region,
-    /// Number of steps in the current episode, and number of earlier episodes: `[2][stride]`.
+    /// `[2][stride]`: number of steps in the current episode, then number of earlier episodes.
     pub clocks: Region,
-    /// Number of episodes that ended in the last [`Worlds::play`], one for each workgroup; add them up.
+    /// Number of episodes that ended in the last [`Worlds::play`]: one number per workgroup, whose sum is the total.
     pub ended: Region,
     setup: Region,
 }
 
-/// Regions that [`Worlds::step`] reads and writes: `[count][OBSERVATION]` for observations, else `[count]`.
+/// Regions that [`Worlds::step`] reads and writes. Observations are `[count][OBSERVATION]`; the other regions are `[count]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepping {
     pub actions: Region,
-    /// Observations after the step; after the restart if an episode ended.
+    /// Observations after the step. If an episode ended, the row has the first observation of the next episode.
     pub shown: Region,
-    /// Observations that the step led to, before a restart.
+    /// Observations after the step but before a restart; `None` if they are not needed.
     pub reached: Option<Region>,
     pub rewards: Region,
-    /// Flags and lengths in the format of `worlds::control::Vector::step`.
+    /// Flags and lengths of ended episodes, in the format of `worlds::control::Vector::step`.
     pub ended: Region,
 }
 
@@ -145,15 +145,15 @@ impl Worlds {
         }
     }
 
-    /// Selects the environments: the environments from `first` on of a seed, and the random stream `game` of [`Worlds::play`]. Takes effect
+    /// Selects the environments of `seed` with indices from `first` on, and the random stream `game` for [`Worlds::play`]. Takes effect
     /// with the next submit.
     pub fn set_up(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
         let [a, b, c, d] = (self.world.kernels.key)(seed);
         memory.write_words(self.setup, &[a, b, c, d, first, game]);
     }
 
-    /// Appends a restart: each environment begins its first episode, with the values of [`Worlds::set_up`]. Writes the observations to
-    /// `shown` if given.
+    /// Appends a dispatch that starts each environment's first episode with the values of [`Worlds::set_up`]. If `shown` is given, the
+    /// dispatch writes the observations there.
     pub fn reset(&self, program: &mut Program, shown: Option<Region>) {
         self.begin(program, shown, true);
     }
@@ -168,7 +168,7 @@ impl Worlds {
         self.append(program, "begin", &[ROWS, include_str!("worlds/begin.wgsl")], args);
     }
 
-    /// Appends one step of every environment.
+    /// Appends a dispatch that performs one step of every environment.
     pub fn step(&self, program: &mut Program, at: &Stepping) {
         let Stepping { actions, shown, reached, rewards, ended } = at;
         let reached = reached.map_or(NOWHERE, |region| region.at);
@@ -177,8 +177,8 @@ impl Worlds {
         self.append(program, "step", &[ROWS, include_str!("worlds/step.wgsl")], args);
     }
 
-    /// Appends many steps of CartPole in one dispatch, with the coins of [`cartpole::CartPoles::coins`] as actions. Writes only the states,
-    /// the clocks and the number of ended episodes.
+    /// Appends a dispatch that performs many steps of CartPole. The actions are the random bits of [`cartpole::CartPoles::coins`]. The
+    /// dispatch writes only the states, the clocks and the number of ended episodes.
     pub fn play(&self, program: &mut Program, steps: u32) {
         let texts = [include_str!("worlds/count.wgsl"), include_str!("worlds/random_steps_cartpole.wgsl")];
         self.append(program, "play", &texts, Args { ended: self.ended.at, steps, ..Args::default() });

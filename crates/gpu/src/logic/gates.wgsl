@@ -1,5 +1,5 @@
-// Computes the coefficients of the gates from their parameters, by way of the probability of output 1 for (0, 0), (0, 1), (1, 0) and (1,
-// 1). With LEARN, computes the gradient of the parameters and updates them.
+// Computes the coefficients of the gates from their parameters. The intermediate result is the probability of output 1 for the inputs (0,
+// 0), (0, 1), (1, 0) and (1, 1). With LEARN, computes the gradient of the parameters instead, and updates the parameters.
 
 var<private> soft: array<f32, 16>;
 
@@ -16,7 +16,7 @@ fn noise_of(member: u32, gate: u32, op: u32) -> f32 {
     return -poly_ln(-poly_ln(u));
 }
 
-// Fills `soft`; returns the index of the operation with the largest logit.
+// Fills `soft` with the probabilities of a gate's 16 operations. Returns the index of the operation with the largest logit.
 fn soften(member: u32, gate: u32) -> u32 {
     let at = args.params + 16u * (member * GATES + gate);
     var ahead = 0u;
@@ -52,8 +52,7 @@ fn outputs(member: u32, gate: u32) -> vec4<f32> {
 
 fn square_of(x: vec4<f32>) -> f32 { return dot(x, x); }
 
-// Performs an AdamW step on four parameters, with each of their gradients clipped; returns the squared norm of the gradients before
-// clipping.
+// Performs an AdamW step on four parameters with clipped gradients. Returns the squared norm of the unclipped gradients.
 fn move_four(at: u32, member: u32, raw: vec4<f32>) -> f32 {
     let knobs = four_at(args.knobs);
     let decay = mem[args.knobs + 4u];

@@ -1,10 +1,11 @@
-//! Populations of logic automata on a GPU: whole updates of all members in one submit, from the gates' parameters to AdamW. A cell's
-//! computation is a list of rows (`common.wgsl`), in which all cells of all samples are side by side; one dispatch computes one layer of
-//! all members. The states of every step are stored. The backward pass computes the rows of a step again. No sum depends on the execution
-//! order: each row adds the slopes of its readers, and one workgroup sums the slopes of a gate.
+//! Populations of logic automata on a GPU. One submit performs a whole update of all members, from the gates' parameters to AdamW. A row
+//! has one number for each cell of each sample (`common.wgsl`), and a cell's computation is a list of rows. One dispatch computes one layer
+//! of rows for all members. The states of every step are stored; the backward pass computes the rows of a step again. No sum depends on the
+//! execution order: each row adds up the slopes (derivatives of the loss) from the gates that read it, and one workgroup adds up the slopes
+//! of a gate.
 //!
-//! Parameters, moments and wires stay on the GPU. Starts and targets are uploaded for each update, and the members' state is read back on
-//! request. If the rows of all members exceed a buffer, members are processed in groups.
+//! Parameters, moments and wires stay on the GPU. Initial states and target states are uploaded for each update, and the members' state is
+//! read back on request. If the rows of all members exceed a buffer, members are processed in groups.
 
 mod rows;
 
@@ -23,25 +24,26 @@ use std::any::Any;
 
 /// Number of threads of most workgroups.
 const SIZE: usize = 64;
-/// Number of lanes of a workgroup in layers: four per thread.
+/// Number of lanes (cells of samples) that one workgroup of a layer computes: four per thread.
 const BLOCK: usize = 4 * SIZE;
-/// Limit of the memory for rows in bytes, small enough for devices with little memory.
+/// Maximum size of the memory for rows in bytes, small enough for devices with little memory.
 const MOST_BYTES: u64 = 1 << 30;
-/// Maximum number of pending submits. At this limit, the next step waits if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
 const IN_FLIGHT: usize = 8;
-/// Number of words of a member's state.
+/// Number of words per member in `Words::standing`: seed, number of updates, whether the member trains, and 0.
 const STANDING: usize = 4;
 /// Number of floats of the optimiser's settings.
 const KNOBS: usize = 6;
-/// Maximum number of workgroups in one dimension, and of rows, whose indices have 16 bits.
+/// Maximum number of workgroups in one dimension. It is also the maximum number of rows, because row indices have 16 bits.
 const MOST: usize = 65_535;
 
-/// Creates a population of logic automata if `request` is its [`OffloadSpec`]; else returns `None`.
+/// Creates a population of logic automata if `request` is an [`OffloadSpec`]; else returns `None`.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPopulation::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
 
-/// Regions of floats. Some persist between updates, others hold the inputs or results of one update.
+/// Regions of floats. Some persist between updates; the others hold the inputs or results of one update. `common.wgsl` defines their
+/// layouts.
 struct Floats {
     params: Region,
     m: Region,
@@ -117,7 +119,7 @@ impl GpuPopulation {
         };
         let padded = (state / spec.architecture.channels).next_multiple_of(BLOCK);
         let a_member = rows.count * padded;
-        // Remaining room in the buffer and in the memory for rows.
+        // Maximum number of floats in each of `x` and `d`.
         let room = gpu.largest_buffer().saturating_sub(space.float_bytes()).min(MOST_BYTES) / 8;
         let fit = ((room / a_member as u64) as usize).clamp(1, members);
         let together = members.div_ceil(members.div_ceil(fit));
@@ -195,7 +197,7 @@ impl Accelerator for GpuPopulation {
         }
         let [state, _] = self.spec.sizes();
         let begin = self.floats.states.part(0, self.spec.members * state);
-        // Executed in queue order: after the pending updates.
+        // The GPU executes these writes after the pending updates.
         self.memory.write_words(self.words.standing, &standing);
         self.memory.write_floats(self.floats.corrections, &corrections);
         self.memory.write_floats(self.floats.knobs, &[lr, beta1, beta2, eps, weight_decay, clip]);
@@ -242,13 +244,13 @@ struct Build<'a> {
     words: &'a Words,
     x: Region,
     d: Region,
-    /// Number of lanes of a row, padded to whole workgroups.
+    /// Number of lanes of a row, rounded up to whole workgroups.
     padded: usize,
     program: &'a mut Program,
 }
 
 impl Build<'_> {
-    /// Appends an update of some members.
+    /// Appends the dispatches of an update of `members` members, from member `first` on.
     fn update(&mut self, first: usize, members: usize) {
         let (steps, channels) = (self.spec.rollout.steps, self.spec.architecture.channels);
         let lanes = self.spec.sizes()[0] / channels;
@@ -310,7 +312,7 @@ impl Build<'_> {
         self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));
     }
 
-    /// Kernel text with the constants of the shapes.
+    /// Kernel text with the constants of the population, such as shapes.
     fn constants(&self) -> Text {
         let OffloadSpec { architecture, form, rollout, loss_channels, members } = self.spec;
         let channels = architecture.channels;

@@ -1,4 +1,5 @@
-//! A cell's computation as rows: the nine cells of its neighbourhood in each channel, then the output of each evaluated gate.
+//! A cell's computation as a list of rows. The first rows are the cell's neighbourhood: nine cells in each channel. Each further row is the
+//! output of one evaluated gate.
 
 use learn::logic::{Architecture, Wirings};
 use std::ops::Range;
@@ -6,11 +7,11 @@ use std::ops::Range;
 pub struct Rows {
     architecture: Architecture,
     pub count: usize,
-    /// Rows of each layer of gates, in the order of computation.
+    /// Range of rows of each layer of gates, in the order of computation.
     pub layers: Vec<Range<usize>>,
-    /// Index of the gate that each row evaluates, for the rows after the inputs.
+    /// Index of the gate that a row evaluates, for each row after the neighbourhood.
     pub gate_of: Vec<u32>,
-    /// First row, stride and number of the rows that evaluate each gate.
+    /// For each gate: the first row that evaluates the gate, the distance to the next such row, and the number of such rows.
     pub rows_of: Vec<[u32; 3]>,
 }
 
@@ -19,7 +20,8 @@ impl Rows {
         let &Architecture { channels, kernels, .. } = architecture;
         let mut rows =
             Rows { architecture: architecture.clone(), count: 9 * channels, layers: Vec::new(), gate_of: Vec::new(), rows_of: Vec::new() };
-        // The layers of each kernel in turn, once per channel.
+        // Pairs of a layer's number of gates and its number of evaluations. A perception layer is evaluated once per channel, an update
+        // layer once.
         let perception = architecture.perception.iter().map(|width| (kernels * width, channels));
         for (gates, times) in perception.chain(architecture.update.iter().map(|&width| (width, 1))) {
             let (begin, first) = (rows.count, rows.rows_of.len());
@@ -42,7 +44,7 @@ impl Rows {
     pub fn wires(&self, wirings: &Wirings) -> Vec<[u32; 2]> {
         let &Architecture { channels, kernels, .. } = &self.architecture;
         let mut all = Vec::with_capacity(self.gates());
-        // Offset of a kernel's inputs in a channel.
+        // First row that a perception kernel reads, for each pair of channel and kernel.
         let mut begins: Vec<usize> = (0..channels * kernels).map(|i| i / kernels * 9).collect();
         for (layer, rows) in wirings.perception.iter().zip(&self.layers) {
             let width = layer.a.len();
@@ -65,8 +67,8 @@ impl Rows {
         all
     }
 
-    /// Inverse of the wires. Returns, for each row, the index of its first reader, and the list of all readers. A reader is twice its row,
-    /// plus one if it reads the row as its second input.
+    /// Inverts the wires. Returns the index of each row's first reader in the list of readers, and this list. A reader is twice the index
+    /// of the row that reads, plus one if it reads through its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

@@ -1,5 +1,5 @@
-// Adds one step's contribution to the slopes of a gate's coefficients. The contribution is a sum over all lanes of the rows that evaluate
-// the gate, in a fixed order. One workgroup per gate.
+// Adds the contribution of one step to the slopes of a gate's coefficients. The contribution is a sum over all lanes of the rows that
+// evaluate the gate, in a fixed order. Each workgroup computes one gate.
 
 var<workgroup> shares: array<vec4<f32>, SIZE>;
 

@@ -1,4 +1,4 @@
-// Conversions between grid states and rows. WHAT selects one of the four functions below.
+// Converts between grid states and rows. WHAT selects one of the four functions below.
 
 fn see(member: u32, row: u32, lane: u32) {
     let cell = cell_from(lane % PLANE, place(row % 9u));
@@ -7,7 +7,7 @@ fn see(member: u32, row: u32, lane: u32) {
     mem[row_at(args.x, member, row) + lane] = x;
 }
 
-// Next state of a cell. A cell that does not fire keeps its state.
+// Writes the next state of a cell. A cell that does not fire keeps its state.
 fn go_on(member: u32, lane: u32) {
     let fire = fires(member, lane);
     for (var channel = 0u; channel < CHANNELS; channel++) {
@@ -17,7 +17,7 @@ fn go_on(member: u32, lane: u32) {
     }
 }
 
-// Writes the slopes in the next state to the last rows, which hold the cell's next channels.
+// Writes the slopes of the next state to the last rows, which hold the cell's next channels.
 fn go_back(member: u32, lane: u32) {
     let fire = fires(member, lane);
     for (var channel = 0u; channel < CHANNELS; channel++) {
@@ -26,7 +26,8 @@ fn go_back(member: u32, lane: u32) {
     }
 }
 
-// Slopes in the previous state: adds the slopes in the first rows of all cells that see the cell.
+// Writes the slopes of the previous state of a cell. Adds up the slopes of the neighbourhood rows of all cells that have this cell as a
+// neighbour.
 fn unsee(member: u32, channel: u32, lane: u32) {
     let cell = lane % PLANE;
     let at = args.d_state + cell_at(member, lane, channel, cell);

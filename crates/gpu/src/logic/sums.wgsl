@@ -1,4 +1,5 @@
-// For each member: computes the loss and its slopes in the last state; with LENGTH, the norm of the gradient. One workgroup per member.
+// Computes each member's loss, and the slopes of the last state. With LENGTH, computes the norm of each member's gradient instead. Each
+// workgroup computes one member.
 
 var<workgroup> shares: array<f32, 256>;
 

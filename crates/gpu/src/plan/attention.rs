@@ -1,11 +1,11 @@
 //! Causal attention and its gradient. A workgroup processes 32 rows of one head of one sequence. In the forward pass and for the gradients
 //! of queries, the rows are queries, and the workgroup loops over the keys up to each query's own position. For the gradients of keys and
-//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. So only one workgroup writes each
-//! number, and adds its terms in a fixed order. The scores are not stored, only the logarithm of the sum of their exponentials for each
-//! row.
+//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. So each number of the result is
+//! written by one workgroup, which adds its terms in a fixed order. Scores are not stored. For each query and head, only the logarithm of
+//! the sum of the scores' exponentials is stored.
 //!
-//! A head wider than 32 columns consists of several tiles. The generated WGSL unrolls the loop over the tiles of sums, so that a thread
-//! keeps its part of each sum in registers.
+//! A head with more than 32 columns has several tiles of sums. The generated WGSL unrolls the loop over these tiles, so that a thread keeps
+//! its sums in registers.
 
 use crate::program::{MAIN, Program, groups};
 use std::fmt::Write;
@@ -17,7 +17,7 @@ const TILE: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape {
     pub rows: usize,
-    /// Number of columns of all heads, for each of q, k and v.
+    /// Number of columns of q, which is also that of k and of v. It includes all heads.
     pub cols: usize,
     pub heads: usize,
     /// Number of rows of a sequence.
@@ -25,7 +25,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Number of statistics: one per row and head, with each sequence padded to whole tiles.
+    /// Number of per-row statistics: one for each row and head. Each sequence is padded to whole tiles.
     pub fn statistics(&self) -> usize {
         self.rows / self.len * self.heads * self.len.next_multiple_of(TILE)
     }
@@ -38,14 +38,15 @@ impl Shape {
         self.statistics() / TILE
     }
 
-    /// Repeats a text for each tile of a head's columns; replaces `#` by the tile's index and `COLUMN` by its first column.
+    /// Repeats a text for each tile of a head's columns. In each copy, replaces `#` by the tile's index and `COLUMN` by the index of the
+    /// tile's first column.
     fn tiles(&self, text: &str) -> String {
         let tiles = self.size().div_ceil(TILE);
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
-    /// WGSL text that adds a product to each tile of sums. The first factor is in the workgroup's array `made`; the second is a tile of
-    /// `rows`.
+    /// WGSL text that sets each tile of sums `to` to `before` plus a product. The first factor of the product is in the workgroup's array
+    /// `made`; the second is a tile of the matrix `rows`.
     fn add_made(&self, to: &str, before: &str, rows: &str) -> String {
         self.tiles(&format!(
             "        workgroupBarrier();
@@ -98,7 +99,7 @@ const SCALE = {:?};
     }
 }
 
-/// WGSL text that adds a product to a tile of sums, for 32 columns: a tile of `rows` times a transposed tile of `turned`.
+/// WGSL text that adds a product to the tile of sums `to`: a tile of the matrix `rows` times a transposed tile of the matrix `turned`.
 fn add_left(to: &str, rows: &str, turned: &str) -> String {
     format!(
         "            workgroupBarrier();
@@ -232,8 +233,8 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
     shape.dispatch("attention gradient of keys", &names, &at, &of_keys, program);
 }
 
-/// Functions that access vectors of four floats. Reads have no branches, because unrolling would multiply these and some compilers take
-/// minutes.
+/// Functions that access four adjacent floats as a vector. Reads have no branches: some compilers would take minutes for the unrolled
+/// branches.
 const FOURS: &str = "\
 fn four_at(at: u32, column: u32, exists: bool) -> vec4<f32> {
     return select(vec4<f32>(), mem[(at + min(column, SIZE - 4u)) >> 2u], exists && column < SIZE);

@@ -1,18 +1,21 @@
 // Causal attention in squares of 32 queries by 32 keys, computed as products of 32 x 32 tiles. A workgroup of 64 threads has 32 rows of one
-// head of one sequence; a thread has four rows of four columns of each tile. Scores stay within the workgroup. Preceding text: struct Args;
-// LEN; HEADS; COLS; SIZE (columns of a head); BLOCKS (number of blocks of 32 rows in LEN); `four_at` and `set_four`, which access four
-// columns of a head's row, and ignore columns beyond the head; `whole_at` and `set_whole`, which access four numbers.
+// head of one sequence. In each tile, a thread has four rows of four columns: rows from 4 * `down` on, columns from 4 * `across` on. Scores
+// stay within the workgroup.
+//
+// The text before this one defines: struct Args; LEN; HEADS; COLS; SIZE (columns of a head); BLOCKS (number of blocks of 32 rows in LEN);
+// `four_at` and `set_four`, which access four columns of a head's row and ignore columns beyond the head; `whole_at` and `set_whole`, which
+// access four numbers.
 
 // Four rows of four columns.
 struct Tile { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32> }
 
 const LEAST = -1e30;
 
-// Factors of a product: left [k][rows / 4], right [k][columns / 4], and `made`, a left factor that the workgroup has computed.
+// Factors of a product: `left` is [k][rows / 4], `right` is [k][columns / 4]. `made` is a left factor that the workgroup has computed.
 var<workgroup> left: array<vec4<f32>, 256>;
 var<workgroup> right: array<vec4<f32>, 256>;
 var<workgroup> made: array<vec4<f32>, 256>;
-// Numbers to exchange between threads: [columns / 4][rows / 4].
+// Numbers that threads exchange, [columns / 4][rows / 4].
 var<workgroup> shares: array<vec4<f32>, 64>;
 
 fn turned(x: Tile) -> Tile {
@@ -24,7 +27,7 @@ fn turned(x: Tile) -> Tile {
     );
 }
 
-// Scales each row by its own number.
+// Multiplies each row by one component of `by`.
 fn scaled(x: Tile, by: vec4<f32>) -> Tile { return Tile(x.a * by.x, x.b * by.y, x.c * by.z, x.d * by.w); }
 
 // Sum of each row.
@@ -35,7 +38,7 @@ fn sums(x: Tile) -> vec4<f32> {
 
 fn largest(x: vec4<f32>) -> f32 { return max(max(x.x, x.y), max(x.z, x.w)); }
 
-// Missing rows are 0. `base` is the head's first number in its sequence.
+// Four columns of a row, or 0 for a missing row. `base` is the offset of the head in the first row of the sequence.
 fn row_at(base: u32, stride: u32, row: u32, column: u32) -> vec4<f32> {
     return four_at(base + min(row, LEN - 1u) * stride, column, row < LEN);
 }
@@ -57,8 +60,8 @@ fn set_tile(base: u32, stride: u32, row: u32, column: u32, x: Tile) {
     set_four(at + 3u * stride, column, row + 3u < LEN, x.d);
 }
 
-// Loads 32 rows from `row` on and 32 columns, transposed, so that k counts columns. Adjacent threads read 64 bytes of a row and write side
-// by side.
+// Loads 32 rows and 32 columns as the left factor, transposed, so that k counts columns. Adjacent threads read 64 bytes of a row and write
+// adjacent vectors.
 fn load_left(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     let four = local % 8u;
     let k = local / 8u * 4u;
@@ -79,7 +82,7 @@ fn load_right_turned(base: u32, stride: u32, row: u32, column: u32, local: u32) 
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// Loads 32 rows and 32 columns without transposition, so that k counts rows.
+// Loads 32 rows and 32 columns as the right factor, not transposed, so that k counts rows.
 fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     let four = local % 8u;
     let k = local / 8u * 4u;
@@ -90,7 +93,7 @@ fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// Stores each thread's values as the left factor of a product; k counts their columns.
+// Stores a tile as the left factor `made`, so that k counts the tile's columns.
 fn make(x: Tile, down: u32, across: u32) {
     let y = turned(x);
     made[across * 32u + down] = y.a;
@@ -120,7 +123,7 @@ fn add_made(given: Tile, down: u32, across: u32) -> Tile {
     return sum;
 }
 
-// Sums the threads' numbers of each row over all 32 columns.
+// Sums each row over the eight threads that have its columns.
 fn sum_rows(x: vec4<f32>, down: u32, across: u32) -> vec4<f32> {
     workgroupBarrier();
     shares[across * 8u + down] = x;

@@ -1,4 +1,4 @@
-//! Kernels that process one row at a time.
+//! Kernels in which several adjacent threads process one row.
 
 use crate::functions::FUNCTIONS;
 use crate::program::{Program, groups};
@@ -11,7 +11,8 @@ fn lanes(cols: usize) -> usize {
     (cols / 4).next_power_of_two().clamp(4, SIZE)
 }
 
-/// Appends a kernel with this text, which defines `row_of`. `at` holds the arguments after `rows`, which are called `names`.
+/// Appends a kernel whose `text` is the body of the WGSL function `row_of`. `names` and `at` are the names and values of the kernel's
+/// arguments after `rows`.
 pub(super) fn rows(program: &mut Program, label: &str, [rows, cols]: [usize; 2], names: &[&str], at: &[u32], text: &str) {
     let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
     let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());

@@ -1,5 +1,5 @@
-//! Generates the text of a group's kernels. Numbers are named in order of appearance, and offsets are arguments. So groups with the same
-//! computation have the same text and share a pipeline.
+//! Generates the WGSL text of a group's kernels. Registers are named in order of appearance, and offsets are arguments. So groups with the
+//! same computation have the same text and share a pipeline.
 
 use super::dataflow::{Dataflow, Location, Op};
 use super::fusion::{GroupKind, Groups};
@@ -13,11 +13,11 @@ use std::fmt::Write;
 
 /// Maximum number of arguments; further offsets become constants in the text.
 const MOST_ARGS: usize = 60;
-/// Number of threads of a workgroup without sums.
+/// Number of threads of a small workgroup, such as that of a kernel without sums.
 const SMALL: usize = 64;
-/// Number of threads of a workgroup with sums.
+/// Number of threads of a large workgroup, such as that of a kernel with many sums.
 const LARGE: usize = 256;
-/// Number of rows that one workgroup sums.
+/// If a kernel has at most this many threads, one workgroup computes its sums.
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
@@ -26,7 +26,7 @@ const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
 
-/// [`MAIN`] for a kernel that reduces.
+/// First lines of `main` in a kernel that reduces over threads.
 fn main_of(reduce: Reduce) -> String {
     format!(
         "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
@@ -50,16 +50,16 @@ pub(super) struct Writer<'a> {
 struct Kernel<'a> {
     of: &'a Writer<'a>,
     args: Vec<(String, u32)>,
-    /// Expression of the offset of each value that has one.
+    /// Expression of a value's offset in `mem`, for each value that the text uses.
     bases: BTreeMap<usize, String>,
-    /// Text before the threads diverge.
+    /// First part of the text of `main`. It loads numbers that are equal for all threads.
     head: String,
     body: String,
-    /// Names of the registers that hold a thread's numbers of each value.
+    /// Names of the registers that hold a thread's elements of a value, for each loaded or computed value.
     registers: BTreeMap<usize, Vec<String>>,
-    /// Name of each value that is a single number.
+    /// Name of the register of each loaded value that is a single number.
     singles: BTreeMap<usize, String>,
-    /// Name of the number in each column of a value that is equal for all rows; the key is (value, column).
+    /// Name of the register of one column of a value that is a single row. The key is (value, column).
     rows: BTreeMap<(usize, usize), String>,
     names: usize,
     threads: usize,
@@ -218,7 +218,7 @@ impl Writer<'_> {
     }
 }
 
-/// Number of columns and of rows that a workgroup processes at the same time in a walk.
+/// Number of columns and number of rows that a workgroup processes at the same time in a [`GroupKind::Walk`] kernel.
 fn walk_shape(cols: usize) -> (usize, usize) {
     let wide = if cols <= 16 { 16 } else { 32 };
     (wide, LARGE / wide)
@@ -250,8 +250,8 @@ impl Kernel<'_> {
         program.dispatch(&kernel, &args, groups);
     }
 
-    /// Appends a kernel that sums columns, each workgroup over some of the rows. Writes the sums to the destinations in `to`, or adds them
-    /// where the flag is set.
+    /// Appends a kernel that sums the columns of each term over the rows. The rows are divided among `parts` workgroups. For each term,
+    /// `to` holds the offset of the sums, and whether they are added to the contents there.
     fn walk(mut self, program: &mut Program, [rows, cols]: [usize; 2], terms: &[String], to: &[(u32, bool)], parts: usize) {
         let (wide, high) = walk_shape(cols);
         let total = self.arg("rows", rows as u32);
@@ -375,7 +375,7 @@ impl Kernel<'_> {
         names
     }
 
-    /// Expression of number `i` of a thread in a value that may be broadcast.
+    /// Expression of the element with index `i` among a thread's elements of an operand. `span` says how the operand is broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -396,18 +396,18 @@ impl Kernel<'_> {
         }
     }
 
-    /// Expression of the number of a row in a value that has one number per row: of the thread's row if each thread has a row, else of the
-    /// row of the thread's element.
+    /// Expression of an element of a value that has one element per row. The row is the thread's own row if each thread has a row, else the
+    /// row that contains the thread's element.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
-    /// Expressions of the columns that a thread has of a matrix.
+    /// Expressions of the column indices of a thread's elements of a matrix.
     fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
         if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
     }
 
-    /// Expression of one number of an elementwise operation, from the expressions `x` of its inputs.
+    /// Expression of one element of the result of an elementwise call. `x` holds the expressions of its inputs.
     fn element(&mut self, call: &Call, x: &[String]) -> String {
         match *call {
             Call::Collect => x[0].clone(),
@@ -421,7 +421,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the text of the nodes that a group's threads compute; returns the sums over threads that the group needs.
+    /// Appends the text of nodes that a group's threads compute. Returns the sums over threads, which this text does not compute.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {
@@ -462,13 +462,13 @@ impl Kernel<'_> {
         self.registers.insert(y, names);
     }
 
-    /// Expressions of the results of a call, one for each of a thread's numbers.
+    /// Expressions of a call's results, one for each of a thread's `width` elements.
     fn call(&mut self, call: &Call, reads: &[usize], width: usize) -> Vec<String> {
         let threads = self.threads;
         let of_row = |rows: usize| threads == rows;
         match *call {
             Call::Binary { rows, cols, a, b, .. } => {
-                // A flat node has any shape.
+                // A binary call with one row is elementwise, so its shape does not matter.
                 let shape = if rows == 1 { [0, 1] } else { [rows, cols] };
                 (0..width)
                     .map(|i| {
@@ -547,7 +547,7 @@ impl Kernel<'_> {
             }
             Call::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
                 .map(|i| {
-                    // The last copy wins.
+                    // If several parts contain a column, the last part counts.
                     let found = parts.iter().zip(reads).rfind(|(p, _)| (p.at..p.at + p.width).contains(&i));
                     let Some((part, &x)) = found else { return "0.0".into() };
                     let from = part.from + i - part.at;
@@ -577,8 +577,8 @@ impl Kernel<'_> {
                 let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
-                // The other number's term is subtracted from the first of a pair and added to the second; the inverse rotation swaps the
-                // signs.
+                // The rotation subtracts the second number's term from the first number of a pair, and adds the first number's term to the
+                // second number. The inverse rotation swaps these signs.
                 let sides = if back { "-turned, turned" } else { "turned, -turned" };
                 let _ = write!(
                     self.body,
@@ -631,7 +631,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Text that one thread executes with the totals of the sums; the totals are `stride` apart.
+    /// Text that one thread executes when the sums are complete. The sums are every `stride`-th element of the WGSL array `sums`.
     fn tail(&mut self, index: usize, sums: &[Sum], stride: usize) -> String {
         self.body.clear();
         self.head.clear();
@@ -660,7 +660,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Expression of the offset of number `i` of a thread that has `width` numbers.
+/// Expression of the offset in a value of the element with index `i` among a thread's `width` elements.
 fn place(width: usize, i: usize) -> String {
     match (width, i) {
         (1, _) => "t".into(),

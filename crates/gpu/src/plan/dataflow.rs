@@ -1,7 +1,7 @@
-//! A plan's calls as nodes over values. The CPU executes the same calls one by one. Calls are split only if they need several kernels here:
-//! a product and the norm after it, because no tile has whole rows; the slopes of a norm and the sums over its rows, which then share a
-//! kernel with other sums; and an embedding bag and its bias and relu, which then share a kernel with later nodes. Results that nothing
-//! reads are omitted.
+//! Represents a plan's calls as nodes. A node reads and writes values, which are tensors. Most calls are one node. Three kinds of calls are
+//! split, because their parts belong to different kernels. A product with a norm is split because no tile has whole rows. The gradient of a
+//! norm is split because its sums over rows share a kernel with other sums. An embedding bag with bias and relu is split because bias and
+//! relu share a kernel with later nodes. Results that nothing reads are omitted.
 
 use super::attention::Shape;
 use super::head::Head;
@@ -30,8 +30,8 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// Power of two by which the value is multiplied before it is rounded to f16. Gradients, and values computed from them, use the
-    /// [`Head::lift`] of the output head that they come from.
+    /// Power of two by which the value is multiplied before it is rounded to f16. For gradients, and for values computed from gradients, it
+    /// is the [`Head::lift`] of the output head that they depend on. For other values it is 1.
     pub lift: f32,
 }
 
@@ -41,12 +41,13 @@ impl Value {
     }
 }
 
-/// Operation of a node: reads -> writes.
+/// Operation of a node. Each comment lists the values that the node reads, an arrow, and the values that it writes; `?` marks optional
+/// values.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// A call of the plan. An embedding bag is without bias and relu.
+    /// A call of the plan that has no variant of its own. An embedding bag has no bias and no relu here.
     Call(Call),
-    /// a, b, bias?, residual?, argument of the slope? -> c, and row sums of a or the saved input of the activation
+    /// a, b, bias?, residual?, argument of the slope? -> c, row sums of a or saved input of the activation?
     Product(Form),
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
@@ -62,7 +63,7 @@ pub(super) enum Op {
     Head(Head),
 }
 
-/// Product without its operands; `a` and `b` hold the (outer, inner) strides of the factors.
+/// Matrix product without its operands. `shape` is (m, n, k); `a` and `b` are the (outer, inner) strides of the factors.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
     pub shape: [usize; 3],
@@ -91,7 +92,7 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) struct Dataflow {
-    /// The plan's slots in the order of their indices, then parameters, gradients, and the values between the parts of split calls.
+    /// The plan's slots in the order of their indices, then parameters, gradients, and values between the nodes of a split call.
     pub values: Vec<Value>,
     pub nodes: Vec<Node>,
     pub outputs: Vec<usize>,
@@ -121,8 +122,8 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Orders nodes by the number of products that they depend on, so that layers of parallel networks are adjacent. If the first writer of
-    /// a gradient changes, the new one replaces the contents, and the others add.
+    /// Orders nodes by the length of the chain of products before them, so that layers of parallel networks are adjacent. After this, the
+    /// first write of each gradient replaces the contents, and the later writes add to them.
     pub fn sort(&mut self) {
         let mut there = vec![0; self.values.len()];
         let mut keyed: Vec<(usize, Node)> = Vec::new();
@@ -130,7 +131,7 @@ impl Dataflow {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
             let product = matches!(node.op, Op::Product(_) | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
-            // No node waits for a gradient. A gradient of one number goes last, where it joins a kernel of others.
+            // No node reads a gradient. So a gradient of a single number can be computed last, in one kernel with other such gradients.
             let to = &self.values[node.writes[0]];
             let waits = to.len == 1 && !product && matches!(to.location, Location::Grad { .. });
             keyed.push((if waits { usize::MAX } else { depth }, node));
@@ -157,7 +158,7 @@ impl Dataflow {
             && adds(one) == adds(other)
     }
 
-    /// Removes nodes whose results nothing needs.
+    /// Removes nodes whose results are neither read nor outputs nor gradients.
     fn leave_out(&mut self) {
         let mut needed = vec![false; self.values.len()];
         self.outputs.iter().for_each(|&v| needed[v] = true);
@@ -289,7 +290,7 @@ impl Reader<'_> {
                 let [loss, dx, dw, _] = writes.map(|write| write.is_some());
                 let (upstream, half) = (some.len() > 2, self.plan.half());
                 let head = Head { rows, vocab, inp, scale, upstream, loss, dx, dw, half };
-                // Tiles have another height here.
+                // The tiles of logits have a different height than on the CPU.
                 let logits = self.value(head.height() * vocab, Location::Arena);
                 writes = [Some(logits), writes[0], writes[1], writes[2]];
                 let of_head = [some[0], weight].into_iter().chain(some[1..].iter().copied());
@@ -314,7 +315,8 @@ impl Reader<'_> {
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// Splits a norm's gradient: the gradient of its input, and sums over its rows for gamma and, if it is centred, for beta.
+    /// Splits the gradient of a norm into several nodes. One node computes the gradient of the norm's input. Other nodes sum over the rows:
+    /// these sums are the gradient of gamma and, if the norm is centred, of beta.
     fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
         let [x, stats, dy] = [reads[0], reads[2], reads[3]];
         let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };

@@ -1,4 +1,5 @@
-// x / (1 - p), or 0 if x's random number is below p, as on the CPU. Of 64 consecutive numbers, the i-th has word i / 16 of block i % 16.
+// Returns 0 if the random number of x is below p, else x / (1 - p), as on the CPU. Among 64 consecutive numbers, number i uses word i / 16
+// of random block i % 16.
 fn dropped(x: f32, place: u32, p: f32, scale: f32, key: vec4<u32>, step: u32) -> f32 {
     let drawn = threefry(key, vec4<u32>(place / 64u * 16u + place % 16u, step, 0u, 2u));
     let word = place % 64u / 16u;

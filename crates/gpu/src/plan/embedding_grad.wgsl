@@ -1,14 +1,15 @@
-// Gradient of a table whose rows were summed, `k` rows for each output row. The gradient of an entry (a row of the table) is the sum of dy
-// over all indices that select the entry, always in the same order. A workgroup finds the indices of its entry, 256 at a time, and adds
-// their rows of dy, one thread per column. Each workgroup has one entry. With BY_INDEX, each workgroup has one index instead, and works
-// only if this index is the first that selects its entry. With ADDS, the sum is added to the contents.
+// Gradient of an embedding table. In the forward pass, each output row is the sum of `k` entries (rows of the table). The gradient of an
+// entry is the sum of dy over all indices that select the entry, always in the same order. A workgroup computes one entry. It finds the
+// indices that select the entry, 256 indices at a time, and adds their rows of dy, one thread per column. With BY_INDEX, there is one
+// workgroup per index instead, which works only if its index is the first that selects the entry. With ADDS, the sum is added to the
+// contents.
 
 struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 
 const SIZE = 256u;
 var<workgroup> found: array<atomic<u32>, 8>;
 
-// Entry that index i selects, or an entry beyond the table if the index is skipped.
+// Entry that index i selects; `args.table`, which is no entry, if the index is skipped.
 fn entry_of(i: u32) -> u32 {
     let index = mem[args.index + i];
     return select(args.table, u32(clamp(index, 0.0, f32(args.table - 1u))), index >= 0.0);

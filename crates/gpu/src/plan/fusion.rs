@@ -1,16 +1,16 @@
-//! Decides which nodes form one kernel. A group has a number of threads. Each thread has some adjacent numbers of every value in registers:
-//! a row of a narrow matrix, or one element of a wide matrix. A node joins the first group whose threads can process it and whose inputs
-//! are all available before.
+//! Decides which nodes form one kernel, called a group. Each thread of a group holds some adjacent elements of every value in registers: a
+//! row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each of the node's inputs
+//! must be available before the group, or each thread must compute its own elements of the input.
 //!
-//! A time orders the results. Inputs have time 0, results of group i have time 2·i + 1, and its sums and the single numbers computed from
-//! them have time 2·i + 2.
+//! Each value has a time, which orders values. An input of the plan has time 0. A result of group i has time 2·i + 1. A sum of group i, or
+//! a single number computed from its sums, has time 2·i + 2.
 
 use super::dataflow::{Dataflow, Form, Location, Op};
 use graph::{Call, NARROW, Sums};
 use math::Span;
 use std::collections::BTreeMap;
 
-/// Maximum number of adjacent numbers of one value per thread.
+/// Maximum number of elements of one value that a thread holds.
 const WIDEST: usize = NARROW;
 /// Maximum number of columns that a group sums.
 pub(super) const MOST_SUMS: usize = 16;
@@ -19,9 +19,9 @@ const MOST_NODES: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GroupKind {
-    /// A fixed number of threads; each computes some numbers of every value.
+    /// The number of threads is fixed. Each thread computes some elements of every value.
     Threads(usize),
-    /// Sums of columns: one thread per column and part of the rows. It computes one element at a time.
+    /// Sums of columns. Each thread sums one column over a part of the rows, one element at a time.
     Walk { rows: usize, cols: usize },
     /// One node that has its own kernel, or two products of the same form in one kernel.
     Own,
@@ -31,10 +31,9 @@ pub(super) enum GroupKind {
 pub(super) struct Group {
     pub kind: GroupKind,
     pub nodes: Vec<usize>,
-    /// Nodes of the second pass of a [`GroupKind::Threads`] group: its sums, and the arithmetic on single numbers that depends on these
-    /// sums.
+    /// Nodes of the second pass of a [`GroupKind::Threads`] group: the group's sums, and arithmetic on single numbers that depends on them.
     pub finish: Vec<usize>,
-    /// Number of columns that are summed.
+    /// Number of columns that the group sums.
     pub sums: usize,
 }
 
@@ -42,7 +41,8 @@ pub(super) struct Groups {
     pub groups: Vec<Group>,
     /// Time at which each value is available.
     pub time: Vec<usize>,
-    /// Whether each value is a single number that depends on inputs alone. Every kernel computes such numbers itself.
+    /// Whether each value is a single number that depends only on inputs, constants and parameters. Every kernel that reads such a number
+    /// computes it again.
     pub given: Vec<bool>,
 }
 
@@ -60,12 +60,12 @@ impl Op {
         matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
-    /// Whether the operation treats each number alone, so that reads and writes have the same shape and the shape does not matter.
+    /// Whether each element of the result depends only on the operands' elements at the same index, apart from broadcasting.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
-    /// Rows and columns of the operation; `None` if they do not matter.
+    /// Number of rows and of columns of the operation; `None` if its shape does not matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
             Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,
@@ -112,7 +112,7 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     }
 }
 
-/// Whether each thread reads, from this operand, only numbers that the thread has computed itself.
+/// Whether each thread reads only those elements of an operand that the thread itself has computed. `operand` is the index of the operand.
 pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     match node.op {
@@ -129,7 +129,8 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
     }
 }
 
-/// For each value: whether it is a single number that depends on inputs alone and that only elementwise operations read.
+/// For each value: whether it is a single number that depends only on inputs, constants and parameters, and that only elementwise
+/// operations read.
 fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     let mut given: Vec<bool> =
         dataflow.values.iter().map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. })).collect();
@@ -148,7 +149,7 @@ fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     given
 }
 
-/// Number of rows of each value; `None` if no node depends on its shape.
+/// Number of rows of each value; `None` if no node depends on the value's shape.
 fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
     let mut rows = vec![None; dataflow.values.len()];
     for node in &dataflow.nodes {
@@ -160,7 +161,7 @@ fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
             }
         }
     }
-    // Reads and writes of flat nodes have one shape.
+    // The operands and the result of a flat node have the same shape.
     for back in [false, true] {
         for i in 0..dataflow.nodes.len() {
             let node = &dataflow.nodes[if back { dataflow.nodes.len() - 1 - i } else { i }];
@@ -226,8 +227,8 @@ impl Grouping<'_> {
         gradients.into_iter().for_each(|at| _ = self.gradients.insert(at, time));
     }
 
-    /// Adds a node to group `index` if possible; returns the time of its results, or `None`. `after` is the time of the last write to the
-    /// same gradients.
+    /// Adds node `n` to group `index` if possible. Returns the time of the node's results, or `None` if the group cannot process the node.
+    /// `after` is the time of the last write to the gradients that the node writes.
     fn join(&mut self, n: usize, index: usize, after: usize) -> Option<usize> {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let group = &self.groups[index];
@@ -254,7 +255,7 @@ impl Grouping<'_> {
             Op::Call(Call::Sum { of: Sums::All, .. }) => 1,
             _ => 0,
         };
-        // Sums, and values derived from them, are stored in order.
+        // A group stores its sums in order, so two of its sums may write the same gradient.
         let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
         if ready && in_order && group.nodes.len() < MOST_NODES {
             let kind = match (group.kind, &node.op) {
@@ -324,7 +325,7 @@ impl Grouping<'_> {
         if sums > 0 { finish(index) } else { body(index) }
     }
 
-    /// Adds a node that stores an output which every other kernel computes itself (see [`Groups::given`]).
+    /// Adds a node whose result is an output and belongs to [`Groups::given`]. Only this node stores the result.
     fn place_given(&mut self, n: usize) {
         let summed = |group: &Group| matches!(group.kind, GroupKind::Threads(_)) && group.sums > 0;
         let index = self.groups.iter().rposition(summed);

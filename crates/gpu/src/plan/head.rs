@@ -1,5 +1,5 @@
-//! Output head of a language model with its loss, one tile of rows at a time. Only the logits of one tile are stored; kernels of products
-//! compute them. Another kernel computes the loss and overwrites the logits with their slopes.
+//! Output head of a language model and its loss, computed for one tile of rows at a time. Only the logits of one tile are stored. A matrix
+//! product computes the logits. Another kernel computes the loss and overwrites the logits with their slopes (derivatives of the loss).
 
 use super::by_row::rows;
 use crate::product::{Product, Side, products};
@@ -7,23 +7,24 @@ use crate::program::{Program, Space};
 
 /// Maximum number of logits in a tile: 32 MiB, enough to fill a large GPU.
 const TILE: usize = 1 << 23;
-/// Number of rows of a tile is a multiple of this, except in the last tile.
+/// Every tile but the last has a multiple of this number of rows.
 const UNIT: usize = 64;
 
-/// Head with its loss: x, w, target, dy? -> logits of a tile, loss?, dx?, dw?
+/// Head with its loss. It reads x, w, target and, with `upstream`, dy. It writes the logits of a tile; with the flags of these names, it
+/// also writes the loss, dx and dw.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,
     pub vocab: usize,
     pub inp: usize,
-    /// Factor of the slopes, in addition to dy.
+    /// Factor of the logits' gradient, in addition to dy.
     pub scale: f32,
     /// Whether each row has its own upstream gradient dy.
     pub upstream: bool,
     pub loss: bool,
     pub dx: bool,
     pub dw: bool,
-    /// Whether factors are rounded to f16.
+    /// Whether the factors of products are rounded to f16.
     pub half: bool,
 }
 
@@ -34,17 +35,16 @@ impl Head {
         self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
     }
 
-    /// Power of two by which gradients are multiplied before they are rounded to f16, whose smallest number is 2^-24 and largest 65,504. A
-    /// slope is at most `scale`, which for a mean is 1 over the number of tokens. The power maps `scale` to the range 128 to 256. So values
-    /// derived from slopes may be 255 times larger, and all bits are kept down to a two-millionth of `scale`. The power is a constant
-    /// because `scale` is known; dynamic loss scaling is not needed.
+    /// Power of two by which gradients are multiplied before they are rounded to f16, whose range is 2^-24 to 65,504. A logit's gradient is
+    /// at most `scale` (for a mean, 1 over the number of tokens), which the power maps to the range 128 to 256. So gradients may be 255
+    /// times larger than `scale`, and those above a two-millionth of `scale` keep all bits.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);
         f32::from_bits(lift.to_bits() & f32::INFINITY.to_bits())
     }
 
-    /// Appends the kernels of the head. `reads` and `writes` are offsets in `mem`; with `adds`, the last write (dw) adds to the contents.
+    /// Appends the kernels of the head. `reads` and `writes` are offsets in `mem`. With `adds`, dw is added to the contents.
     pub fn emit(&self, reads: &[u32], writes: &[u32], adds: bool, space: &mut Space, program: &mut Program) {
         let &Head { vocab, inp, .. } = self;
         let mut rest = writes[1..].iter().copied();

@@ -1,4 +1,4 @@
-//! Nodes that have their own kernels: operations on wide rows, and the gradient of a table. Products are in `product.rs`.
+//! Kernels of nodes that cannot be fused: operations on wide rows, and the gradient of an embedding table. Products are in `product.rs`.
 
 use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
@@ -54,8 +54,8 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
     }
 }
 
-/// Appends the gradient of a table, added to the contents if `adds`: one workgroup per table row, or one per index if there are fewer
-/// indices than rows.
+/// Appends the gradient of an embedding table, added to the contents if `adds`. There is one workgroup per table row, or one per index if
+/// there are fewer indices than rows.
 pub(super) fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: [u32; 3], adds: bool, program: &mut Program) {
     let indices = rows * k;
     let by_index = indices < table;

@@ -1,5 +1,6 @@
-// Wide rows: LANES adjacent threads process one row, each every LANES-th column. Preceding text: the constants LANES and COLS; struct Args
-// with `rows` first; `fn row_of(...)`, which every thread calls; and the reductions `sum_of` and `top_of` over the threads of a row.
+// Processes wide rows. LANES adjacent threads process one row; each of them processes every LANES-th column. The text before this one
+// defines the constants LANES and COLS, struct Args with `rows` first, and the reductions `sum_of` and `top_of` over the threads of a row.
+// Every thread calls `fn row_of(...)`.
 
 const SIZE = 256u;
 

@@ -1,12 +1,13 @@
-//! Text of a product's kernels for one tile, one access pattern per factor and one epilogue. Loops over registers are unrolled.
+//! Generates the WGSL text of a product's kernels for one tile, one access pattern per factor, and one epilogue. Loops over registers are
+//! unrolled.
 //!
-//! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats, whatever its layout in
-//! global memory. Tiles are read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied. A block is transposed if
-//! four k are adjacent. Adjacent lanes access adjacent or equal addresses, so there are no bank conflicts.
+//! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats, whatever the factor's
+//! layout in global memory. Tiles are read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied. A block is
+//! transposed if adjacent k are adjacent in memory. Adjacent threads access adjacent or equal addresses, so there are no bank conflicts.
 //!
-//! Factors that are rounded to f16 are rounded when they are written to the tiles, which then take half of the memory. Numbers read from
-//! the tiles, and sums, are f32. Gradients of a mean over thousands of tokens are below the range of f16. So a factor can be multiplied by
-//! an exact power of two, and the sum is divided by it.
+//! If factors are rounded to f16, this happens when they are written to the tiles, which then need half of the memory. The multiply-adds
+//! and sums are f32. Gradients of a mean over thousands of tokens are too small for f16. So a factor can be multiplied by a power of two,
+//! by which the sum is divided.
 //!
 //! Comments say "row" for a row of a and for a column of b.
 
@@ -27,11 +28,11 @@ pub(super) struct Made {
 /// Access pattern of a factor's reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
-    /// Vectors of four adjacent k of one row.
+    /// One vector has four adjacent k of one row.
     Along,
-    /// Vectors of four adjacent rows at one k.
+    /// One vector has four adjacent rows at one k.
     Across,
-    /// One number at a time; `along` if k is adjacent.
+    /// One number at a time. `along` says that adjacent k are adjacent in memory.
     Single { along: bool },
 }
 
@@ -49,7 +50,7 @@ fn reads(side: Side, count: usize, k: usize) -> Reads {
 enum Writes {
     /// Vectors of four columns of one row.
     Fours,
-    /// Four whole rows per thread, if rows have 1 to 3 columns: as many vectors of four as there are columns.
+    /// Four whole rows of 1 to 3 columns per thread. They are as many vectors of four floats as there are columns.
     Rows,
     /// One number at a time.
     Single,
@@ -62,7 +63,7 @@ struct Factor {
     /// Name of the factor's number of rows: `m` or `n`.
     count: char,
     reads: Reads,
-    /// Number of vectors of four rows in a tile.
+    /// Number of rows of a tile, divided by four.
     fours: usize,
     /// Number of blocks of 4 x 4 in a tile.
     blocks: usize,
@@ -81,7 +82,7 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, twins: bool) -> Mad
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
-    // Single reads if four floats cannot be read at once.
+    // Without vectors in `mem`, four floats cannot be read at once.
     let read = |reads| match reads {
         Reads::Along if !vectors => Reads::Single { along: true },
         Reads::Across if !vectors => Reads::Single { along: false },
@@ -122,7 +123,8 @@ struct Args {
     slope: u32, row_sums: u32, save: u32,
 ";
 
-/// Clamps numbers to the range of f16. NaN remains, because every comparison with it is false; a step with NaN is skipped.
+/// Rounds numbers to f16, clamped to its range. NaN remains, because every comparison with it is false; the optimiser skips a step with
+/// NaN.
 const HALF: &str = "\
 fn half_of(x: vec4<f32>) -> vec4<f16> {
     let most = vec4<f32>(65504.0);
@@ -130,7 +132,7 @@ fn half_of(x: vec4<f32>) -> vec4<f16> {
 }
 ";
 
-/// End of the arguments' struct. For twins, also contains the distance from each offset of the first product to that of the second.
+/// Text that ends the struct `Args`. For twins, it adds one field per offset: the distance from the first product's offset to the second's.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
         return "}\n".into();
@@ -141,7 +143,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Text that replaces the arguments by those of the product that the workgroup computes.
+/// Text that replaces `args` by the arguments of the product that the workgroup computes; empty without twins.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -268,7 +270,7 @@ k0 += {depth}u;
         }
     }
 
-    /// Memory in which the threads exchange their partial row sums: that of the tile of a if it has f32, else an array of its own.
+    /// Expression of the workgroup memory for partial row sums: the tile of a if the tile is f32, else a separate array.
     fn of_rows(&self, depth: &str, four: &str) -> String {
         match self.p.half {
             Some(_) => format!("kept[{depth}][{four}]"),
@@ -284,7 +286,8 @@ k0 += {depth}u;
         format!("{kept} = row_sum{slot};")
     }
 
-    /// Text that adds up and writes the row sums. All workgroups along n compute them, but only the first writes them.
+    /// Text that adds up and writes the row sums. All workgroups along n compute the same row sums, but only the first workgroup writes
+    /// them.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
@@ -331,8 +334,8 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Blocks that a thread reads in each of its slots. If there are enough threads, each reads one block of one factor, else several
-    /// blocks of both factors.
+    /// Blocks that a thread reads in each of its slots (registers for one block). If there are enough threads, each thread reads at most
+    /// one block, of a or of b. Else each thread reads several blocks of both factors.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -354,7 +357,8 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         some(true, of_a).chain(some(false, of_b)).collect()
     }
 
-    /// Text of the offsets of a thread's vectors in the tiles. 32 adjacent threads (a warp on most GPUs) form a rectangle of 8 x 4.
+    /// Text that computes the offsets of a thread's vectors in the tiles. The results of 32 adjacent threads (a warp on most GPUs) form a
+    /// rectangle of 8 x 4 threads.
     fn fragments(&self) -> String {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -372,7 +376,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         )
     }
 
-    /// Distance from one vector of a thread to the thread's next vector, in vectors: of rows, of columns.
+    /// Distance between successive vectors of a thread, in vectors: in the tile of a, and in the tile of b.
     fn steps(&self) -> (usize, usize) {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -380,19 +384,20 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         (down.min(32 / lanes_across), lanes_across)
     }
 
-    /// Text of a block's location: `four` is its vector of rows, `deep` its first k in the tile, and `at` the offsets of its rows in `mem`.
+    /// Text that computes a block's location: `four` is the index of its vector of rows, `deep` its first k in the tile, and `at` the
+    /// offsets of its rows in `mem`.
     fn place(&self, factor: &Factor, slot: usize, block: &str) -> String {
         let &Factor { name, count, fours, reads, .. } = factor;
         let deep = self.tile.depth / 4;
         let along = matches!(reads, Reads::Along | Reads::Single { along: true });
         let (four, deep) = if along && fours >= 8 {
-            // Four times 16 bytes of a row in a warp, for whole memory sectors.
+            // A warp then reads 64 adjacent bytes of a row, which are whole memory sectors.
             let wide = 8 * deep;
             (format!("{block} % 8u + {block} / {wide}u * 8u"), format!("{block} / 8u % {deep}u"))
         } else {
             (format!("{block} % {fours}u"), format!("{block} / {fours}u"))
         };
-        // Rows beyond the last read the last row again; their results are never written.
+        // For a row beyond the last, the last row is read again; the results of such rows are never written.
         let at = match reads {
             Reads::Across => format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))"),
             _ => format!(
@@ -403,7 +408,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         format!("four{slot} = {four}; deep{slot} = {deep} * 4u; at{slot} = {at};")
     }
 
-    /// Text that reads a block into `x`; numbers beyond the last k are 0.
+    /// Text that reads a block into the registers `x`; numbers beyond the last k are 0.
     fn load(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let fours = |at: &str| format!("mem[({at}) >> 2u]");
@@ -456,9 +461,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Text that multiplies the contents of the tiles. The loop over k unrolls four k: longer texts take as long to compile as they save.
-    /// Compilers check every index into workgroup memory; in this form they need one comparison for four k, and the other checks run before
-    /// the loops.
+    /// Text that multiplies the contents of the tiles. The loop over k is unrolled four times; further unrolling would take as long to
+    /// compile as it saves. Compilers check every index into workgroup memory. In this form, one comparison is enough for four k, and the
+    /// other checks run before the loops.
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
@@ -497,7 +502,8 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         if up == 1.0 { String::new() } else { sums.map(|c| format!("{c} *= {:?};\n", 1.0 / up)).collect() }
     }
 
-    /// Text that adds the sums of the slices, halving their number each time; only the first slice continues.
+    /// Text that adds up the sums of the slices. Each stage adds one half of the slices to the other half, until one slice remains; the
+    /// other slices' threads end.
     fn join(&self) -> String {
         let tile = self.tile;
         let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
@@ -528,8 +534,8 @@ workgroupBarrier();",
         text
     }
 
-    /// Expression of the result of the epilogue for a sum; `read` gives the expression of the numbers of c or the residual at the same
-    /// place: four if `wide`, else one.
+    /// Expression of the epilogue's result for a sum. `read` returns the expression of an array's numbers at the same index, for the arrays
+    /// c, residual and slope: four numbers if `wide`, else one.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {
@@ -546,7 +552,7 @@ workgroupBarrier();",
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
 
-    /// Text that names the input of the activation, and writes it if it is saved.
+    /// Text that computes the activation's input and writes it to memory; empty if the product does not save it.
     fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
         if self.split || self.p.save.is_none() {
             return String::new();
@@ -564,7 +570,7 @@ workgroupBarrier();",
         for four in 0..fours {
             let _ = writeln!(text, "let column{four} = first_n + (b_four + {}u) * 4u;", four * b_step);
             if biased {
-                // Read before any write, because a compiler must assume that a write changes them.
+                // The bias is read before any write, because a compiler must assume that a write changes it.
                 let one = |i| format!("read(args.bias + min(column{four} + {i}u, args.n - 1u))");
                 let bias = [0, 1, 2, 3].map(one).join(", ");
                 let _ = writeln!(text, "let bias{four} = vec4<f32>({bias});");
@@ -595,7 +601,7 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
         )
     }
 
-    /// [`Self::write_four`], but number by number.
+    /// Like [`Self::write_four`], but writes one number at a time.
     fn write_single(&self, first: usize, j: usize, four: usize) -> String {
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {
@@ -663,7 +669,7 @@ fn adders(splits: usize) -> usize {
 
 const THREADS: usize = 256;
 
-/// Number of outputs of a workgroup of [`sum`].
+/// Number of outputs that one workgroup of the kernel [`sum`] computes.
 pub(super) fn outputs_a_group(splits: usize) -> usize {
     THREADS / adders(splits)
 }
@@ -695,7 +701,7 @@ pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
             format!("if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ", if adds { "+=" } else { "=" })
         }
     };
-    // Row sums are one more column, after the padded ones.
+    // The row sums are column n of the outputs. In the partial sums, they are after the padding.
     let (columns, from_column) = match p.row_sums {
         None => ("args.n", "column"),
         Some(_) => ("(args.n + 1u)", "select(column, args.padded - 4u, column == args.n)"),

@@ -1,4 +1,4 @@
-//! Appends products to a program: chooses the tile, pairs products in one dispatch, and splits them over k.
+//! Appends products to a program: chooses the tile, puts pairs of products in one dispatch, and splits products over k.
 
 use super::codegen;
 use super::shape::Product;
@@ -41,16 +41,16 @@ fn are_alike(one: &Product, other: &Product) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// Appends one product, or two products with the same text. They take one dispatch, or two if they are split over k. The second tile
-/// (`splitting`) decides the split.
+/// Appends one product, or two products with the same kernel text. The first tile computes the products. The second tile (`splitting`)
+/// decides the split over k. There is one dispatch, or two with a split.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
-    // A small k is not padded to the depth of a tile.
+    // If k is small, the tile's depth is reduced, so that k is not padded to the full depth.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
     let (splits, chunk) = split(p, &splitting, all.len());
-    // Rows of partial sums begin where four floats can be written at once.
+    // Rows of partial sums are padded, so that four floats can be written at once.
     let padded = p.n.next_multiple_of(4) + if p.row_sums.is_some() { 4 } else { 0 };
     let len = if splits > 1 { splits * p.m * padded } else { 0 };
     let partial = space.scratch(all.len() * len).at;
@@ -92,7 +92,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     }
 }
 
-/// Number and length of the stretches of k: as many as needed for enough workgroups, each with enough work.
+/// Number and length of the ranges into which k is split. The split creates enough workgroups for a large GPU, but leaves each enough work.
 fn split(p: &Product, tile: &Tile, products: usize) -> (usize, usize) {
     const WORKGROUPS: usize = 512;
     const LEAST_K: usize = 256;

@@ -27,22 +27,22 @@ pub struct Product {
     pub k: usize,
     pub a: Side,
     pub b: Side,
-    /// Offset of c, row-major. No factor may be at this location; the residual may.
+    /// Offset of c, which is row-major. It must differ from the offsets of the factors, but may equal that of the residual.
     pub c: u32,
     pub bias: Option<u32>,
     /// Offset of the residual, in the layout of c.
     pub residual: Option<u32>,
     pub act: Act,
     pub adds: bool,
-    /// Powers of two by which a and b are multiplied before they are rounded to f16; the f32 sums are divided by both. `None`: factors stay
-    /// f32.
+    /// Powers of two by which a and b are multiplied before they are rounded to f16. The f32 sums are divided by both powers. `None`: the
+    /// factors stay f32.
     pub half: Option<[f32; 2]>,
-    /// Function f and the offset of its results y (for GELU its arguments x), in the layout of c. c is multiplied by the derivative of f
-    /// there: c = f'·(Σ + residual). Not combined with `adds`.
+    /// Function f, and the offset of its results y (for GELU: its arguments x) in the layout of c. The sum is multiplied by the derivative
+    /// of f at that point: c = f'·(Σ + residual). Not combined with `adds`.
     pub slope: Option<(Unary, u32)>,
-    /// Offset of Σ_k a`[m][k]`, and whether it is added to the contents. If a is dy, this is the gradient of the bias.
+    /// Offset of the row sums Σ_k a`[m][k]`, and whether they are added to the contents. If a is dy, they are the gradient of the bias.
     pub row_sums: Option<(u32, bool)>,
-    /// Offset of the activation's input, which is saved in the layout of c.
+    /// Offset to which the activation's input is saved, in the layout of c.
     pub save: Option<u32>,
 }
 

@@ -1,6 +1,7 @@
-//! Measures the fastest tile on this adapter: a few products of each class with each candidate. The result applies to programs that are
-//! built later; without a result, a rule selects the tile. Candidates give the same bits, so a digest does not depend on a clock. If a
-//! candidate's bits differ on this adapter, because its compiler fuses operations, the candidate is not used.
+//! Finds the fastest tile of each class of products on this adapter. Each class is represented by one product, which is timed with each
+//! candidate tile. The result applies to programs that are built later; without a result, a rule selects the tile. Candidates give the same
+//! bits, so a digest does not depend on a clock. A candidate that gives different bits, because the adapter's compiler fuses operations, is
+//! not used.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};
@@ -11,7 +12,7 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Measured tiles by the adapter's name, for this process.
+/// Measured tiles of this process, by the adapter's name.
 static FOUND: Mutex<Vec<(String, Tuned)>> = Mutex::new(Vec::new());
 
 /// Time of one product with one tile.
@@ -27,7 +28,7 @@ pub struct Timing {
     pub chosen: bool,
 }
 
-/// Products (m, n, k) that represent each class with several candidates, for hardware and for software adapters.
+/// For each class with several candidates: the product (m, n, k) that is timed, on hardware adapters and on software adapters.
 const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([4096, 256, 256], [512, 64, 64]),
     ([64, 64, 65_536], [64, 64, 2048]),
@@ -35,9 +36,9 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// Stretches for a measurement without time limit.
+/// Length and number of the stretches (timed series of replays) of a measurement without time limit.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
-/// Stretches for a measurement while a run waits.
+/// Length and number of the stretches of a measurement for which a run waits.
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
 #[derive(Clone, Copy)]
@@ -53,8 +54,8 @@ impl Gpu {
         self.tune_within(f64::INFINITY, THOROUGH, now).await
     }
 
-    /// [`Gpu::tune`] for a run: once per adapter of this process, for at most a fraction of a second, and not at all for a software
-    /// adapter. Classes that time does not permit to measure keep the rule's tile.
+    /// Like [`Gpu::tune`], but for a run. Measures each adapter once per process, for at most a fraction of a second. Skips software
+    /// adapters. Classes that are not measured in this time keep the rule's tile.
     pub async fn tune_once(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         const MOST_S: f64 = 0.3;
         if self.about().software {
@@ -88,7 +89,7 @@ impl Gpu {
             let mut bits = Vec::new();
             for tile in class.candidates() {
                 if now() - began_s > most_s {
-                    // An incomplete class has no fastest candidate.
+                    // A class without times for all candidates has no fastest candidate.
                     timings.truncate(begin);
                     return Ok(timings);
                 }
@@ -111,8 +112,8 @@ impl Gpu {
     }
 }
 
-/// Seconds per product of row-major factors in each of the given number of rounds. With `half`, the factors are rounded to f16. For the
-/// shape of a weight's gradient, the factors are transposed.
+/// Times a product of factors that are row-major, or transposed if `shape` is typical of a weight's gradient. Returns the seconds per
+/// product in each round. With `half`, the factors are rounded to f16.
 #[cfg(not(target_family = "wasm"))]
 pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
@@ -177,8 +178,8 @@ pub fn noise(program: &mut Program, regions: &[Region]) {
     }
 }
 
-/// Seconds per replay of the dispatches in `range`, in each of the given number of rounds. A round is long enough for a page's coarse
-/// clock, and makes the cost of a submit negligible.
+/// Seconds per replay of the dispatches in `range`, in each of `rounds` rounds. A round is long enough for the coarse clock of a page, and
+/// makes the cost of a submit negligible.
 #[cfg(not(target_family = "wasm"))]
 pub fn rounds_s(program: &Program, memory: &Memory, range: Range<usize>, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let stretches = Stretches { long_s: math::rounds::ROUND_S, count: rounds };
@@ -198,7 +199,7 @@ async fn stretches_s(
     replay_s(program, memory, range.clone(), repeats, now).await?;
     let mut took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     while took_s < long_s && repeats * range.len() < MOST {
-        // At most eightfold at once: the first stretches are slow.
+        // The number of repeats grows at most eightfold at a time, because the first stretches are slow.
         repeats = (repeats as f64 * (1.5 * long_s / took_s).clamp(2.0, 8.0)) as usize;
         took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     }
@@ -209,7 +210,7 @@ async fn stretches_s(
     Ok(stretches_s)
 }
 
-/// Seconds from the submission of `repeats` replays until their end is reported.
+/// Seconds from the submission of `repeats` replays until the GPU reports their end.
 async fn replay_s(program: &Program, memory: &Memory, range: Range<usize>, repeats: usize, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let gpu = program.gpu();
     let end = Readback::new(memory, &[Region { at: 0, len: 1 }], &[]);

@@ -20,7 +20,7 @@ pub async fn open() -> Gpu {
     Gpu::open(OpenOptions::default()).await.expect("no adapter; a software adapter suffices (mesa-vulkan-drivers)")
 }
 
-/// Defines tests that run natively and in the browser. Tests after `natively:` run natively only: in the browser they would cover nothing
+/// Defines tests that run natively and in the browser. Tests after `natively:` run natively only. In the browser they would cover nothing
 /// more, and its software adapter needs minutes to compile their kernels.
 macro_rules! tests {
     ($($name:ident),* $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {

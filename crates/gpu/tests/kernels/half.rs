@@ -1,6 +1,6 @@
-//! Products with factors in f16, compared with f32 products of factors that are rounded on the processor (`product.rs` compares f32 with
-//! f64). Also trains a language model with such products. Native only, because software adapters of browsers have no f16. On an adapter
-//! without f16 only the rejection is tested; the other tests are skipped.
+//! Tests of products whose factors are rounded to f16. They are compared with f32 products of factors that the CPU has rounded
+//! (`product.rs` compares f32 with f64). One test trains a language model with such products. The tests are native only, because software
+//! adapters of browsers have no f16. On an adapter without f16, only the rejection is tested.
 
 use crate::noise;
 use crate::product::{self, Case, Order, PLAIN, values};
@@ -20,20 +20,20 @@ fn has_half(gpu: &Gpu) -> bool {
     half
 }
 
-/// The two f16 numbers to which an adapter may round `x`: towards zero, and to the nearest.
+/// The two f16 numbers to which an adapter may round `x`: first towards zero, then to the nearest.
 fn neighbours(x: f32) -> [f32; 2] {
     let unit = f32::from_bits(x.abs().max(6.1035156e-5).to_bits() & f32::INFINITY.to_bits()) / 1024.0;
     let most = |x: f32| x.clamp(-65504.0, 65504.0);
     [most((x / unit).trunc() * unit), most((x / unit).round_ties_even() * unit)]
 }
 
-/// The dot product Σ a·b as a product of shape 1 x 1 x k.
+/// Computes the dot product Σ a·b on the GPU, as a matrix product of shape 1 x 1 x k.
 async fn dot(gpu: &Gpu, a: &[f32], b: &[f32], lifts: [f32; 2]) -> f32 {
     let case = Case { shape: [1, 1, a.len()], half: Some(lifts), ..PLAIN };
     run_case(gpu, case, [a, b]).await[0][0]
 }
 
-/// Results of a case with the factors a and b.
+/// Runs a product with the factors `a` and `b`.
 async fn run_case(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
     let mut values = values(&case, 1);
     [values[0], values[1]] = [a.to_vec(), b.to_vec()];
@@ -96,13 +96,13 @@ async fn overflow_saturates_and_nan_propagates(gpu: Gpu) {
     for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
         assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]).await, y);
         assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]).await, y);
-        // A scaled factor exceeds the range earlier.
+        // A factor that is multiplied by 256 exceeds the range earlier.
         assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]).await, y / 256.0);
     }
     assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).await.is_nan());
 }
 
-/// Covers gradients of a mean over 4,096 tokens. Without the scaling factor, most of them are 0 in f16.
+/// Covers gradients of a mean over 4,096 tokens. Most of them round to 0 in f16 unless they are first multiplied by a power of two.
 async fn scaled_gradients_below_the_f16_range_are_kept(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
@@ -140,7 +140,7 @@ fn iteration(learner: &mut Pretrainer) -> Stats {
     }
 }
 
-/// Trains 60 steps. Loss and gradient norm of each iteration differ only by rounding.
+/// Trains 60 steps in f16 and in f32. Loss and gradient norm of each iteration differ only by rounding.
 async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;

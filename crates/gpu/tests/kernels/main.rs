@@ -1,4 +1,4 @@
-//! Memory, programs, products, plans and training steps on a device.
+//! Tests of memory, programs, products, plans and training steps on a device.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -22,7 +22,8 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
     values
 }
 
-/// Runs a program in a new memory after writing some regions; returns the contents of the regions in `read`.
+/// Runs a program in a new memory: writes the regions in `written`, executes the program, and returns the contents of the regions in
+/// `read`.
 async fn run_program(gpu: &Gpu, program: &mut Program, space: &Space, written: &[(Region, &[f32])], read: &[Region]) -> Vec<Vec<f32>> {
     let memory = space.allocate(gpu).unwrap();
     program.bind(&memory);

@@ -1,4 +1,4 @@
-//! GPU memory and programs on any adapter: writing, computing, reading back, and faults.
+//! Tests of GPU memory and programs on any adapter: writing, computing, reading back, and faults.
 
 use gpu::{Fault, Gpu, OpenOptions, Program, Readback, Region, Space, groups};
 

@@ -1,5 +1,5 @@
-//! Plans on a GPU, compared with the interpreter in f64 and the executor on the processor: every operation on odd sizes, nets, PPO's
-//! plans, their gradients, and Adam. Each plan runs regrouped and with one kernel per node.
+//! Tests of plans on a GPU: every operation on odd sizes, nets, PPO's plans, their gradients, and Adam. Results are compared with the
+//! interpreter in f64 and with the executor on the CPU. Each plan runs with fused kernels and with one kernel per node.
 
 use crate::nets::{self, Case, Learning};
 use crate::pieces::{
@@ -18,7 +18,8 @@ fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], toleran
     testkit::close(what, found, expected, tolerance, 0.1);
 }
 
-/// True in a browser, where compilation is slow. The kernel source is the same as natively, so only regrouped kernels are tested there.
+/// Whether the tests run in a browser, where compilation is slow. The kernel source is the same as natively, so only fused kernels are
+/// tested there.
 const BROWSER: bool = cfg!(target_family = "wasm");
 
 fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
@@ -36,7 +37,7 @@ fn fill(executor: &mut Executor, case: &Case, params: &Params) {
     }
 }
 
-/// Checks the output of a net without gradients.
+/// Checks the output of a net. Does not check gradients.
 async fn check_forward(gpu: &Gpu, name: &str, seed: u32, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
     let y = build(&mut g);
@@ -92,7 +93,7 @@ async fn maps(gpu: Gpu) {
 }
 
 async fn zips(gpu: Gpu) {
-    // Narrow and wide shapes: one thread per row, and one per element.
+    // In the narrow shape, each thread computes a row; in the wide shape, an element.
     for full in [[6, 5], [7, 33]] {
         let shapes = [full, [1, full[1]], [full[0], 1], [1, 1]];
         for (name, zip) in ZIPS {
@@ -127,7 +128,7 @@ async fn reductions_and_rows(gpu: Gpu) {
     for shape in [[7, 3], [40, 18], [1100, 2], [5, 700], [1, 1], [1, 6], [6, 1], [1300, 37]].into_iter().take(if BROWSER { 4 } else { 8 }) {
         for (name, f) in ROWS {
             if name.contains("norm") && shape[1] < 3 {
-                // A norm of one value is 0 and of two is ±1; the rounding error of the slope is then divided by √eps.
+                // A norm of one value is 0, and the norms of two values are ±1. Their slopes are only rounding errors, divided by √eps.
                 continue;
             }
             check(&gpu, &format!("{name} of {shape:?}"), |g| of_one(g, shape, f)).await;
@@ -136,7 +137,8 @@ async fn reductions_and_rows(gpu: Gpu) {
 }
 
 async fn attention(gpu: Gpu) {
-    // One row and one head; then lengths and head widths below, at and above a tile, divisible by four or not.
+    // The first shape has one row and one head. The others have lengths and head widths below, at and above a tile, divisible by four or
+    // not.
     let shapes = [
         [1, 1, 2, 1],
         [10, 3, 4, 5],
@@ -151,7 +153,7 @@ async fn attention(gpu: Gpu) {
         let rotary = i % 2 == 1;
         check(&gpu, &format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary)).await;
     }
-    // Computed inputs, and large scores.
+    // Covers inputs that are computed, and large scores.
     check(&gpu, "three attentions", |g| {
         let (x, w) = (g.input("x", [66, 12]), g.param("w", [36, 12], INIT));
         let qkv = g.matmul(x, w, false, true);
@@ -195,15 +197,15 @@ async fn heads_and_windows(gpu: Gpu) {
     check(&gpu, "windows", windows).await;
 }
 
-/// The gradient of a gelu reads the saved input of the gelu. The shapes cover loads of four values, single loads, and products that are
-/// split over k.
+/// The gradient of a GELU reads the GELU's saved input. The shapes cover loads of four values, single loads, and products that are split
+/// over k.
 async fn saved_activations(gpu: Gpu) {
     let shapes = [(7, 3, 5), (40, 20, 12), (70, 33, 16), (5, 8, 1100), (66, 6, 1024)];
     for (rows, width, inp) in shapes.into_iter().take(if BROWSER { 2 } else { 5 }) {
         for residual in [false, true] {
             check(&gpu, &format!("gelu of {rows} x {width} from {inp}, {residual}"), |g| {
                 let x = g.input("x", [rows, inp]);
-                // Small weights, since gelu has no slope at large sums.
+                // The weights are small, because GELU is linear for large sums.
                 let mut y = g.dense(x, "up", width, Init::Uniform(1.0));
                 if residual {
                     let shape = g.shape(y);
@@ -222,7 +224,7 @@ async fn indices_and_columns(gpu: Gpu) {
     for classes in [5, 40] {
         check(&gpu, &format!("take from {classes}"), |g| take(g, classes)).await;
     }
-    // Tables with fewer and more entries than indices, narrow and wide, with indices beyond both ends.
+    // Covers tables with fewer and more entries than indices, narrow and wide tables, and indices beyond both ends.
     for (entries, cols, rows, k) in [(5, 3, 12, 1), (40, 300, 17, 3), (5, 270, 600, 1), (600, 4, 300, 1), (144, 33, 40, 24), (90, 7, 11, 5)]
     {
         for layer in [false, true] {
@@ -265,7 +267,7 @@ async fn whole_nets(gpu: Gpu) {
     }
 }
 
-/// Twenty random operations on earlier nodes; the loss is a weighted sum over all nodes.
+/// Builds a graph with twenty random operations on earlier nodes. The loss is a weighted sum over all nodes.
 fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
     let mut words = math::Rng::new(seed, 11).sequence(0);
     let mut below = move |n: usize| (words.uniform() * n as f32) as usize;
@@ -279,7 +281,7 @@ fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
     ];
     let index = g.input("index3", [rows, 1]);
     for i in 0..20 {
-        // The newest node half of the time, which gives deep graphs.
+        // Selects the newest node half of the time, which gives deep graphs.
         let pick = |below: &mut dyn FnMut(usize) -> usize, pool: &[NodeId]| {
             if below(2) == 0 { pool[pool.len() - 1] } else { pool[below(pool.len())] }
         };
@@ -323,12 +325,12 @@ fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
             }
             _ => g.square(x),
         };
-        // Repeated squares would overflow.
+        // Limits the values, because repeated squares would overflow.
         let y = if i % 3 == 2 { g.tanh(y) } else { y };
         pool.push(y);
     }
     let mut loss = g.scalar(0.0);
-    // Reads every input, since unused inputs are dropped.
+    // Uses every node in the loss, because unused inputs are dropped.
     for &node in pool[4..].iter().chain([&index]) {
         let part = weigh(g, node);
         let part = g.affine(part, 1.0 / 64.0, 0.0);
@@ -343,7 +345,7 @@ async fn random_graphs(gpu: Gpu) {
     }
 }
 
-/// Sums over more rows than one dispatch has partial sums for.
+/// Covers sums over more rows than one dispatch has partial sums for.
 async fn many_rows(gpu: Gpu) {
     check(&gpu, "many rows", |g| {
         let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));
@@ -363,7 +365,7 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
     values
 }
 
-/// PPO's learning and acting plans, for every head and trunk.
+/// Specifications of PPO learners whose plans cover every head and trunk.
 fn specs() -> Vec<(String, LearnerSpec)> {
     let mut all = Vec::new();
     for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
@@ -378,7 +380,7 @@ fn specs() -> Vec<(String, LearnerSpec)> {
     all
 }
 
-/// Sample values for an input of a learner's plan.
+/// Sample values for the input `name` of a learner's plan.
 fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f32> {
     let values = noise(stream, len);
     match (name, choices) {
@@ -386,15 +388,15 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
         ("entropy_coef", _) => vec![0.01],
         ("value_coef", _) => vec![0.5],
         ("action", Some(count)) => (0..len).map(|i| (i * i % count) as f32).collect(),
-        // Close to the policy's values, so that some ratios are clipped and none overflows.
+        // The values are close to the policy's, so that some ratios are clipped and no ratio overflows.
         ("old_log_prob", Some(count)) => values.iter().map(|x| 0.3 * x - (count as f32).ln()).collect(),
         ("old_log_prob", None) => values.iter().map(|x| 0.3 * x - 1.4).collect(),
         _ => values,
     }
 }
 
-/// Asserts that PPO's loss, between the last forward product and the first gradient product, is one group with at most one more dispatch
-/// for its sums. The other groups are products: three per layer, without the gradient of the observations. Equal layers of the two networks
+/// Asserts that the loss of PPO (all nodes between the last forward product and the first gradient product) is one group of at most two
+/// dispatches. The other groups are products: three per layer, without the gradient of the observations. Equal layers of the two networks
 /// share a dispatch.
 #[track_caller]
 fn assert_loss_is_one_group(what: &str, parts: &[DispatchGroup], spec: &LearnerSpec) {
@@ -420,7 +422,7 @@ async fn ppo_plans(gpu: Gpu) {
         };
         let plan = &spec.learning;
         let mut params = Params::new(plan.table(), 3);
-        // Larger than the initial values, so that every parameter has a gradient.
+        // The parameters are larger than their initial values, so that every parameter has a gradient.
         params.values_mut().iter_mut().zip(noise(99, plan.table().len())).for_each(|(p, x)| *p += 0.05 * x);
         for spec in plan.table().specs() {
             let gap = spec.range().end..spec.range().end.next_multiple_of(16);
@@ -469,7 +471,7 @@ async fn ppo_plans(gpu: Gpu) {
     }
 }
 
-/// Compares thirty steps of Adam on a small net with the processor.
+/// Compares thirty steps of Adam on a small net with the same steps on the CPU.
 async fn adam_matches_the_processor(gpu: Gpu) {
     let adams = [
         Adam { lr: 0.01, ..Adam::default() },
@@ -502,7 +504,7 @@ async fn adam_matches_the_processor(gpu: Gpu) {
     }
 }
 
-/// A step with a non-finite gradient changes nothing and does not count.
+/// A step with a non-finite gradient is skipped and does not count.
 async fn adam_skips_non_finite_gradients(gpu: Gpu) {
     let mut g = Graph::new();
     let (w, x) = (g.vector("w", 700, Init::Ones), g.input("x", [1, 700]));
@@ -525,11 +527,11 @@ async fn adam_skips_non_finite_gradients(gpu: Gpu) {
     }
     executor.set_input("x", &[1.0; 700]);
     let two = executor.run(Some(&adam)).await.unwrap();
-    // With a constant gradient the second counted step has length lr too, despite the skipped steps between.
+    // With a constant gradient, the second counted step has length lr too, despite the skipped steps between the two.
     close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
 }
 
-/// Covers rows narrower and wider than a subgroup, long and short sums, and Adam's norm.
+/// Covers rows that are narrower and wider than a subgroup, long and short sums, and Adam's norm.
 async fn subgroups_change_no_bits(_: Gpu) {
     let open = async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
     let (without, with) = (open(Some(false)).await, open(Some(true)).await);

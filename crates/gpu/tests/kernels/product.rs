@@ -1,20 +1,20 @@
-//! The matrix product compared with a plain one in f64: odd sizes, transposed and strided factors, and all epilogues.
+//! Tests of matrix products on a GPU, compared with plain products in f64: odd sizes, transposed and strided factors, and all epilogues.
 
 use crate::{noise, run_program};
 use gpu::{Gpu, Product, Program, Region, Side, Space, TILES, Tile, product_by, products};
 use math::{Act, Unary, reference};
 use std::cell::Cell;
 
-/// Memory order of a factor, which has `outer` rows of a (or columns of b) and `inner` k.
+/// Memory order of a factor. `outer` is the number of rows of a (or of columns of b), `inner` is the size of k.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// k is contiguous.
     Along,
-    /// The rows of a (columns of b) are contiguous.
+    /// The rows of a (or the columns of b) are contiguous.
     Across,
-    /// [`Order::Along`] with padding.
+    /// Like [`Order::Along`], but with padding.
     AlongWide,
-    /// [`Order::Across`] with padding.
+    /// Like [`Order::Across`], but with padding.
     AcrossWide,
     /// Neither index is contiguous.
     Spread,
@@ -48,7 +48,7 @@ pub struct Case {
     pub adds: bool,
     /// Function whose derivative multiplies the result.
     pub slope: Option<Unary>,
-    /// Computes the sums of a's rows; true adds them to the present contents.
+    /// If set, computes the sums of a's rows; true adds them to the existing contents.
     pub row_sums: Option<bool>,
     pub saves: bool,
     pub half: Option<[f32; 2]>,
@@ -70,10 +70,10 @@ pub const PLAIN: Case = Case {
     tile: None,
 };
 
-/// Values of a, b, bias, residual, argument of the slope, row sums followed by three guard values, c.
+/// Values of a, b, bias, residual, argument of the slope, row sums, and c, in this order. Three guard values follow the row sums.
 pub type Values = [Vec<f32>; 7];
 
-/// Random values of the sizes that a case needs.
+/// Random values for a case, with the sizes that the case requires.
 pub fn values(case: &Case, stream: usize) -> Values {
     let [m, n, k] = case.shape;
     let (a, b) = (case.a.strides(m, k).2, case.b.strides(n, k).2);
@@ -81,10 +81,11 @@ pub fn values(case: &Case, stream: usize) -> Values {
     std::array::from_fn(|i| noise((7 * stream + i) as u32, lens[i]))
 }
 
-/// Values after c in memory, which must stay unchanged.
+/// Values after c in memory, which a product must not change.
 const GUARD: [f32; 64] = [123.0; 64];
 
-/// Adds a case to a program; returns the regions of its values, its saved values and its guard.
+/// Appends the product of a case to a program. Returns the regions of the case's values, and the regions of its saved values and of its
+/// guard.
 fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values) -> ([Region; 7], [Region; 2]) {
     let [m, n, k] = case.shape;
     let saved = space.floats(m * n);
@@ -110,7 +111,7 @@ fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values)
     (at, [saved, guard])
 }
 
-/// Runs all cases in one program; returns for each case c, the row sums and the saved values.
+/// Runs all cases in one program. Returns c, the row sums and the saved values of each case.
 pub async fn run(gpu: &Gpu, cases: &[(Case, Values)]) -> Vec<Vec<Vec<f32>>> {
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let (mut written, mut read) = (Vec::new(), Vec::new());
@@ -130,7 +131,7 @@ pub async fn run(gpu: &Gpu, cases: &[(Case, Values)]) -> Vec<Vec<Vec<f32>>> {
 /// Tolerance for one multiplication and one addition in f32.
 const SINGLE: f64 = 4e-7;
 
-/// Runs cases in one program and compares their results.
+/// Runs cases in one program and compares their results with f64.
 async fn check(gpu: &Gpu, cases: impl IntoIterator<Item = Case>) {
     let with_values = |(i, case)| (case, values(&case, i));
     let cases: Vec<_> = cases.into_iter().enumerate().map(with_values).collect();
@@ -161,7 +162,7 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
             y = case.act.unary().map_or(y, |of| reference::unary(of, y));
             y *= case.slope.map_or(1.0, |of| reference::unary_slope_at(of, x(sloped, at)));
             y += if case.adds { x(c, at) } else { 0.0 };
-            // Roundings of k sums add up as a random walk of steps of the size of the sum so far.
+            // The roundings of the k partial sums add up like a random walk, whose steps are proportional to the partial sum.
             let walk = SINGLE * (1.0 + y.abs() + size.sqrt() * (k as f64).sqrt().min(40.0));
             let error = (x(&found[0], at) - y).abs();
             let allowed = if passes { in_passing(y) } else { walk };
@@ -196,7 +197,7 @@ async fn epilogues_match_f64(gpu: Gpu) {
         let (bias, residual, adds) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
         Case { shape, bias, residual, act, adds, ..PLAIN }
     };
-    // Loads of one value, of four, of whole rows, and a second kernel.
+    // The shapes cover loads of one value, loads of four values, writes of whole rows, and a second kernel.
     for shape in [[70, 65, 20], [33, 36, 8], [21, 2, 8], [6, 7, 1200]] {
         cases.extend([1, 2, 4].map(|flags| after(shape, Act::None, flags)));
         let acts = [(Act::Relu, 7), (Act::Tanh, 3), (Act::Gelu, 5)];
@@ -210,7 +211,7 @@ async fn every_tile_matches_f64_at_any_remainder(gpu: Gpu) {
     for tile in &TILES {
         let plain = Case { tile: Some(tile), ..PLAIN };
         let (rows, columns, depth) = (tile.rows, tile.columns, tile.depth);
-        // Sizes that share one shader source.
+        // These sizes share one shader source.
         let fours = [[rows, columns, depth], [2 * rows, 2 * columns, 3 * depth], [rows + 4, columns + 8, depth + 4]];
         let ones = [[rows + 1, columns + 3, 2 * depth + 5], [rows - 1, columns - 1, depth + 1]];
         let mut cases: Vec<_> = ones.map(|shape| Case { shape, b: Order::Across, ..plain }).to_vec();
@@ -221,7 +222,7 @@ async fn every_tile_matches_f64_at_any_remainder(gpu: Gpu) {
     }
 }
 
-/// Shapes of weight gradients: few rows and columns, large k.
+/// Covers shapes of weight gradients, which have few rows and columns and a large k.
 async fn products_split_over_k_match_f64(gpu: Gpu) {
     let mut cases = Vec::new();
     for shape in [[64, 64, 2050], [2, 64, 4096], [64, 4, 4096], [1, 33, 1999], [5, 3, 700], [130, 70, 1031]] {
@@ -232,7 +233,7 @@ async fn products_split_over_k_match_f64(gpu: Gpu) {
     check(&gpu, cases).await;
 }
 
-/// Products with a slope and row sums, for every tile and split over k.
+/// Covers products with a slope and row sums, for every tile and with a split over k.
 async fn slopes_and_row_sums_match_f64(gpu: Gpu) {
     let slopes = [None, Some(Unary::Relu), Some(Unary::Tanh), Some(Unary::Gelu), Some(Unary::Sigmoid)];
     let plain = Case { b: Order::Across, ..PLAIN };
@@ -249,13 +250,13 @@ async fn slopes_and_row_sums_match_f64(gpu: Gpu) {
         let (slope, row_sums) = (slopes[i % 5], Some(i % 3 > 0));
         cases.push(Case { shape, a: ORDERS[i % 2], slope, row_sums, tile: Some(tile), ..plain });
     }
-    // One program per case.
+    // Each case has its own program.
     for case in cases {
         check(&gpu, [case]).await;
     }
 }
 
-/// Products of equal shape give the same results in one call of [`products`] and one by one.
+/// Products of equal shape give the same results in one call of [`products`] as in separate calls.
 async fn batched_products_equal_single_ones(gpu: Gpu) {
     for ((m, n, k), kernels) in [((70, 65, 20), 2), ((33, 36, 8), 2), ((64, 64, 1300), 4), ((5, 3, 900), 4)] {
         let (mut space, mut program) = (Space::default(), Program::new(&gpu));
@@ -301,7 +302,7 @@ async fn batched_products_equal_single_ones(gpu: Gpu) {
     }
 }
 
-/// The clock advances one second per call, so all candidates are equally fast and the first is chosen.
+/// The clock advances one second per call. So all candidates are equally fast, and the first candidate is chosen.
 async fn tuning_keeps_one_candidate_per_shape_and_right_results(gpu: Gpu) {
     let cases = [
         Case { shape: [520, 68, 65], bias: true, ..PLAIN },

@@ -1,5 +1,5 @@
-//! Training steps and evaluations of a plan on a device, compared with the local trainer on the processor. Native only, because the tests
-//! poll in a loop, and a browser delivers results only between tasks.
+//! Tests of training steps and evaluations of a plan on a device, compared with the local trainer on the CPU. The tests are native only,
+//! because they poll in a loop, and a browser delivers results only between tasks.
 
 use crate::half;
 use gpu::Gpu;
@@ -51,7 +51,7 @@ async fn net_trains_as_on_the_processor(gpu: Gpu) {
             let (mut x, mut target) = (vec![0.0; 48 * 6], vec![0.0; 48 * 3]);
             Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
             Rng::new(7, step).fill_normal(Isa::best(), 1, &mut target);
-            // A step with a NaN changes nothing and does not count.
+            // A step with a NaN is skipped and does not count.
             x[0] = if step == 3 { f32::NAN } else { x[0] };
             let lr = if step < 5 { 0.01 } else { 0.003 };
             trainer.set_input("x", &x).unwrap();
@@ -71,7 +71,7 @@ async fn net_trains_as_on_the_processor(gpu: Gpu) {
         close("v", &found.v, &expected.v);
         close("norm", &[found.norm], &[expected.norm]);
     }
-    // A restart from the same state gives the same bits, for any grouping of steps.
+    // A restart from the same state gives the same bits, however the steps are grouped in submits.
     there.set_state(&state).unwrap();
     steps(&mut *there, 0..9);
     let again = answer(&mut *there).await;
@@ -84,7 +84,7 @@ async fn net_trains_as_on_the_processor(gpu: Gpu) {
     assert!(again.weights == apart.weights && again.m == apart.m && again.v == apart.v);
 }
 
-/// An embedding bag, a hidden layer and log probabilities, as in an evaluator of states.
+/// Covers a plan with an embedding bag, a hidden layer and log probabilities, as in an evaluator of states.
 async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     let mut g = Graph::new();
     let active = g.input("active", [40, 5]);
@@ -123,8 +123,8 @@ async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "a second run was accepted");
 }
 
-/// Small transformers as in the words room. Together they have every norm, position encoding and layer kind. A run takes three
-/// sequences, half of a minibatch.
+/// Small transformers as in the words room. Together they have every norm, position encoding and layer kind. One run of the plan processes
+/// three sequences, half of a minibatch.
 fn transformers() -> [Config; 5] {
     let room = half::config(false);
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
@@ -151,7 +151,7 @@ fn text() -> Vec<f32> {
     (0..TEXT).map(|i| ((i * i + i / 3) % 21) as f32).collect()
 }
 
-/// Optimizer steps of one to three accumulated runs, for every norm, position encoding and layer kind.
+/// Covers optimiser steps of one to three accumulated runs, for every norm, position encoding and layer kind.
 async fn transformer_trains_as_on_the_processor(gpu: Gpu) {
     for config in transformers() {
         let plan = Arc::new(plan_training(&config, TEXT, 5, Isa::best()).unwrap());
@@ -179,7 +179,7 @@ async fn transformer_trains_as_on_the_processor(gpu: Gpu) {
         }
         for step in 0..12 {
             for trainer in [&mut *there, &mut *here] {
-                // Steps with one, two and three accumulated runs.
+                // Covers steps with one, two and three accumulated runs.
                 let runs = step % 3 + 1;
                 for i in 0..runs {
                     run(trainer, 3 * step + i);
@@ -214,7 +214,8 @@ async fn transformer_trains_as_on_the_processor(gpu: Gpu) {
     }
 }
 
-/// Compares gradients with f16 products with f32, for a mean loss and for a millionth of this loss. Both keep the same precision.
+/// Compares gradients of f16 products with gradients of f32 products, for a mean loss and for a millionth of this loss. Both losses give
+/// the same precision.
 async fn transformer_gradients_in_f16_match_f32(gpu: Gpu) {
     if !gpu.about().half {
         return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
@@ -241,7 +242,7 @@ async fn transformer_gradients_in_f16_match_f32(gpu: Gpu) {
             let difference = length(&mut x.iter().zip(y).map(|(x, y)| f64::from(x - y)));
             difference / length(&mut y.iter().map(|&y| f64::from(y)))
         };
-        // Each parameter separately, so that a small gradient is not hidden by larger ones.
+        // Compares each parameter separately, so that larger gradients do not hide a small gradient.
         for spec in plan.table().specs() {
             let by = apart(&half.m[spec.range()], &plain.m[spec.range()]);
             assert!(by < 5e-3, "{config:?}: the gradient of {} differs by {by}", spec.name);

@@ -1,5 +1,5 @@
-//! Offloaded work of the published backgammon learner, compared with the same work on the processor: leaves in two lanes, and training
-//! steps on samples in device memory.
+//! Tests of the offloaded work of the published backgammon learner, compared with the same work on the CPU: leaves in two lanes, and
+//! training steps on samples in device memory.
 
 use crate::{close, pause};
 use gpu::{Fault, Gpu, OpenOptions};
@@ -116,7 +116,7 @@ fn drawn(step: u64) -> Vec<u32> {
     (0..MINIBATCH).map(|_| numbers.below(REPLAY as u32)).collect()
 }
 
-/// The first thousand decisions cover complete games, with checkers on the bar and off, and races.
+/// The first thousand decisions cover complete games, with checkers on the bar, checkers borne off, and races.
 async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     const ROWS: usize = 1000;
     let decisions = random_decisions(ROWS);
@@ -143,14 +143,14 @@ async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     assert_eq!(accelerator.answer(0, &mut Answer::default()), Ok(false), "an answer without a request");
     accelerator.set_weights(old.values()).unwrap();
     accelerator.ask(0, &words).unwrap();
-    // During this request: other weights, and the other lane.
+    // The weights change, and the other lane sends a request, while the first request is pending.
     accelerator.set_weights(new.values()).unwrap();
     accelerator.ask(1, &words[300..350]).unwrap();
     assert!(accelerator.ask(1, &words).is_err(), "a second request was accepted in one lane");
     let later = answer(&gpu, &mut *accelerator, 1).await;
     same("the lane of the last request", &later, &of_new, 300..350);
     same("the lane of the first request", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
-    // A smaller batch is unaffected by earlier rows, and gives the same bits as in another batch.
+    // Earlier rows do not affect a smaller batch. A decision gives the same bits in any batch.
     accelerator.ask(0, &words[320..340]).unwrap();
     accelerator.ask(1, &words).unwrap();
     let again = answer(&gpu, &mut *accelerator, 0).await;
@@ -161,9 +161,9 @@ async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     assert!(accelerator.store_samples(0, &packed_samples(1)).is_err(), "learning was not offloaded");
 }
 
-/// Each group of steps starts from the processor's state. If the input of a rectifier rounds to the other side of 0, the gradient jumps
-/// while the loss does not, and Adam's normalization amplifies the difference. This happened in 1 run of 24, and also in 1 of 24 between
-/// two instruction sets of the processor. The test therefore compares the mean difference of the weights.
+/// Each group of steps starts from the CPU's state. If the input of a rectifier rounds to the other side of 0, the gradient jumps while the
+/// loss does not, and Adam's normalisation amplifies the difference. This happened in 1 run of 24, and also in 1 of 24 between two
+/// instruction sets of the CPU. The test therefore compares the mean difference of the weights.
 async fn steps_match_the_processor(gpu: Gpu) {
     let (all, params) = (packed_samples(REPLAY + 40), params(4));
     let plan = spec(Work::LEARNING, 8);
@@ -200,7 +200,7 @@ async fn steps_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// Steps give the same bits in one submit or many, with or without other work between them.
+/// Steps give the same bits in one submit or in several, with or without other work between them.
 async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     let params = params(5);
     let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&random_decisions(1)[0]));
@@ -215,7 +215,7 @@ async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     let together = learned(&gpu, &mut *accelerator).await;
     let submits = gpu.counts()[0] - before[0];
     assert!(submits <= 3, "{submits} submits for six steps");
-    // The same steps with readbacks, stored samples and leaf requests in between.
+    // Repeats the steps with readbacks, stored samples and requests of leaves between them.
     set_state(&mut *accelerator, &params, 7);
     let (mut sums, mut heads) = ([0.0; 3], Vec::new());
     for step in 0..6 {
@@ -239,7 +239,7 @@ async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     }
     assert!(heads.iter().all(|one| *one == heads[0]), "training changed the leaves");
 
-    // Steps with a non-finite gradient change nothing and do not count. Changed coefficients do not affect the count.
+    // Steps with a non-finite gradient are skipped and do not count. Changed coefficients do not affect the count.
     set_state(&mut *accelerator, &params, 7);
     for step in 0..6 {
         accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
@@ -300,7 +300,7 @@ fn restored(learner: &Published) -> Published {
     Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
 }
 
-/// A round trains on the samples of earlier rounds. Its updates are therefore comparable even if leaves are offloaded, where rounding may
+/// A round trains on the samples of earlier rounds. So its updates are comparable even if leaves are offloaded, although rounding may then
 /// change a move.
 async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) {
     let config = PublishedConfig {
@@ -334,7 +334,7 @@ async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) 
         let played = (there.progress().evaluations - before.evaluations) as f64;
         let on_cpu = (local.progress().evaluations - before.evaluations) as f64;
         assert!((played / on_cpu - 1.0).abs() < 0.02, "{work:?}: {played} boards, not {on_cpu}");
-        // The learner continues from this state.
+        // The other learner continues from this state.
         round(&gpu, there).await;
     }
 

@@ -1,5 +1,5 @@
-//! Worlds on the device, compared with the same worlds on the CPU. Random words are equal bit for bit, single steps up to rounding, and
-//! long play of poles statistically.
+//! Tests of worlds on the device, compared with the same worlds on the CPU. Random words are equal bit for bit, single steps are equal up
+//! to rounding, and long play of CartPole agrees statistically.
 
 use crate::fleet::Fleet;
 use crate::submit;
@@ -14,21 +14,21 @@ use worlds::control::{Actions, CartPoles, InvalidState, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
 const SEED: u32 = 11;
-/// First environment: above half of the u32 range, to detect signed arithmetic.
+/// Index of the first environment. It is above half of the u32 range, to detect signed arithmetic.
 const FIRST: u32 = 4_000_000_000;
 const GAME: u32 = 3;
 /// Number of environments, not a multiple of the workgroup size.
 const ENVS: usize = 1000;
 
-/// Kinds of `worlds` with kernels. In a browser, omits LunarLander, whose kernels compile slowly on the browser's software adapter;
-/// `lunar_lander.rs` tests them there.
+/// Kinds of environments with kernels. In a browser, LunarLander is omitted, because its kernels compile slowly on the browser's software
+/// adapter; `lunar_lander.rs` tests them there.
 fn both() -> impl Iterator<Item = (&'static Kind, World)> {
     let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
     let kinds = worlds::control::kinds().into_iter().filter(move |kind| !left_out(kind));
     kinds.filter_map(|kind| Some((kind, world(kind)?)))
 }
 
-/// Runs one kernel over `len` items; returns its floats and words, `[row][len]`.
+/// Runs one kernel over `len` items. Returns its floats and its words, both `[row][len]`.
 async fn rows(gpu: &Gpu, text: &str, args: &[u32], len: usize, [floats, words]: [usize; 2]) -> (Vec<f32>, Vec<u32>) {
     let mut space = Space::default();
     let (y, n) = (space.floats(len * floats), space.words(len * words));
@@ -76,7 +76,7 @@ async fn random_words_match_the_cpu(gpu: Gpu) {
             assert_eq!(words[w * len + i], expected, "word {w} of {i}");
         }
         assert_eq!(floats[i], uniform_from_word(b[0]));
-        // The noise of a learner.
+        // Normal numbers, as for a learner's actions.
         let [u, v] = [b[1], b[2]].map(|word| f64::from(uniform_from_word(word)));
         let (radius, angle) = ((-2.0 * (1.0 - u).ln()).sqrt(), (v - 0.5) * std::f64::consts::TAU);
         for (row, expected) in [(1, radius * angle.cos()), (2, radius * angle.sin())] {
@@ -86,11 +86,11 @@ async fn random_words_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Values are equal up to rounding. Some compilers merge the two parts of ln 2 or π/2 in the range reduction; the error then grows with the
-/// argument.
+/// The values are equal up to rounding. Some compilers merge the two parts of ln 2 or π/2 in the range reduction; the error then grows with
+/// the argument.
 async fn polynomials_match_the_cpu(gpu: Gpu) {
     let len = 4001;
-    // Powers of two, so that the order of products does not matter.
+    // The factors are powers of two, so that products are exact in any order.
     let body = "
         let x = f32(i32(i) - 2000) / 128.0;
         mem[i] = poly_exp(4.0 * x);
@@ -119,7 +119,7 @@ async fn polynomials_match_the_cpu(gpu: Gpu) {
         ];
         for (row, expected) in expected.into_iter().enumerate() {
             let found = found[row * len + i];
-            // Near zeros of sin, cos and ln, rounding errors are those of values near 1.
+            // Near zeros of sin, cos and ln, the rounding errors are as large as for results near 1.
             let size = if [1, 3, 4].contains(&row) { expected.abs().max(0.25) } else { expected.abs() };
             let from = [4.0 * x, 0.0, 0.25 * x, 4.0 * x, 4.0 * x, x][row].abs();
             let error = (6e-7 + 6e-8 * from) * size;
@@ -155,7 +155,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Steps in the current episode of an environment, and number of its earlier episodes.
+    /// Number of steps in the current episode of an environment, and number of the environment's earlier episodes.
     fn age(&self, env: usize) -> (u32, u32) {
         (self.clocks[env], self.clocks[self.clocks.len() / 2 + env])
     }
@@ -168,7 +168,7 @@ impl Seen {
         row(&self.shown, env)
     }
 
-    /// Writes the environments to a fleet on the CPU.
+    /// Sets the environments of a fleet on the CPU to these states.
     fn give(&self, to: &mut Fleet) -> Result<(), InvalidState> {
         (0..ENVS).try_for_each(|env| {
             let (steps, episodes) = self.age(env);
@@ -177,7 +177,7 @@ impl Seen {
     }
 }
 
-/// Row of an environment from `[ENVS][features]`.
+/// Row of environment `env` in an array `[ENVS][features]`.
 fn row(rows: &[f32], env: usize) -> &[f32] {
     let features = rows.len() / ENVS;
     &rows[features * env..][..features]
@@ -220,7 +220,7 @@ impl Device {
         Device { gpu: gpu.clone(), worlds, program, memory, at, readback, over }
     }
 
-    /// Writes the environments of a fleet to the device.
+    /// Sets the environments on the device to the states of a fleet.
     fn put(&self, from: &Fleet) {
         let stride = self.worlds.clocks.len as usize / 2;
         let (mut state, mut clocks) = (vec![0.0; self.worlds.state.len as usize], vec![0; 2 * stride]);
@@ -248,7 +248,7 @@ impl Device {
         Seen { state, shown, reached, rewards, clocks, ended }
     }
 
-    /// Number of episodes that ended in the last play.
+    /// Number of episodes that ended in the last [`Worlds::play`].
     async fn over(&self) -> u64 {
         let (_, words) = self.over.fetch().await.unwrap();
         words[0].iter().map(|&n| u64::from(n)).sum()
@@ -271,12 +271,12 @@ fn poles() -> CartPoles {
     CartPoles::new(Isa::best(), SEED, FIRST, ENVS)
 }
 
-/// Environments on the CPU that equal those on the device.
+/// Environments on the CPU with the same initial states as the environments on the device.
 fn host(id: &str) -> Fleet {
     Fleet::new(id, Isa::best(), SEED, FIRST, ENVS)
 }
 
-/// Environments at different steps of their episodes, so that some are truncated.
+/// Environments on the CPU at different steps of their episodes, so that some are soon truncated.
 fn aged(id: &str, limit: u32) -> Fleet {
     let mut host = host(id);
     for env in 0..ENVS {
@@ -300,7 +300,7 @@ fn angles(id: &str) -> usize {
     }
 }
 
-/// Largest difference, relative to each value's size but at least to 1.
+/// Largest difference between two arrays. Each difference is divided by the size of the expected value, but at least by 1.
 fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     assert_eq!(found.len(), expected.len());
     let one = |(i, (&f, &e)): (usize, (&f32, &f32))| {
@@ -312,7 +312,7 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     found.iter().zip(expected).enumerate().map(one).fold(0.0, f32::max)
 }
 
-/// Values are equal up to one rounding at the interval's end, because a compiler may fuse product and sum.
+/// The values are equal up to one rounding at the size of the interval's end, because a compiler may fuse product and sum.
 async fn initial_states_match_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
         let id = kind.spec.id;
@@ -326,7 +326,7 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
             let found = seen.state(env);
             let end = if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
             let worst = testkit::distance(&found, &state) as f32;
-            // An episode of the lander begins with a step.
+            // An episode of LunarLander begins with a step, so its differences are larger.
             let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
             assert!(worst <= few * 1.2e-7 * end, "{id}: {found:?}, not {state:?}");
             let shown = host.shown(env);
@@ -335,7 +335,7 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Action that pushes in the direction of motion, so that some environments reach the goal; `None` for worlds without such an action.
+/// Action that pushes in the direction of motion, so that some environments reach the goal; `None` for kinds without such an action.
 fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     match id {
         "MountainCar-v0" => Some(if state[1] >= 0.0 { 2.0 } else { 0.0 }),
@@ -345,14 +345,14 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     }
 }
 
-/// Compares one step from every state of a run on the CPU. Values are equal up to rounding. Flags, lengths and resets are exactly equal,
-/// unless rounding decides whether an episode ends. Ground contact amplifies rounding; `lunar_lander.rs` tests it.
+/// Compares one device step with one CPU step, from every state of a run on the CPU. Values are equal up to rounding. Flags, lengths and
+/// resets are equal, unless rounding decides whether an episode ends. Ground contact amplifies rounding; `lunar_lander.rs` tests it.
 async fn single_steps_match_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
         let (id, limit) = (kind.spec.id, world.step_limit);
         let turning = angles(id);
-        // Four chained derivatives per step at up to 28 rad/s amplify rounding.
+        // Four derivatives per step, each computed from the one before, amplify rounding at up to 28 rad/s.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
         let device = Device::new(&gpu, world);
         let mut host = aged(id, limit);
@@ -394,9 +394,10 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Results are equal bit for bit, because both kernels use the same functions and the compiler can fuse nothing more in them.
+/// The results of [`Worlds::play`] and [`Worlds::step`] are equal bit for bit, because both kernels use the same functions and the compiler
+/// can fuse nothing more in them.
 async fn play_equals_single_steps(gpu: Gpu) {
-    // Not a multiple of a hash, a word or a block of initial states.
+    // The number of steps is not a multiple of the steps per hash, per random word or per block of initial states.
     const STEPS: u32 = 300 + 13;
     let device = Device::poles(&gpu, STEPS);
     let aged = aged(POLE, 500);
@@ -418,7 +419,7 @@ async fn play_equals_single_steps(gpu: Gpu) {
     assert!(ends > 0);
 }
 
-/// The random actions equal the CPU's, so the number of episodes is equal too, unless rounding decides whether an episode ends.
+/// The random actions equal those on the CPU. So the number of episodes is equal too, unless rounding decides whether an episode ends.
 async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 1000;
     let device = Device::poles(&gpu, STEPS);
@@ -430,17 +431,17 @@ async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     let age = |env| poles.environment(env, &mut [0.0; 4]);
     let same = (0..ENVS).filter(|&env| seen.age(env) == age(env)).count();
     println!("{found} episodes, {expected} on the CPU; {same} of {ENVS} poles of the same age");
-    // A pole that ended at another step uses other actions afterwards, and differs by about 5 episodes.
+    // After its episode ends at another step, an environment uses other actions and differs by about 5 episodes.
     assert!(same >= ENVS - 3, "{same} of the same age");
     assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
-    // A second play continues; its count covers this play only.
+    // A second play continues from the states of the first. Its count covers the second play only.
     device.worlds.set_up(&device.memory, SEED, FIRST, GAME + 1);
     device.run(PLAY);
     let (found, expected) = (device.over().await, poles.play(GAME + 1, STEPS));
     assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
 }
 
-/// Covers more environments than one row of workgroups, with one environment in the last workgroup.
+/// Covers more environments than one row of workgroups can have, with one environment in the last workgroup.
 async fn millions_of_poles_play(gpu: Gpu) {
     const COUNT: usize = 64 * 65_535 + 65;
     const STEPS: u32 = 16;
@@ -467,7 +468,7 @@ async fn millions_of_poles_play(gpu: Gpu) {
     assert!(otherwise <= COUNT / 50_000, "{otherwise} of another age");
 }
 
-/// Environments keep their state on the way to the device and back, and continue equally.
+/// Environments keep their state when they are copied to the device and back, and then continue equally.
 async fn environments_survive_a_round_trip(gpu: Gpu) {
     for (kind, world) in both() {
         let id = kind.spec.id;

@@ -1,5 +1,5 @@
-//! Updates of populations of logic automata on a device. Loss and gradient are compared with the f64 reference, several updates with the
-//! local accelerator on the processor.
+//! Tests of updates of populations of logic automata on a device. Loss and gradient are compared with the f64 reference, and several
+//! updates with the local accelerator on the CPU.
 
 use crate::{close, pause};
 use gpu::logic::GpuPopulation;
@@ -15,7 +15,7 @@ use math::{Isa, Rng};
 
 const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 0.7 }];
 
-/// Tolerance for losses, gradients and gradient norms, relative to the largest value: f32 rounding compared with f64.
+/// Tolerance for losses, gradients and gradient norms, relative to the largest value. It covers the difference between f32 and f64.
 const SUM: f32 = 1e-4;
 /// Tolerance for parameters, moments and sums after several updates. AdamW amplifies the rounding of small gradients.
 const UPDATES: f32 = 2e-3;
@@ -34,7 +34,7 @@ fn spec(architecture: Architecture, form: GateForm, rollout: Rollout, members: u
     OffloadSpec { architecture, form, rollout, loss_channels: 1, members }
 }
 
-/// Members with different wires, gates and seeds. Each starts with a different number of earlier updates.
+/// Members with different wires, gates and seeds. Each member has a different number of earlier updates.
 fn members(spec: &OffloadSpec) -> Vec<Trainer> {
     let isa = Isa::best();
     let member = |i: usize| {
@@ -51,7 +51,7 @@ fn members(spec: &OffloadSpec) -> Vec<Trainer> {
     (0..spec.members).map(member).collect()
 }
 
-/// Starts and targets of all members.
+/// Initial states and target states of all members.
 fn batch(spec: &OffloadSpec, draw: u32) -> [Vec<f32>; 2] {
     let mut kind = 0;
     spec.sizes().map(|size| {
@@ -81,7 +81,8 @@ fn begin(machine: &dyn Machine, spec: &OffloadSpec, members: &[Trainer]) -> Box<
     there
 }
 
-/// Checks the gradient of the first update by way of the first moment, which is proportional to the gradient if the initial moments are 0.
+/// Compares the gradient of the first update with the reference. The initial moments are 0, so the first moment is proportional to the
+/// gradient.
 async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
     let isa = Isa::best();
     let members = members(spec);
@@ -123,7 +124,7 @@ async fn gradients_match_the_reference(gpu: Gpu) {
     for form in FORMS {
         gradient(&gpu, &spec(small(), form, rollout(5, 4, true, 3, 2, None), 3)).await;
     }
-    // More cells than a workgroup has threads, with three different dimensions.
+    // Covers grids with more cells than a workgroup has threads, and with three different dimensions.
     gradient(&gpu, &spec(small(), GateForm::Softmax, rollout(9, 8, false, 3, 4, Some(0.6)), 2)).await;
     gradient(&gpu, &spec(small(), GateForm::Four, rollout(2, 7, true, 2, 1, Some(0.4)), 2)).await;
     gradient(&gpu, &spec(life(), GateForm::Softmax, rollout(3, 3, true, 1, 20, None), 2)).await;
@@ -136,7 +137,7 @@ async fn updates_match_the_processor(gpu: Gpu) {
         let members = members(&spec);
         let mut there = begin(&gpu, &spec, &members);
         let mut here = begin(&Local(Isa::best()), &spec, &members);
-        // The second member pauses for some updates and restarts later.
+        // The second member pauses for some updates and then continues.
         let steps = |accelerator: &mut dyn Accelerator, range: std::ops::Range<u32>| {
             for draw in range {
                 let [starts, targets] = batch(&spec, draw);
@@ -165,7 +166,7 @@ async fn updates_match_the_processor(gpu: Gpu) {
         let second = both(&mut *there, 3..6).await;
         assert_eq!(second.state(1, 0).m.len(), spec.params());
 
-        // The same state gives the same bits, also if members run one after the other.
+        // The same state gives the same bits, even if members are processed one by one.
         let one_by_one = Gpu::open(OpenOptions { largest_buffer: Some(400_000), ..OpenOptions::default() });
         let one_by_one = one_by_one.await.unwrap();
         let whole = GpuPopulation::new(&gpu, &spec).unwrap().dispatches();

@@ -1,7 +1,8 @@
-//! LunarLander on the device, compared with the CPU: single steps from states of every kind, and complete episodes of two pilots.
+//! Tests of LunarLander on the device, compared with the CPU: single steps from states of every kind, and complete episodes with different
+//! pilots (sources of actions).
 //!
-//! A step differs only by rounding. On the ground, 180 unconverged solver sweeps amplify rounding, and occasionally a contact or the stop
-//! of a leg is decided differently. The tests bound the size and the frequency of such differences.
+//! In flight, a step differs only by rounding. On the ground, 180 unconverged solver sweeps amplify rounding. Occasionally, rounding
+//! decides whether there is a contact or whether a leg is at its stop. The tests limit the size and the frequency of such differences.
 
 use crate::fleet::{Fleet, wide};
 use crate::submit;
@@ -15,28 +16,29 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 const ID: &str = "LunarLander-v3";
 const SEED: u32 = 21;
 
-/// Pilot with given actions.
+/// Pilot whose actions are given by the row [`ACTION`].
 const GIVEN: u32 = 0;
 /// Pilot with random actions.
 const ANY: u32 = 1;
 /// Gymnasium's heuristic as pilot.
 const EXAMPLE: u32 = 2;
 
-/// Maximum number of episodes per environment.
+/// Maximum number of recorded episodes per environment.
 const EPISODES: usize = 3;
-/// Row of the action in [`Rows`], after state and observation.
+/// Row of the action in [`Rows::floats`], after state and observation.
 const ACTION: usize = STATE + OBSERVATION;
-/// First row of the returns of episodes.
+/// First row of the returns of episodes in [`Rows::floats`].
 const TOTALS: usize = ACTION + 1;
-/// Number of rows of floats.
+/// Number of rows in [`Rows::floats`].
 const FLOATS: usize = TOTALS + EPISODES;
-/// First row of the ends of episodes.
+/// First row of the ends of episodes in [`Rows::words`].
 const ENDS: usize = 4;
-/// Number of rows of words.
+/// Number of rows in [`Rows::words`].
 const WORDS: usize = ENDS + EPISODES;
 
-/// Kernel that advances each environment in memory by `steps` steps, or until `episodes` episodes have ended. Floats, `[row][len]`: state,
-/// observation reached, action, returns. Words, `[row][len]`: environment, episodes, steps, initial episodes, end of each episode.
+/// Kernel that advances each environment in memory by `steps` steps, or until `episodes` episodes have ended. The floats are `[row][len]`:
+/// state, observation after the step, action, returns. The words are `[row][len]`: environment, episodes, steps, initial episodes, end of
+/// each episode.
 const PLAY: &str = "
 struct Args { len: u32, steps: u32, pilot: u32, episodes: u32, key: vec4<u32> }
 const ACTION: u32 = STATE + OBSERVATION;
@@ -111,7 +113,7 @@ impl Rows {
     }
 }
 
-/// Runs the kernel `rounds` times with `steps` steps on the device.
+/// Runs the kernel `rounds` times on the device, with `steps` steps each time.
 async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: &Rows) -> Rows {
     let world = world(worlds::control::kind(ID).unwrap()).unwrap();
     let mut space = Space::default();
@@ -132,7 +134,7 @@ async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: 
     Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
 }
 
-/// Random action, a function of environment, episode and step.
+/// Random action. It is a function of environment, episode and step.
 fn random_action(env: usize, episode: u32, steps: u32) -> f32 {
     (hash_1([5, episode], [env as u32, steps])[0] >> 30) as f32
 }
@@ -146,13 +148,14 @@ fn heuristic_action(shown: &[f32]) -> f32 {
     heuristic::<f32>(shown.try_into().unwrap()) as f32
 }
 
-/// Samples every `every`-th step of different pilots on the CPU; returns the environments before and after each sampled step.
+/// Runs different pilots on the CPU and samples every `every`-th step. Returns the environments before and after each sampled step.
 fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     let mut fleet = fleet(count);
     let [mut from, mut to] = [(); 2].map(|()| Rows::new(count * steps / every));
     for t in 0..steps {
         let states = fleet.states();
-        // In turn: the heuristic, the heuristic mixed with random actions, no action, the main engine every other step, and random actions.
+        // Environments use these pilots in turn: the heuristic, the heuristic mixed with random actions, no action, the main engine at
+        // every other step, and random actions.
         fleet.step_by(|env, shown| {
             let (_, steps, episode) = states[env];
             match env % 5 {
@@ -179,7 +182,7 @@ fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     [from, to]
 }
 
-/// Kind of a step.
+/// Kind of a step, by the contacts before it and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum StepKind {
     Flight,
@@ -210,19 +213,19 @@ fn kind_of(from: &Rows, to: &Rows, i: usize) -> StepKind {
     }
 }
 
-/// For each kind of step: maximum median and maximum 99th percentile of the differences in observations.
+/// For each kind of step: the maximum median and the maximum 99th percentile of the differences in observations.
 const FAR: [(StepKind, f32, f32); 7] = [
     (StepKind::Flight, 1e-6, 5e-6),
     (StepKind::Touch, 2e-6, 1e-5),
     (StepKind::Ground, 1e-6, 2e-5),
     (StepKind::Still, 1e-6, 2e-5),
     (StepKind::Rest, 1e-6, 2e-6),
-    // An impact of the hull amplifies differences in the last digits to the fourth.
+    // An impact of the hull amplifies differences in the last digits to differences in the fourth digit.
     (StepKind::Crash, 1e-5, 2e-3),
     (StepKind::Lost, 2e-6, 2e-5),
 ];
 
-/// Quantile `share` of the numbers.
+/// Quantile of the numbers at `share` (0 to 1).
 fn quantile(numbers: &mut [f32], share: f32) -> f32 {
     numbers.sort_by(f32::total_cmp);
     numbers[((numbers.len() - 1) as f32 * share) as usize]
@@ -235,7 +238,7 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     let apart = |rows: std::ops::Range<usize>, i| testkit::worst(rows.map(|row| (ours.float(row, i) - to.float(row, i)).abs())) as f32;
     let count = |wrong: &dyn Fn(usize) -> bool| steps.iter().filter(|&&i| wrong(i)).count();
 
-    // Discrete results: ends, episodes, steps, engines, leg contacts, terrain pieces and features.
+    // Integer results must be equal in almost all steps: ends, episodes, steps, engines, leg contacts, terrain pieces and features.
     let otherwise = count(&|i| (1..WORDS).any(|row| ours.word(row, i) != to.word(row, i)));
     assert!(otherwise * 10_000 <= steps.len(), "{otherwise} of {} steps ended differently", steps.len());
     let low = steps.iter().filter(|&&i| kind_of(&from, &to, i) != StepKind::Flight).count();
@@ -244,7 +247,7 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     assert!(otherwise * 1000 <= low, "contacts differ in {otherwise} of {low} steps");
     let fired = count(&|i| apart(30..32, i) > 0.0);
     assert_eq!(fired, 0, "another engine fired");
-    // Large differences with equal contacts: a leg at its stop on one side only.
+    // Differences are large with equal contacts if a leg is at its stop only on the device or only on the CPU.
     let far = count(&|i| apart(STATE..ACTION, i) > 5e-3 || apart(TOTALS..TOTALS + 1, i) > 2e-2);
     assert!(far * 5000 <= steps.len(), "{far} of {} steps differ much", steps.len());
 
@@ -265,7 +268,7 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Asserts that the mean difference of pairs is within four standard errors of 0.
+/// Asserts that the mean of the differences `ours` - `theirs` is within four standard errors of 0.
 fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
     let n = ours.len() as f64;
     let mean = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(of).sum::<f64>() / n;
@@ -307,7 +310,7 @@ async fn pilots_reach_the_same_results_as_on_the_cpu(gpu: Gpu) {
         for (what, of) in [("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32), ("terminated", |end| end & TERMINATED)] {
             agree(what, &numbers(ends(&ours), of), &numbers(ends(&to), of));
         }
-        // Hard landings end soon; long contact with the ground lets trajectories diverge.
+        // Hard landings end soon. Long contact with the ground lets trajectories diverge.
         let same = returns(&ours).iter().zip(returns(&to)).filter(|(a, b)| (*a - b).abs() < 0.1).count();
         let least = if pilot == ANY { 0.95 } else { 0.75 };
         assert!(same as f64 >= least * (COUNT * EPISODES) as f64, "{same} episodes are the same");

@@ -1,4 +1,4 @@
-//! Offloaded work of rooms: worlds and learners.
+//! Tests of the offloaded work of rooms: worlds and learners.
 
 mod backgammon;
 #[path = "../common/mod.rs"]
@@ -12,7 +12,7 @@ mod ppo;
 
 use gpu::{Gpu, Program, Readback, Space};
 
-/// Waits for earlier requests: a readback arrives after all requests before it.
+/// Waits until all earlier submits are done. A readback arrives after them.
 async fn pause(gpu: &Gpu) {
     let mut space = Space::default();
     let region = space.floats(1);
@@ -26,7 +26,7 @@ fn submit(gpu: &Gpu, program: &Program, range: std::ops::Range<usize>) {
     gpu.submit(encoder);
 }
 
-/// Asserts that values are equal up to `most`, relative to the largest.
+/// Asserts that values are equal up to `most` times the largest value.
 #[track_caller]
 fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
     testkit::close(what, found, expected, most.into(), 1e-6);

@@ -1,6 +1,6 @@
-//! PPO on a device, compared with the learner on the processor. From equal states, the results of an iteration are equal up to rounding.
-//! With these seeds no random draw is close enough to a boundary for rounding to decide it, so episodes and lengths are equal. About one
-//! draw in a few hundred thousand would differ.
+//! Tests of PPO on a device, compared with the learner on the CPU. From equal states, the results of an iteration are equal up to rounding.
+//! Episodes and their lengths are equal as well, because no random draw of these seeds is so close to a boundary that rounding decides it.
+//! About one draw in a few hundred thousand would differ.
 
 use crate::{close, pause};
 use gpu::control::GpuPpo;
@@ -56,7 +56,7 @@ async fn iterate_on_device(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
 const STATE: f32 = 1e-3;
 /// Tolerance for weights and Adam's moments. Adam amplifies the rounding of small gradients.
 const WEIGHTS: f32 = 2e-3;
-/// Tolerance for losses and normalizer moments.
+/// Tolerance for losses and for the moments of the normalisers.
 const SUM: f64 = 5e-4;
 
 #[track_caller]
@@ -71,7 +71,7 @@ fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
     for ((name, shape, found), (_, _, expected)) in found.parts().iter().zip(&expected.parts()) {
         let what = format!("{what}: {name} {shape:?}");
         match (found, expected) {
-            // Ordered differently: by step and then environment, not by slice.
+            // The entries have different orders: by step and then by environment on the device, by slice on the CPU.
             _ if name.starts_with("recent.") => {}
             (Data::F32(found), Data::F32(expected)) => {
                 let most = if name.starts_with("environments.") { STATE } else { WEIGHTS };
@@ -125,7 +125,7 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Recorded observations of the lanes that have an environment in the last iteration, and the ends of their episodes.
+/// Recorded observations of the last iteration, without the lanes that have no environment, and the ends of episodes.
 fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     let recorded = ppo.recorded();
     let (mut all, mut ended) = (Vec::new(), Vec::new());
@@ -142,7 +142,7 @@ fn pair(gpu: &Gpu, config: &PpoConfig) -> [Ppo; 2] {
     pair
 }
 
-/// Runs an iteration on the device (`there`) and on the processor (`here`), and compares the results.
+/// Runs an iteration on the device (`there`) and on the CPU (`here`), and compares the results.
 async fn compare_iteration(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
     there.record(true);
     let stats = iterate_on_device(gpu, there).await;
@@ -154,7 +154,7 @@ async fn compare_iteration(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Pp
     close(&format!("{what}: recorded observations"), &found, &expected[..found.len()], STATE);
 }
 
-/// Compares some iterations. The initial state is that after one iteration on the processor.
+/// Compares `iterations` iterations. They start from the state after one iteration on the CPU.
 async fn compare_iterations(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
     let mut here = new(id, config);
     iterate_on_cpu(&mut here);
@@ -203,8 +203,8 @@ async fn iteration_takes_three_submits_and_one_readback(gpu: Gpu) {
     let (one, two) = (on.dispatches(1), on.dispatches(2));
     let (a_minibatch, steps) = ((two - one) / config.minibatches, config.rollout_steps);
     assert_eq!((two - one) % config.minibatches, 0);
-    // A minibatch has forward, loss, backward and Adam for two networks of three layers. A rollout step has forward and a step of the
-    // world. A larger count means that a fused kernel was split.
+    // A minibatch has forward, loss, backward and Adam for two networks of three layers. A rollout step has the forward pass and a step of
+    // the environments. A larger count means that a fused kernel was split.
     let rollout = one - a_minibatch * config.minibatches;
     println!("{a_minibatch} dispatches a minibatch, {rollout} in {steps} steps");
     assert!(a_minibatch <= 24 && rollout <= 8 * (steps + 2), "{a_minibatch}, {rollout}");
@@ -245,7 +245,7 @@ async fn iterations_of_other_worlds_and_settings_match_the_processor(gpu: Gpu) {
     compare_iterations(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
 }
 
-/// Starts from a state in which all environments are close to their step limit.
+/// All environments start close to their step limit.
 async fn truncated_episodes_are_bootstrapped_from_the_critic(gpu: Gpu) {
     let mut here = new("CartPole-v1", &normalized());
     iterate_on_cpu(&mut here);
@@ -261,7 +261,7 @@ async fn truncated_episodes_are_bootstrapped_from_the_critic(gpu: Gpu) {
     compare_iteration(&gpu, "cut short", &mut there, &mut here).await;
 }
 
-/// With 8,200 environments a slice is one rollout step, so the processor records episodes in the same order.
+/// With 8,200 environments, a slice of work on the CPU is one rollout step, so the CPU records episodes in the same order.
 async fn recent_episodes_are_recorded_in_order(gpu: Gpu) {
     let config = PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
     let [mut there, mut here] = pair(&gpu, &config);
@@ -274,7 +274,7 @@ async fn recent_episodes_are_recorded_in_order(gpu: Gpu) {
     assert_eq!(recent(&there), recent(&here));
 }
 
-/// Shapes at the edges of padding: one environment, one step, and one environment more than a multiple of the actor size.
+/// Covers shapes at the edges of padding: one environment, one step, and one environment more than a multiple of the actor size.
 async fn iterations_of_odd_shapes_match_the_processor(gpu: Gpu) {
     for (id, [envs, rollout_steps, minibatches]) in
         [("CartPole-v1", [1, 60, 1]), ("Pendulum-v1", [129, 1, 2]), ("CartPole-v1", [65, 3, 97])]
@@ -284,7 +284,7 @@ async fn iterations_of_odd_shapes_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// Covers rollouts longer than the step limit; each environment is truncated two or three times.
+/// Covers rollouts that are longer than the step limit. Each environment is truncated two or three times.
 async fn episodes_truncate_more_than_once_per_rollout(gpu: Gpu) {
     let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
     compare_iterations(&gpu, "MountainCar-v0", &config, 1).await;
@@ -336,7 +336,7 @@ async fn learner_moves_to_the_device_and_back(gpu: Gpu) {
     }
 }
 
-/// Trains on the device and tests on the processor, without other parts of the program.
+/// Trains on the device and tests on the CPU, without the crate `run`.
 async fn learner_on_the_device_solves_cart_pole(gpu: Gpu) {
     let config = PpoConfig {
         envs: 256,

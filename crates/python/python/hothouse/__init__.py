@@ -3,7 +3,7 @@
     envs = hothouse.make_vec("CartPole-v1", num_envs=4096)
     run = hothouse.Run("control", variant="CartPole-v1", seed=1).advance(seconds=10)
 
-A run is the same as in the terminal and on the page: equal config and seed give an equal digest, and checkpoints are
+Runs are the same as in the terminal and on the page. Equal configs and seeds give equal digests, and checkpoints are
 interchangeable. Modules that need NumPy or Gymnasium are imported at first use. If Gymnasium was imported before this package, the
 environments are registered as `hothouse/CartPole-v1`; otherwise call `hothouse.register()`.
 """

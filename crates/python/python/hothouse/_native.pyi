@@ -21,28 +21,28 @@ def environments() -> list[str]:
     """Names of the control environments."""
 
 def rooms() -> dict[str, dict[str, Any]]:
-    """Every room with its variants and columns."""
+    """Every room with its variants and columns, by the room's id."""
 
 def knobs(room: str, variant: str | None = None) -> list[dict[str, Any]]:
-    """Knobs of a room's variant; the default is its first."""
+    """Knobs of a room's variant. Without `variant`, the room's first variant is used."""
 
 def number(text: str) -> float:
     """Parses a number such as `2000000`, `2_000_000` or `2e6`."""
 
 def typed_knobs(room: str, variant: str | None, given: list[tuple[str, str]]) -> dict[str, float | str]:
-    """Parses the values of knobs."""
+    """Parses the values of knobs, given as pairs (name, text)."""
 
 def clock(seconds: float) -> str: ...
 def figure(room: str, test: bool, name: str, value: float | None) -> str:
-    """Formats a value of a column as in the terminal."""
+    """Formats a value of a column: of a test column if `test`, else of a metric."""
 
 def named_knobs(knobs: Mapping[str, float | str]) -> str:
-    """`lr=0.001 hidden=64`"""
+    """Formats knobs, such as `lr=0.001 hidden=64`."""
 
 def sweep_table(
     room: str, test: bool, name: str, settings: list[tuple[Mapping[str, float | str], list[tuple[float | None, float | None, bool]]]]
 ) -> str:
-    """Table with a line per setting, from the result, the solved counter and the divergence of each run."""
+    """Table with a line per setting. Each run is a result, the first counter when it was solved, and whether it diverged."""
 
 class Axis:
     """A knob with its values: `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`."""
@@ -57,13 +57,13 @@ def backgammon_boards(ids: list[str]) -> npt.NDArray[np.uint8]: ...
 def backgammon_ids(boards: npt.NDArray[np.uint8]) -> list[str]: ...
 def backgammon_results(ids: list[str], dice: tuple[int, int]) -> list[list[tuple[str, str]]]: ...
 def check_checkpoint(path: str) -> None:
-    """Raises an error before training if a checkpoint cannot be written to `path`."""
+    """Raises an error if a checkpoint cannot be written to `path`. Callers use this before training."""
 
 def read_checkpoint(path: str) -> bytes:
-    """Reads a checkpoint; of other files only the beginning is read."""
+    """Reads a checkpoint. If the file is not a checkpoint, only its beginning is read."""
 
 def read_data(path: str) -> tuple[str, bytes]:
-    """Name and contents of training data that fits into memory."""
+    """Reads training data that fits into memory; returns its name and its contents."""
 
 def write_checkpoint(path: str, content: bytes) -> None:
     """Writes a checkpoint completely or not at all. Overwrites only checkpoints."""
@@ -76,7 +76,7 @@ class Events:
     def close(self) -> None: ...
 
 def play(due: npt.NDArray[np.uint8], first: int, end: int, threads: int) -> npt.NDArray[np.uint8]:
-    """Computes pieces of an iteration in any process, from the output of `until_due`."""
+    """Computes pieces of an iteration, in any process. The data and the range come from `until_due`."""
 
 class Envs:
     """A vector of environments of one kind."""
@@ -96,7 +96,7 @@ class Envs:
     def set_state(self, env: int, state: list[float], steps: int) -> None: ...
 
 class Policy:
-    """Copy of a run's policy at the time of the call."""
+    """Copy of a run's policy at the time when this object was created."""
 
     observation_len: int
     policy_len: int

@@ -5,7 +5,7 @@ from gymnasium.envs.registration import registry
 
 
 def register() -> None:
-    """Adds the environments to Gymnasium's registry, unless present."""
+    """Adds the environments to Gymnasium's registry, unless they are there already."""
     from ._native import environments
 
     for id in environments():

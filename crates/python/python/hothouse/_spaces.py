@@ -10,7 +10,8 @@ from gymnasium import spaces
 _INF = math.inf
 _TURN = 2 * math.pi
 
-#: Lower and upper bounds of observations, actions (number of choices, or limit of the absolute value), and frames per second.
+#: For each environment: lower and upper bounds of observations, actions, and frames per second. An integer is the number of
+#: discrete actions; a float is the maximum absolute value of a continuous action.
 _SPECS: dict[str, tuple[list[float], list[float], int | float, int]] = {
     "CartPole-v1": ([-4.8, -_INF, -_TURN / 15, -_INF], [4.8, _INF, _TURN / 15, _INF], 2, 50),
     "MountainCar-v0": ([-1.2, -0.07], [0.6, 0.07], 3, 30),

@@ -1,6 +1,7 @@
 """Backgammon: positions, all results of a roll, and analysis by a run.
 
-A position is a GNU Backgammon id. Before a roll it is seen from the player on roll, after a move from the player who moved.
+A position is a GNU Backgammon id. Before a roll, it is from the point of view of the player on roll; after a move, from that of the
+player who moved.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from .runs import Run
 
 
 def start() -> str:
-    """Start position."""
+    """Id of the start position."""
     return _native.backgammon_start()
 
 
 def boards(ids: Sequence[str]) -> np.ndarray:
-    """Checkers by place, `(n, 2, 25)`: points 1 to 24 and the bar, for the player on roll and the opponent, each from their own view."""
+    """Number of checkers at each place, `(n, 2, 25)`.
+
+    The places are points 1 to 24 and the bar, first of the player on roll, then of the opponent. Each side has its own numbering.
+    """
     return _native.backgammon_boards(list(ids))
 
 
@@ -35,13 +39,13 @@ def ids(boards: Any) -> list[str]:
 
 
 def results(positions: Iterable[str], dice: tuple[int, int]) -> list[list[tuple[str, str]]]:
-    """All distinct results of a roll from each position: the id and the move, such as `8/5 6/5`."""
+    """All distinct results of a roll from each position, as pairs of the new position's id and the move, such as `8/5 6/5`."""
     one, other = (die if isinstance(die, int) and 0 <= die <= 255 else 0 for die in dice)
     return _native.backgammon_results(list(positions), (one, other))
 
 
 def analyse(run: Run, positions: Iterable[str], dice: tuple[int, int] | None = None, *, evals: int = 0) -> list[dict[str, Any]]:
-    """Analyses positions: moves of a roll, best first; or, without dice, the value of the position before the roll.
+    """Analyses positions. With `dice`, returns the moves of this roll, best first; else the value of the position before a roll.
 
     `evals` is the maximum number of evaluations per decision; 0 disables look-ahead.
     """

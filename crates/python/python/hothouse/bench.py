@@ -14,23 +14,24 @@ import numpy as np
 
 from . import Run, make_vec
 
-#: Number of rounds, and seconds per round.
+#: Number of rounds.
 _ROUNDS = 15
+#: Seconds per round.
 _ROUND_S = 0.1
 #: Number of rounds of the cluster benchmark, each of about ten seconds.
 _PAIRS = 5
 
-#: Name, rounds and unit of a figure; a count has a single number instead of rounds.
+#: Name of a figure, its value in each round, and its unit. A count has a single number instead of values per round.
 _Row = tuple[str, "list[float] | float", str]
 
 
 def quartiles(samples: list[float]) -> list[float]:
-    """Lower quartile, median and upper quartile with linear interpolation, as `math::rounds` in Rust."""
+    """Lower quartile, median and upper quartile, with linear interpolation as in the Rust module `math::rounds`."""
     return [float(x) for x in np.percentile(samples, [25, 50, 75])]
 
 
 def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, list[float]]:
-    """Work per second of each function, in rounds that alternate between them; a function returns the amount of its work."""
+    """Work per second of each function, in rounds that alternate between the functions. A function returns the amount of its work."""
     rates: dict[str, list[float]] = {name: [] for name in ways}
     for work in ways.values():
         work()
@@ -44,7 +45,7 @@ def _rates(ways: dict[str, Callable[[], int]]) -> dict[str, list[float]]:
 
 
 def _ratio(rates: dict[str, list[float]], ours: str, rivals: Iterable[str]) -> tuple[list[float], str]:
-    """Our speed relative to the fastest rival (by its median), for each round, and the unit text."""
+    """Ratio of our speed to that of the rival with the highest median, for each round. Also returns the text of the unit."""
     best = max(rivals, key=lambda name: quartiles(rates[name])[1])
     return [a / b for a, b in zip(rates[ours], rates[best], strict=True)], f"times as fast as {best}"
 
@@ -63,7 +64,7 @@ def _stepper(envs: gymnasium.vector.VectorEnv, steps: int) -> Callable[[], int]:
 
 
 def _writer(count: int, steps: int) -> Callable[[], int]:
-    """Only copies the arrays that steps of CartPole read and write; an upper limit of the speed of a step."""
+    """Copies the arrays that steps of CartPole read and write, and computes nothing. Its speed is an upper limit for steps."""
     shapes = [((count, 4), np.float32), (count, np.float32), ((3, count), np.bool_)]
     pairs = [(np.zeros(shape, dtype), np.zeros(shape, dtype)) for shape, dtype in shapes]
     actions, read = [np.zeros(count, np.int64) for _ in range(8)], np.zeros(count, np.float32)
@@ -79,7 +80,7 @@ def _writer(count: int, steps: int) -> Callable[[], int]:
 
 
 def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
-    """Installed rivals, with as many environments as fit a round."""
+    """Functions that step the installed rivals, by the rival's name. Slow rivals perform fewer steps, so that a call fits into a round."""
     found = {}
     if name == "CartPole-v1":
         found["gymnasium"] = _stepper(gymnasium.make_vec(name, count, vectorization_mode="vector_entry_point"), max(steps // 8, 1))
@@ -98,7 +99,7 @@ def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
 
 
 def _unit(way: str) -> str:
-    """`steps/s`, with name and version for a rival."""
+    """Unit of a speed: `steps/s`, with name and version for a rival."""
     return f"steps/s, {way} {version(way)}" if way in ("gymnasium", "envpool") else "steps/s"
 
 
@@ -139,7 +140,7 @@ def figures() -> Iterator[_Row]:
 
 
 def _cluster() -> Iterator[_Row]:
-    """Compares a round played by one worker of a cluster with the same round in one process."""
+    """Compares a round that one worker of a cluster plays with the same round in one process."""
     try:
         import ray
 
@@ -150,7 +151,7 @@ def _cluster() -> Iterator[_Row]:
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
         alone = Run("backgammon", knobs=knobs, threads=1)
-        # Both start after games have reached their usual length.
+        # Both runs start after games have reached their usual length.
         checkpoint = alone.advance(steps=8 * knobs["games"]).save()
         ratios = []
         for _ in range(_PAIRS):

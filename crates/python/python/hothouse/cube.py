@@ -1,4 +1,7 @@
-"""The cube: states as facelet strings in URFDLB order, moves in Singmaster's notation, and solutions found by a run."""
+"""The cube: states, moves, and solutions that a run finds.
+
+A state is a facelet string in URFDLB order. Moves are in Singmaster's notation.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ def scramble(run: Run, moves: int, seed: int = 1) -> dict[str, Any]:
 
 
 def turn(run: Run, facelets: str, moves: str) -> dict[str, Any]:
-    """State after the moves."""
+    """State after `moves`, which are applied to `facelets`."""
     return run.ask("turn", facelets=facelets, moves=moves)
 
 
 def look(run: Run, facelets: str) -> dict[str, Any]:
-    """A run's evaluation of a state, with exact values if available."""
+    """A run's evaluation of a state, with exact values if they are known."""
     return run.ask("look", facelets=facelets)
 
 

@@ -1,4 +1,4 @@
-"""Control environments with Gymnasium's interface, stepped thousands at a time."""
+"""Control environments with Gymnasium's interface. One call steps thousands of environments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _seed(seed: Any) -> int:
 class VectorEnv(gymnasium.vector.VectorEnv):
     """Many environments of one kind.
 
-    Observations, rewards and flags use the same arrays at every step. The next step overwrites them, so keep copies or set `copy=True`.
+    Every step writes observations, rewards and flags to the same arrays. Keep copies of these arrays, or set `copy=True`.
     For a given seed, environment `i` has the same initial states for any `num_envs` and `threads`.
     """
 
@@ -87,9 +87,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._native
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts new episodes: of all environments, or of those in `options["reset_mask"]`.
+        """Starts new episodes of all environments, or of the environments in `options["reset_mask"]`.
 
-        With a seed, all environments restart from it. Without one, each starts its next episode.
+        With a seed, all environments start their first episode for this seed. Without a seed, each environment starts its next episode.
         """
         native = self._open()
         mask = (options or {}).get("reset_mask")
@@ -128,7 +128,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         native = self._native or self._open()
         if not self._begun:
             self._ready()
-        # Samples of Gymnasium's action spaces need no conversion.
+        # Actions that Gymnasium's action spaces sample need no conversion.
         if not (
             self._discrete
             and type(actions) is np.ndarray
@@ -155,7 +155,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return (*self._out, info)
 
     def _convert(self, actions: Any) -> np.ndarray:
-        """Converts actions to the type and shape of the native step."""
+        """Converts actions to the type and shape that the native step expects."""
         given = np.asarray(actions)
         shape = (self.num_envs,) if self._discrete else (self.num_envs, 1)
         if self._discrete:
@@ -173,7 +173,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return np.ascontiguousarray(given, wanted).reshape(-1)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """Images of all environments: `(400, 600, 3)` bytes each."""
+        """Images of all environments. Each image is an array `(400, 600, 3)` of bytes."""
         if self.render_mode is None:
             gymnasium.logger.warn("rendering is off: create the environments with render_mode='rgb_array'")
             return None
@@ -189,12 +189,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return draw(self.env_id, state, action)
 
     def state(self, index: int) -> tuple[np.ndarray, int]:
-        """State values of one environment (Gymnasium's internal state), and the steps of its episode so far."""
+        """State values of one environment (Gymnasium's internal state), and the number of steps in its current episode."""
         state, steps = self._open().state(operator.index(index))
         return np.array(state, np.float32), steps
 
     def set_state(self, index: int, state: Any, steps: int = 0) -> np.ndarray:
-        """Sets the state and step count of one environment; returns its observation."""
+        """Sets the state of one environment and the number of steps in its episode; returns its observation."""
         self._ready()
         self._open().set_state(operator.index(index), [float(x) for x in state], steps)
         self._out[2][index] = self._out[3][index] = False
@@ -206,7 +206,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
 
 class Env(gymnasium.Env):
-    """A single environment, implemented by a vector of one. For speed, use `VectorEnv`."""
+    """A single environment, implemented as a vector of one environment. `VectorEnv` is faster for many environments."""
 
     def __init__(self, env: str, *, render_mode: str | None = None) -> None:
         self._envs = VectorEnv(env, 1, autoreset_mode=AutoresetMode.DISABLED, copy=True, render_mode=render_mode)

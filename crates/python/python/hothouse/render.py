@@ -1,4 +1,4 @@
-"""Images of environments, drawn with NumPy from their state: flat shapes with antialiased edges."""
+"""Images of environments. They are drawn from the environment's state with NumPy, as flat shapes with antialiased edges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Colour = tuple[int, int, int]
 
 
 class Canvas:
-    """A canvas. Points are in metres, converted to pixels by `scale` and `origin`; y points up."""
+    """A canvas. Points are in metres, and y points up. `scale` and `origin` convert points to pixels."""
 
     def __init__(self, scale: float, origin: Point, paper: Colour = _PAPER) -> None:
         self.pixels = np.empty((HEIGHT, WIDTH, 3), np.float32)
@@ -34,7 +34,7 @@ class Canvas:
         return self.origin[0] + point[0] * self.scale, HEIGHT - self.origin[1] - point[1] * self.scale
 
     def _blend(self, left: float, top: float, right: float, bottom: float, colour: Colour, inside: Callable) -> None:
-        """Draws within a box; `inside` returns the signed distance of each pixel's centre from the shape's edge, in pixels."""
+        """Draws a shape within a box. `inside` returns the signed distance of each pixel's centre from the shape's edge, in pixels."""
         x0, x1 = max(math.floor(left) - 1, 0), min(math.ceil(right) + 2, WIDTH)
         y0, y1 = max(math.floor(top) - 1, 0), min(math.ceil(bottom) + 2, HEIGHT)
         if x0 >= x1 or y0 >= y1:
@@ -89,7 +89,7 @@ class Canvas:
         self.pixels += share * (np.asarray(colour, np.float32) - self.pixels)
 
     def columns(self) -> np.ndarray:
-        """Coordinates of the pixel columns."""
+        """x of the centre of each pixel column, in metres."""
         return (np.arange(WIDTH) + 0.5 - self.origin[0]) / self.scale
 
     def bytes(self) -> np.ndarray:
@@ -115,7 +115,7 @@ def _cart_pole(state: np.ndarray, action: float | None) -> Canvas:
     if action is not None:
         side = 1 if action == 1 else -1
         canvas.polygon([(x + side * 0.26, -0.06), (x + side * 0.38, 0), (x + side * 0.26, 0.06)], _COOL)
-    # The pole is 1 m long; a positive angle leans to the right.
+    # The pole is 1 m long. With a positive angle, it leans to the right.
     canvas.line((x, 0.06), (x + math.sin(angle), 0.06 + math.cos(angle)), 9, _WARM)
     canvas.disc((x, 0.06), 0.04, _FAINT)
     return canvas
@@ -147,7 +147,7 @@ def _mountain_car(state: np.ndarray, action: float | None, flag: float) -> Canva
 def _pendulum(state: np.ndarray, action: float | None) -> Canvas:
     angle = float(state[0])
     canvas = Canvas(150, (WIDTH / 2, HEIGHT / 2))
-    # Angle 0 is upright; a positive angle is to the left.
+    # Angle 0 is upright. Positive angles are to the left.
     canvas.line((0, 0), (-math.sin(angle), math.cos(angle)), 26, _WARM)
     canvas.disc((0, 0), 0.05, _INK)
     if action:
@@ -164,7 +164,7 @@ def _acrobot(state: np.ndarray, action: float | None) -> Canvas:
     first, second = float(state[0]), float(state[1])
     canvas = Canvas(HEIGHT / 4.6, (WIDTH / 2, HEIGHT / 2))
     canvas.line((-9, 1), (9, 1), 2, _FAINT)
-    # The first angle is measured from hanging down, the second from the first link.
+    # The first angle is 0 if the first link hangs down. The second angle is relative to the first link.
     elbow = (math.sin(first), -math.cos(first))
     hand = (elbow[0] + math.sin(first + second), elbow[1] - math.cos(first + second))
     canvas.line((0, 0), elbow, 15, _COOL)
@@ -176,9 +176,9 @@ def _acrobot(state: np.ndarray, action: float | None) -> Canvas:
 
 _HULL = [(17, -10), (17, 0), (14, 17), (-14, 17), (-17, 0), (-17, -10)]
 _LEG = [(-2, -8), (2, -8), (2, 8), (-2, 8)]
-#: Indices of engines and ground in a lander's state, and number of ground points.
+#: Index of the first engine value and of the first ground height in a lander's state, and number of ground points.
 _ENGINES, _GROUND, _BENDS = 30, 32, 11
-#: Centre of the hull's outline, which is the reference of its position, in units of 1/30 m.
+#: Height of the hull's centre above the origin of its outline, in units of 1/30 m. The centre is the hull's position in the state.
 _HULL_CENTRE_Y = 3.035398230088496
 
 
@@ -208,7 +208,7 @@ def _lunar_lander(state: np.ndarray, _: float | None) -> Canvas:
 
 
 def draw(id: str, state: np.ndarray, action: float | None = None) -> np.ndarray:
-    """Image of an environment's state and last action: `(400, 600, 3)` bytes."""
+    """Image of an environment's state and last action, as an array `(400, 600, 3)` of bytes."""
     if id == "CartPole-v1":
         canvas = _cart_pole(state, action)
     elif id == "MountainCar-v0":

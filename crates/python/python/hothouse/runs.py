@@ -21,12 +21,12 @@ _DTYPES = {"F32": np.float32, "F64": np.float64, "U32": np.uint32, "U64": np.uin
 #: Seconds of training between checks for interrupts and progress output.
 _LOOK_S = 0.05
 
-#: Seconds to wait for the end of an iteration; after that, training stops at any point that can be saved.
+#: Seconds to wait for the end of an iteration. After this time, training stops at any point at which the run can be saved.
 _LATE_S = 1.0
 
 
 def _data(data: Any) -> tuple[str, bytes] | None:
-    """File name and contents, from a path or from both."""
+    """Name and contents of training data. `data` is a path, a pair of name and contents, or `None`."""
     if data is None:
         return None
     if isinstance(data, tuple):
@@ -36,7 +36,7 @@ def _data(data: Any) -> tuple[str, bytes] | None:
 
 
 class Columns(Mapping[str, np.ndarray]):
-    """A table: NumPy arrays of equal length, by name. Missing values are NaN."""
+    """A table: NumPy arrays of equal length, by column name. Missing values are NaN."""
 
     def __init__(self, columns: dict[str, np.ndarray]) -> None:
         self._columns = columns
@@ -75,7 +75,7 @@ class Columns(Mapping[str, np.ndarray]):
 
 
 class Policy:
-    """Copy of a run's policy, for batches of observations."""
+    """Copy of a run's policy, which is applied to batches of observations."""
 
     def __init__(self, native: _native.Policy, discrete: bool) -> None:
         self._native, self._discrete = native, discrete
@@ -87,14 +87,17 @@ class Policy:
         return rows
 
     def act(self, observations: Any) -> np.ndarray:
-        """Best action in each state, in the environments' format."""
+        """Best action in each state, in the format that the environments expect."""
         actions = self._native.act(self._rows(observations))
         return actions.astype(np.int64) if self._discrete else actions[:, None]
 
     __call__ = act
 
     def predict(self, observations: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Policy and value of each state. The policy is the probability of each choice, or the mean action and its standard deviation."""
+        """Policy and value of each state.
+
+        A discrete policy is the probability of each action. A continuous policy is the mean of the action and its standard deviation.
+        """
         return self._native.predict(self._rows(observations))
 
 
@@ -133,17 +136,18 @@ class Run:
 
     @classmethod
     def restore(cls, checkpoint: str | os.PathLike[str] | bytes, *, data: Any = None, threads: int | None = None) -> Run:
-        """Restores a run saved here, in the terminal or on the page, from a file or from its bytes."""
+        """Restores a run from a checkpoint file or from the file's bytes. Python, the terminal and the page write the same checkpoints."""
         content = bytes(checkpoint) if isinstance(checkpoint, (bytes, bytearray, memoryview)) else _native.read_checkpoint(os.fspath(checkpoint))
         run = cls.__new__(cls)
         run._begin(_native.Run.restore(content, _data(data), threads))
         return run
 
     def advance(self, *, seconds: float | None = None, steps: float | None = None, progress: bool = False) -> Run:
-        """Trains for a time or for further steps (in the room's first counter), whichever ends first, then to the end of the iteration.
+        """Trains for `seconds` or for `steps` more steps of the room's first counter, whichever ends first.
 
-        Ctrl-C also stops at the end of the iteration. If the iteration lasts a second longer, training stops within it at a point that can
-        be saved, and later continues without a difference. `progress` shows a tqdm bar if tqdm is installed, and a curve in a notebook.
+        Training then continues to the end of the iteration, also after Ctrl-C. If this takes more than a second, training stops within
+        the iteration, at a point at which the run can be saved. This does not change later results. `progress` shows a tqdm bar if tqdm
+        is installed, and a curve in a notebook.
         """
         if seconds is None and steps is None:
             raise TypeError("advance() needs a limit. Give seconds= or steps=")
@@ -172,7 +176,7 @@ class Run:
         return self
 
     def _end(self) -> None:
-        """Trains to the end of the iteration or, if that takes too long, to a point that can be saved."""
+        """Trains to the end of the iteration. If this takes too long, trains to a point at which the run can be saved."""
         if not self._native.work(math.inf, _LATE_S, True, False):
             self._native.work(math.inf, math.inf, True, True)
 
@@ -199,7 +203,7 @@ class Run:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Config that starts the same run elsewhere."""
+        """Config from which the terminal and the page start the same run."""
         return self._config
 
     @property
@@ -216,7 +220,7 @@ class Run:
 
     @property
     def solved(self) -> dict[str, Any] | None:
-        """Progress at the first confirmed solution, or `None`."""
+        """Progress at the first confirmed solution; `None` if the run is not solved."""
         return self._native.solved()
 
     @property
@@ -226,22 +230,25 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Hash of all weights; equal for equal runs with the same arithmetic."""
+        """Hash of all weights. Equal runs with the same arithmetic have equal hashes."""
         return self._native.digest()["weights"]
 
     @property
     def arithmetic(self) -> str:
-        """Arithmetic of the digest: `fused`, `unfused`, `bf16`, `amx`, or `partial` within an iteration. Only equal kinds are comparable."""
+        """Kind of arithmetic of the digest. Digests of different kinds are not comparable.
+
+        The kinds are `fused`, `unfused`, `bf16` and `amx`. `partial` marks a digest within an iteration.
+        """
         return self._native.digest()["arithmetic"]
 
     @property
     def link(self) -> str:
-        """The run as a link to the page, without its host."""
+        """Link that starts this run on the page, without the page's host."""
         return self._native.shared()["link"]
 
     @property
     def command(self) -> str:
-        """The run as a terminal command."""
+        """Terminal command that starts this run."""
         return self._native.shared()["command"]
 
     def metrics(self) -> Columns:
@@ -258,13 +265,13 @@ class Run:
         return dict(zip(names, self._native.test()))
 
     def set(self, **knobs: float | int | bool | str) -> Run:
-        """Changes live knobs from the next iteration."""
+        """Changes live knobs. The changes take effect at the next iteration."""
         for name, value in knobs.items():
             self._native.set(name, _value(value))
         return self
 
     def ask(self, question: str, **fields: Any) -> Any:
-        """Sends a query of the room by name; returns plain data."""
+        """Sends the room's query with the name `question`; returns plain data."""
         return self._native.ask({"ask": question, **fields})
 
     def policy(self) -> Policy:
@@ -284,14 +291,14 @@ class Run:
     def tensors(self) -> dict[str, np.ndarray]:
         """Copies of the learner's tensors by name: weights, optimiser moments, states.
 
-        All share one new buffer. Other libraries can use them without another copy: `torch.from_dlpack(tensor)`.
+        All tensors share one new buffer. Other libraries can use a tensor without another copy, as in `torch.from_dlpack(tensor)`.
         """
         content = self._native.save_array()
         head = 8 + int.from_bytes(content[:8].tobytes(), "little")
         header = json.loads(content[8:head].tobytes())
         tensors = {}
         for name, about in header.items():
-            # Names with this prefix belong to the run: its history and its data.
+            # Tensors with this prefix are not the learner's: they hold the run's history and data.
             if name != "__metadata__" and not name.startswith("run."):
                 first, end = (head + offset for offset in about["data_offsets"])
                 tensors[name] = content[first:end].view(_DTYPES[about["dtype"]]).reshape(about["shape"])
@@ -302,7 +309,7 @@ class Run:
         return f"Run({self.room!r}, {self.variant!r}, seed={self.seed}: {done}, digest {self.digest})"
 
     def _curve(self) -> tuple[str, str, np.ndarray, np.ndarray]:
-        """Default curve: the goal's column of the tests, or the first charted metric."""
+        """Default curve: the goal's column of the tests, or the first metric that has a chart."""
         variant = next(one for one in self._room["variants"] if one["id"] == self.variant)
         goal, tests = variant["goal"], self.tests()
         if goal and tests.rows > 1:
@@ -332,7 +339,7 @@ class Run:
         return f"<div><code>{html.escape(repr(self))}</code></div>{line}"
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Plots columns of the metrics, or the default curve, with matplotlib; returns the axes."""
+        """Plots the columns `names` of the metrics with matplotlib; without names, the default curve. Returns the axes."""
         import matplotlib.pyplot as pyplot
 
         axes = pyplot.gca() if axes is None else axes
@@ -349,7 +356,7 @@ class Run:
 
 
 def _value(value: Any) -> float | str:
-    """Converts a knob's value to a number or text; a switch is 0 or 1."""
+    """Converts a knob's value to a number or text. A switch becomes 0 or 1."""
     if isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-//! Rules of backgammon: positions by GNU Backgammon's ids, and all results of a roll.
+//! Rules of backgammon: positions in the format of GNU Backgammon's ids, and all results of a roll.
 
 use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -26,8 +26,8 @@ fn backgammon_start() -> String {
     Board::START.id().as_str().into()
 }
 
-/// Checkers by place, `[n][2][25]`: points 1 to 24 and the bar, for the player on roll and the opponent. Each side is numbered from its own
-/// view.
+/// Number of checkers at each place, `[n][2][25]`. The places are points 1 to 24 and the bar, first of the player on roll, then of the
+/// opponent. Each side has its own numbering of the points.
 #[pyfunction]
 fn backgammon_boards<'py>(py: Python<'py>, ids: Vec<String>) -> PyResult<Bound<'py, PyArray3<u8>>> {
     let mut places = Vec::with_capacity(ids.len() * 2 * BAR);
@@ -50,7 +50,8 @@ fn backgammon_ids(boards: PyReadonlyArray3<u8>) -> PyResult<Vec<String>> {
     sides.iter().map(|&[mine, theirs]| Ok(Board::new(mine, theirs).map_err(wrong)?.id().as_str().into())).collect()
 }
 
-/// All distinct results of a roll from each position: the id, seen from the player who moved, and the move.
+/// All distinct results of a roll from each position, as pairs of an id and a move. The id is from the point of view of the player who
+/// moved.
 #[pyfunction]
 fn backgammon_results(ids: Vec<String>, dice: (u8, u8)) -> PyResult<Vec<Vec<(String, String)>>> {
     let roll = Roll::new(dice.0, dice.1).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! A vector of environments of one kind. Actions come as a NumPy array; each step overwrites the arrays of observations, rewards and flags.
+//! A vector of environments of one kind. Actions are a NumPy array. Each step overwrites the arrays of observations, rewards and flags.
 //! Results do not depend on the number of threads.
 
 use crate::arrays;
@@ -15,7 +15,7 @@ use worlds::control::{Actions, Kind, Vector};
 const SHARD: usize = 16 * PANEL;
 /// Minimum number of state values per thread. With fewer values, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
-/// Upper limit of environments, to catch typing errors.
+/// Maximum number of environments. It detects typing errors.
 const MOST: usize = 1 << 24;
 
 /// Time at which the next episode of an environment starts after an episode has ended.
@@ -23,9 +23,9 @@ const MOST: usize = 1 << 24;
 enum Autoreset {
     /// At the next step, which ignores its action.
     NextStep,
-    /// At once; the last observation is returned separately.
+    /// In the same step. The last observation of the ended episode is returned separately.
     SameStep,
-    /// On an explicit reset.
+    /// Only when the caller resets the environment.
     Disabled,
 }
 
@@ -36,19 +36,19 @@ impl Autoreset {
     }
 }
 
-/// Environments with consecutive numbers, and the output of their last step.
+/// Environments with consecutive indices, and the output of the last step.
 struct Shard {
     world: Box<dyn Vector>,
     actions: Vec<f32>,
     reached: Vec<f32>,
     rewards: Vec<f32>,
     ended: Vec<u32>,
-    /// Environments whose episode has ended and for which the next episode's first observation was not returned yet.
+    /// Indices of the environments whose episode has ended and for which the next episode's first observation has not been returned yet.
     over: Vec<u32>,
-    /// Environments whose episode ended in this step.
+    /// Indices of the environments whose episode ended in this step.
     found: Vec<u32>,
-    /// Step and episode numbers of the environments in `over`, saved while the other environments are stepped. `states` contains their
-    /// states.
+    /// For each environment in `over`: its number of steps and its number of episodes, saved while the other environments are stepped.
+    /// `states` contains the states of the environments in `over`.
     held: Vec<(u32, u32)>,
     states: Vec<f32>,
 }
@@ -59,7 +59,7 @@ struct Out<'a> {
     rewards: &'a mut [f32],
     terminated: &'a mut [bool],
     truncated: &'a mut [bool],
-    /// Last observations and end flags of ended episodes; empty unless the autoreset is `SameStep`.
+    /// Last observations of ended episodes; empty unless the autoreset is `SameStep`.
     last: &'a mut [f32],
     done: &'a mut [bool],
 }
@@ -88,7 +88,7 @@ impl Shard {
         self.release();
         let panels = if mode == Autoreset::SameStep { self.world.observations() } else { &self.reached };
         dispatch(isa, Convert { panels, rewards: &self.rewards, ended: &self.ended, features, over: &mut self.found, out });
-        // Environments whose next episode starts in this step.
+        // For the environments in `over`, the next episode starts in this step.
         for &env in &self.over {
             show(self.world.observations(), features, env as usize, out.observations);
         }
@@ -132,13 +132,13 @@ fn show(panels: &[f32], features: usize, env: usize, rows: &mut [f32]) {
     }
 }
 
-/// Converts the output of a step to NumPy's layout.
+/// Converts the output of a step to NumPy's layout, and finds the episodes that ended.
 struct Convert<'a, 'b> {
     panels: &'a [f32],
     rewards: &'a [f32],
     ended: &'a [u32],
     features: usize,
-    /// Receives the environments whose episode ended.
+    /// Receives the indices of the environments whose episode ended.
     over: &'a mut Vec<u32>,
     out: &'a mut Out<'b>,
 }
@@ -158,7 +158,7 @@ impl Kernel for Convert<'_, '_> {
         }
         out.done.iter_mut().zip(ended).for_each(|(done, &end)| *done = end != 0);
         over.clear();
-        // Tests a whole panel at a time: single episode ends are unpredictable, and mispredicted branches would dominate the time.
+        // Tests a whole panel at a time. The end of an episode is unpredictable, so a branch per environment would dominate the time.
         for (panel, ended) in ended.chunks_exact(PANEL).enumerate() {
             let mut bits = 0u32;
             for l in (0..PANEL).step_by(S::LANES) {
@@ -170,7 +170,7 @@ impl Kernel for Convert<'_, '_> {
                 bits &= bits - 1;
             }
         }
-        // Lanes beyond the last environment.
+        // Removes lanes that have no environment.
         while over.pop_if(|&mut env| env as usize >= count).is_some() {}
         // A loop of constant length compiles to a few moves per environment.
         let out = &mut *out.observations;
@@ -198,7 +198,7 @@ fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
     }
 }
 
-/// A batch of actions in the environments' type.
+/// Actions of all environments, in the type that the environments expect.
 #[derive(Clone, Copy)]
 enum Batch<'a> {
     /// Discrete actions, and the number of choices.
@@ -215,7 +215,7 @@ impl Batch<'_> {
     }
 }
 
-/// Copies a shard's actions. Returns true if all actions are valid: existing choices, or finite numbers.
+/// Copies the actions of a shard. Returns true if all actions are valid: choices below the count, or finite numbers.
 struct Take<'a> {
     batch: Batch<'a>,
     first: usize,
@@ -229,7 +229,7 @@ impl Kernel for Take<'_> {
     fn run<S: Simd>(self, _: S) -> bool {
         match self.batch {
             Batch::Choices(from, count) => {
-                // In 32-bit halves, which vectors compare faster than 64-bit words.
+                // Compares 32-bit halves, because vectors compare them faster than 64-bit words.
                 let (mut beyond, mut most) = (0, 0);
                 for (&from, to) in shard(from, self.first).iter().zip(self.to) {
                     let choice = from as u32;
@@ -255,10 +255,10 @@ fn shard<T>(all: &[T], first: usize) -> &[T] {
     &all[first..all.len().min(first + SHARD)]
 }
 
-/// State of the environments.
+/// Part of [`Envs`] that a mutex protects.
 struct State {
     shards: Vec<Shard>,
-    /// True after the first reset.
+    /// Whether the first reset has happened.
     begun: bool,
 }
 
@@ -271,13 +271,13 @@ pub struct Envs {
     mode: Autoreset,
     state: Turns<State>,
     threads: Threads,
-    /// All observations; with autoreset in the same step, also the last observations of ended episodes. Both are in one array, because each
+    /// All observations. With autoreset in the same step, also the last observations of ended episodes. Both are in one array, because each
     /// attribute access in Python takes as long as some hundred steps.
     #[pyo3(get)]
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
-    /// Flags for termination and truncation; with autoreset in the same step, also flags that are true for either of the two.
+    /// Flags for termination and flags for truncation. With autoreset in the same step, also flags that are true in either case.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
 }
@@ -307,7 +307,7 @@ impl Envs {
         Err(PyRuntimeError::new_err("the environments were not reset. Call reset() first"))
     }
 
-    /// Copies the observations of the environments for which `which` is true.
+    /// Copies the observations of the environments with an index for which `which` returns true.
     fn show(&self, py: Python, shards: &[Shard], which: impl Fn(usize) -> bool) -> PyResult<()> {
         let mut rows = arrays::write(self.observations.bind(py))?;
         let features = self.features();
@@ -320,7 +320,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Copies the actions. All are checked before any environment moves.
+    /// Copies the actions to the shards. Checks all actions before any environment is stepped.
     fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
         match self.kind.spec.actions {
             Actions::Choices(count) => {
@@ -356,14 +356,14 @@ impl Envs {
     }
 }
 
-/// Contiguous actions of the given type.
+/// Borrows actions; raises an error unless they are a contiguous array of the type `T`, whose Python name is `kind`.
 fn contiguous<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyResult<PyReadonlyArray1<'py, T>> {
     let wrong = || PyTypeError::new_err(format!("actions must be a contiguous NumPy array of {kind}"));
     let actions = arrays::read(actions.cast::<PyArray1<T>>().map_err(|_| wrong())?)?;
     if actions.as_slice().is_ok() { Ok(actions) } else { Err(wrong()) }
 }
 
-/// Number of environments whose episode has ended and for which the next episode's first observation was not returned yet.
+/// Number of environments whose episode has ended and for which the next episode's first observation has not been returned yet.
 fn over(shards: &[Shard]) -> usize {
     shards.iter().map(|shard| shard.over.len()).sum()
 }
@@ -405,7 +405,7 @@ impl Envs {
         self.threads.count()
     }
 
-    /// Number of environments whose episode has ended and for which the next episode's first observation was not returned yet.
+    /// Number of environments whose episode has ended and for which the next episode's first observation has not been returned yet.
     #[getter]
     fn over(&self, py: Python) -> PyResult<usize> {
         Ok(over(&self.state_of(py)?.shards))
@@ -429,7 +429,7 @@ impl Envs {
         self.show(py, shards, |_| true)
     }
 
-    /// Starts the next episode of all environments, or of the environments in the mask.
+    /// Starts the next episode of all environments, or of the environments for which `mask` is true.
     fn begin(&self, py: Python, mask: Option<&Bound<PyArray1<bool>>>) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
         let mask = mask.map(arrays::read).transpose()?;
@@ -440,7 +440,7 @@ impl Envs {
         let chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
         for (i, shard) in shards.iter_mut().enumerate() {
             let over = std::mem::take(&mut shard.over);
-            // After an end the next episode has already started; it is kept because its observation was not returned yet.
+            // In `over`, the next episode has already started. It is kept, because its first observation has not been returned yet.
             for env in (0..shard.world.count()).filter(|&env| chosen(i * SHARD + env) && !over.contains(&(env as u32))) {
                 shard.world.begin(env);
             }
@@ -490,7 +490,7 @@ impl Envs {
         Ok(ended)
     }
 
-    /// State values of an environment, and the number of steps of its episode.
+    /// State values of an environment, and the number of steps in its current episode.
     fn state(&self, py: Python, env: usize) -> PyResult<(Vec<f32>, u32)> {
         let (shard, lane) = self.check(env)?;
         let world = &self.state_of(py)?.shards[shard].world;
@@ -499,7 +499,7 @@ impl Envs {
         Ok((state, steps))
     }
 
-    /// Sets the state of an environment and the number of steps of its episode.
+    /// Sets the state of an environment and the number of steps in its current episode.
     fn set_state(&self, py: Python, env: usize, state: Vec<f32>, steps: u32) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
         let (at, lane) = self.check(env)?;

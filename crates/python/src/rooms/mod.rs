@@ -1,4 +1,4 @@
-//! Functions of individual rooms, apart from runs. Each room has a file and a line here.
+//! Functions of individual rooms that do not concern runs. Each such room has a file and a line here.
 
 mod backgammon;
 mod control;

@@ -1,6 +1,7 @@
-// Computes advantages backwards through the rollout, one thread per environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al. 2016). At
-// the end of an episode, A' is 0 and V' is the critic's value of the state in which it was truncated, or 0. Each block also computes the
-// moments of R = A + V, of A, and of the observations minus the normaliser's mean.
+// Computes the advantages A backwards through the rollout, one thread per environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al.
+// 2016). V' and A' are the value and the advantage of the next step. At the end of an episode, A' is 0. If the episode was truncated, V' is
+// then the critic's value of the state before the restart, else 0. Each block of environments also computes the moments of R = A + V, of A,
+// and of the observations minus the normaliser's mean.
 
 struct Args {
     envs: u32, blocks: u32,
@@ -17,7 +18,7 @@ fn reward_scale() -> f32 {
     return 1.0 / sqrt(fma(apart * apart, before * now, within) + 1e-8);
 }
 
-// Called by all threads of a workgroup together.
+// Stores a block's moments of one quantity. All threads of a workgroup must call this function.
 fn store(quantity: u32, mine: vec3<f32>, block: u32, local: u32) {
     let all = merged_by_all(mine, local);
     if (local < 3u && block < args.blocks) {

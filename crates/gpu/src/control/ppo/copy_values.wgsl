@@ -1,6 +1,6 @@
-// Runs after each run of the policy: stores the values and prepares the input of the next run.
+// Runs after each run of policy and critic. Stores the critic's values, and copies the observations for the next run of the networks.
 
-// Offset `reached` if there is no next run.
+// Value of `reached` if there is no next run.
 const NOTHING: u32 = 0xffffffffu;
 struct Args { envs: u32, value: u32, kept: u32, reached: u32, shown: u32 }
 

@@ -1,4 +1,4 @@
-// Counts the episodes that ended in each block of SPAN elements of the rollout.
+// Counts the episodes that ended in each block of SPAN elements of `ended`, which is `[T][envs]`.
 
 struct Args { places: u32, blocks: u32, ended: u32, counts: u32 }
 

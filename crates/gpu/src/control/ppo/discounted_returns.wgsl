@@ -1,4 +1,5 @@
-// Sums discounted rewards forwards in time, one thread per environment. The standard deviation of these sums scales the rewards.
+// Computes the sums of discounted earlier rewards, forwards in time, with one thread per environment. The standard deviation of these sums
+// scales the rewards.
 
 struct Args {
     envs: u32, rewards: u32, ended: u32, discounted_returns: u32, input: u32, partial: u32,

@@ -1,5 +1,5 @@
-// Gathers the samples of a minibatch in shuffled order into the inputs of the loss, one thread per sample. A sample's index consists of the
-// actor (128 environments), the step, and the environment within the actor, in this order, as in the learner.
+// Gathers the samples of a minibatch in shuffled order and writes them to the inputs of the loss, one thread per sample. As in the learner,
+// samples are numbered by actor (128 environments), then by step, then by environment within the actor.
 
 struct Args {
     rows: u32, envs: u32, minibatches: u32, minibatch_places: u32,
@@ -38,7 +38,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let value = mem[sample + FEATURES + 3u];
     var shown = advantage;
     if (mem[args.input + NORMALIZED_ADVANTAGES] > 0.0) {
-        // Count, mean, and sum of squared deviations of the advantages.
+        // `args.moments` holds the count, the mean, and the sum of squared deviations of the advantages.
         let spread = sqrt(mem[args.moments + 2u] / mem[args.moments]);
         shown = (advantage - mem[args.moments + 1u]) / (spread + 1e-8);
     }

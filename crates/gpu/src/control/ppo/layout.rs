@@ -1,7 +1,8 @@
-//! Memory layout of a learner on the GPU, and its dispatch lists.
+//! Memory layout and dispatch lists of a PPO learner on the GPU.
 //!
-//! Samples are `[T][envs][features + 4]` (raw observation, action, its log-probability, advantage, value), so a minibatch reads each sample
-//! from one place. Other arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
+//! The samples of a rollout are `[T][envs][features + 4]`, where T is the number of steps. A sample consists of the raw observation, the
+//! action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent addresses. Other
+//! arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
@@ -17,19 +18,19 @@ use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
 use std::ops::Range;
 
-/// Threads of a workgroup that has one environment or sample per thread.
+/// Number of threads of a workgroup that has one environment or sample per thread.
 const THREADS: usize = 64;
-/// Threads of a workgroup that computes sums.
+/// Number of threads of a workgroup that computes sums.
 const MANY_THREADS: usize = 256;
-/// Number of elements of a rollout in which one workgroup counts the ended episodes.
+/// Number of elements of a `[T][envs]` array in which one workgroup counts the ended episodes.
 const SPAN: usize = 16 * MANY_THREADS;
-/// Number of recent episodes that are read back.
+/// Maximum number of recent episodes whose returns and lengths are read back.
 pub const RECENT: usize = 100;
-/// Rounds of a shuffle.
+/// Number of rounds of a shuffle.
 pub const ROUNDS: usize = 4;
 /// Maximum number of epochs per iteration.
 pub const MOST_EPOCHS: usize = 1000;
-/// Limit of the rollout length: a longer list of dispatches would take longer to encode than to compute.
+/// Maximum number of steps of a rollout. A longer list of dispatches would take longer to encode than to execute.
 pub const MOST_STEPS: usize = 1 << 14;
 /// Maximum number of minibatches per iteration.
 pub const MOST_UPDATES: usize = 1 << 14;
@@ -37,24 +38,24 @@ pub const MOST_UPDATES: usize = 1 << 14;
 /// Offsets in `Places::input`, the floats that are written before an iteration.
 pub mod input {
     pub const GAMMA: usize = 0;
-    /// γλ
+    /// γλ: factor of the next step's advantage in the advantage of a step.
     pub const DECAY: usize = 1;
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Weight of the earlier rewards in the statistics of discounted rewards.
+    /// Weight of the earlier iterations in the variance of the discounted rewards.
     pub const RETURN_SHARE: usize = 4;
-    /// Weight of this iteration's rewards in these statistics.
+    /// Weight of this iteration in the variance of the discounted rewards.
     pub const NEW_SHARE: usize = 5;
-    /// Mean of the earlier discounted rewards.
+    /// Mean of the discounted rewards of the earlier iterations.
     pub const RETURN_MEAN: usize = 6;
-    /// Variance of the earlier discounted rewards.
+    /// Variance of the discounted rewards of the earlier iterations.
     pub const RETURN_VARIANCE: usize = 7;
-    /// Offset of the sums over the minibatches: the metrics and the gradient norm.
+    /// Offset of the first sum over minibatches. There is one sum for each metric, and one for the gradient norm.
     pub const SUMS: usize = 8;
-    /// Number of these sums.
+    /// Number of sums over minibatches.
     pub const SUMMED: usize = 6;
-    /// Number of floats in this block; the normaliser's means and scales follow it.
+    /// Number of floats with fixed offsets. The normaliser's means and scales come after them.
     pub const LEN: usize = SUMS + SUMMED;
 
     pub const NAMES: [(&str, usize); 9] =
@@ -63,15 +64,15 @@ pub mod input {
 
 /// Offsets in `Places::counters`.
 pub mod counters {
-    /// Number of minibatches begun.
+    /// Number of minibatches begun in this iteration.
     pub const UPDATE: usize = 0;
-    /// Number of minibatches trained on.
+    /// Number of minibatches in this iteration whose optimiser step was not skipped by the KL limit.
     pub const UPDATES: usize = 1;
     /// Number of episodes that ended in this iteration.
     pub const ENDED: usize = 2;
-    /// Number of steps before this iteration, in two words.
+    /// Number of steps before this iteration, as two words: the lower word first.
     pub const CLOCK: usize = 3;
-    /// Number of words in this block; the shuffle rounds of each epoch follow it.
+    /// Number of words with fixed offsets. The constants of each epoch's shuffle rounds come after them.
     pub const LEN: usize = 5;
 
     pub const NAMES: [(&str, usize); 2] = ::worlds::named![UPDATE, UPDATES];
@@ -88,11 +89,12 @@ pub struct Places {
     pub discounted_returns: Region,
     pub input: Region,
     pub counters: Region,
-    /// Count, mean and sum of squared deviations of the discounted rewards, the returns, the advantages and each observation.
+    /// Three floats for each of several quantities: count, mean, and sum of squared deviations from the mean. The quantities are the
+    /// discounted rewards, the returns, the advantages, and each number of an observation.
     pub moments: Region,
     /// Returns of the newest [`RECENT`] episodes.
     pub finished: Region,
-    /// Lengths of the newest [`RECENT`] episodes.
+    /// Lengths of the newest [`RECENT`] episodes, in steps.
     pub lengths: Region,
     trajectory: Region,
     trajectory_ended: Region,
@@ -105,11 +107,11 @@ struct Rollout {
     rewards: Region,
     ended: Region,
     returns: Region,
-    /// For each environment: its number of truncated episodes.
+    /// Number of truncated episodes of each environment in this rollout.
     truncations: Region,
-    /// Normalised observations at truncation.
+    /// Normalised observations of the truncated states, before the restarts.
     reached: Region,
-    /// Critic's values of the states after the rollout.
+    /// Critic's values of the states that the environments have after the rollout.
     last: Region,
     /// Critic's values of the truncated states.
     bootstraps: Region,
@@ -120,20 +122,20 @@ pub struct Lists {
     pub observe: Range<usize>,
     /// One dispatch for each step of the rollout.
     pub steps: Range<usize>,
-    /// One dispatch for each run of the policy after the rollout; it stores the values.
+    /// One dispatch for each run of policy and critic after the rollout; the dispatch stores the critic's values.
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
     pub trajectory: Range<usize>,
-    /// Dispatches before the gradient of a minibatch.
+    /// Dispatches of an update before the gradient; they gather the minibatch.
     pub gather: Range<usize>,
-    /// Dispatches after the gradient of a minibatch.
+    /// Dispatches of an update after the gradient: optimiser step and sums of metrics.
     pub learn: Range<usize>,
 }
 
 pub struct Layout {
     pub envs: usize,
     pub features: usize,
-    /// Number of floats in the state of an environment.
+    /// Number of floats of one environment's state.
     pub state: usize,
     /// Number of samples in an iteration.
     pub samples: usize,
@@ -155,7 +157,7 @@ impl Layout {
         let samples = envs * steps;
         // Maximum number of truncations of an environment in a rollout.
         let truncations = steps.div_ceil(world.step_limit as usize);
-        // Offsets are 32-bit, so sizes that cannot fit are refused before the layout.
+        // Offsets have 32 bits, so sizes that do not fit are refused before memory is laid out.
         let floats = (samples + truncations * envs) as u64 * (features + 4) as u64;
         let plans = spec.acting.arena_bytes() + spec.learning.arena_bytes();
         let (needs, has) = (plans + 4 * floats, program.gpu().largest_buffer());
@@ -209,8 +211,8 @@ impl Layout {
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
-    /// Regions that are read back after an iteration, first floats, then integers, in the order in which the learner reads them; with
-    /// `recorded`, includes the trajectory.
+    /// Regions of floats and regions of integers that are read back after an iteration, in the order that `GpuPpo::take` expects. With
+    /// `recorded`, the last region of each list belongs to the trajectory.
     pub fn outputs(&self, recorded: bool) -> [Vec<Region>; 2] {
         let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } = self.places;
         let sums = input.part(input::SUMS, input::SUMMED);
@@ -226,7 +228,7 @@ impl Layout {
     }
 }
 
-/// Kernel text that defines the number of threads per workgroup.
+/// Kernel text with the constant `THREADS`, the number of threads per workgroup.
 fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
 }
@@ -248,7 +250,7 @@ impl Builder<'_> {
         self.spec.config.envs
     }
 
-    /// Kernel text with the constants of kernels that read observations.
+    /// Kernel text with the constants that a kernel needs to read observations.
     fn text(&self, threads: usize) -> Text {
         let config = &self.spec.config;
         let features = self.world.observation;
@@ -261,7 +263,7 @@ impl Builder<'_> {
             .count("STATE", self.world.state)
     }
 
-    /// Kernel text with the constants of kernels that read the results of a rollout.
+    /// Kernel text with the constants that a kernel needs to read the results of a rollout.
     fn later_text(&self, threads: usize) -> Text {
         self.text(threads)
             .flag("REWARDS_NORMALIZED", self.spec.config.normalize_reward)
@@ -406,7 +408,7 @@ fn at<const N: usize>(regions: [&Region; N]) -> [u32; N] {
     regions.map(|region| region.at)
 }
 
-/// Appends a kernel that runs one thread for each of `items` items.
+/// Appends a dispatch with one thread for each of `items` items; returns its range.
 fn each(program: &mut Program, label: &str, text: &Text, args: &[u32], items: usize) -> Range<usize> {
     let kernel = program.kernel(label, &text.text);
     let from = program.len();

@@ -1,4 +1,5 @@
-// Merges the moments of all blocks, one workgroup per quantity: `[quantities][blocks][3]` to `[quantities][3]`.
+// Merges the moments of all blocks of environments, one workgroup per quantity. The input is `[quantities][blocks][3]`, the output
+// `[quantities][3]`.
 
 struct Args { blocks: u32, partial: u32, episode_returns: u32 }
 

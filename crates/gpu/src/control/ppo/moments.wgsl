@@ -1,5 +1,5 @@
-// Moments are a count, a mean, and the sum of squared deviations from this mean. They are merged pair by pair in a fixed order (Chan, Golub
-// & LeVeque 1979).
+// Functions for moments. The moments of some numbers are their count, their mean, and the sum of their squared deviations from this mean.
+// Moments are merged pair by pair in a fixed order (Chan, Golub & LeVeque 1979).
 
 fn merged(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
     let count = a.x + b.x;
@@ -18,7 +18,7 @@ fn with_one(moments: vec3<f32>, x: f32, share: f32) -> vec3<f32> {
 
 var<workgroup> parts: array<vec3<f32>, THREADS>;
 
-// Merges the moments of all threads of a workgroup. All of its threads must call the function.
+// Merges the moments `mine` of all threads of a workgroup. All of these threads must call the function.
 fn merged_by_all(mine: vec3<f32>, local: u32) -> vec3<f32> {
     workgroupBarrier();
     parts[local] = mine;

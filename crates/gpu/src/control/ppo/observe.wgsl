@@ -1,4 +1,4 @@
-// Writes every environment's observation before a rollout: raw for the first samples, normalised for the policy.
+// Before a rollout, writes every environment's observation twice: raw for the samples of the first step, and normalised for the policy.
 
 struct Args { envs: u32, state: u32, samples: u32, shown: u32, normalizer: u32, truncations: u32 }
 

@@ -1,5 +1,5 @@
-// Writes the number of episodes that ended, and the returns and lengths of the newest RECENT episodes. The newest episode comes first;
-// episodes are ordered by step, then by environment.
+// Writes the number of episodes that ended in the rollout, and the returns and lengths of the newest RECENT episodes. The newest episode is
+// first. Episodes are ordered by step, then by environment.
 
 struct Args {
     places: u32, blocks: u32, ended: u32, counts: u32, returns: u32,
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let beyond = min(first + EACH, args.places);
     var mine = 0u;
     for (var at = first; at < beyond; at++) { mine += select(0u, 1u, words[args.ended + at] != 0u); }
-    // Number of episodes that ended in this thread's elements or after them.
+    // Number of episodes that ended in the elements from `first` on.
     var after = newer + sum_from_here(mine, local);
     for (var at = first; at < beyond; at++) {
         let end = words[args.ended + at];

@@ -1,6 +1,6 @@
-// One step of every environment, one thread each: draws an action, applies the rules, and starts a new episode if one ended. States are
-// `[STATE][envs]`, results of steps `[T][envs]`. A line that begins with `#STATE` or `#FEATURES` is repeated for each index, which replaces
-// `#`: see `Text`.
+// Performs one step of every environment, with one thread per environment: draws an action, applies the rules, and starts a new episode if
+// one ended. States are `[STATE][envs]`; results of steps are `[T][envs]`. A line that begins with `#STATE` or `#FEATURES` is repeated for
+// each index, which replaces `#` (`text.rs`).
 
 struct Args {
     step: u32, envs: u32,
@@ -13,10 +13,10 @@ struct Args {
     draw_0: u32, draw_1: u32, draw_2: u32, draw_3: u32,
 }
 
-// Drawn number, its log-probability, and the action that the environment receives.
+// `action` is the drawn number, `log_prob` its log-probability, and `given` the action that the environment receives.
 struct Drawn { action: f32, log_prob: f32, given: f32 }
 
-// Four random words, of which this environment uses one or two: see `LearnerSpec::draws`.
+// Returns a block of four random words, of which this environment uses one or two (`LearnerSpec::draws`).
 fn draw_words(env: u32) -> vec4<u32> {
     let low = words[args.clock];
     let step = low + args.step;

@@ -1,4 +1,4 @@
-// Draws one of CHOICES: the first whose cumulative probability exceeds a uniform number.
+// Draws a discrete action: the first of CHOICES actions whose cumulative probability exceeds a uniform random number.
 
 fn draw(env: u32) -> Drawn {
     let logits = args.policy + env * CHOICES;
@@ -10,7 +10,7 @@ fn draw(env: u32) -> Drawn {
     let block = draw_words(env);
     let place = uniform_of(block[env / 32u % 4u]) * sum;
     var choice = 0u;
-    // By rounding, `place` can reach the last cumulative sum; the choice is then still the last.
+    // Rounding can make `place` equal to the last cumulative sum. The choice is then still the last.
     #CHOICES choice += select(0u, 1u, #u + 1u < CHOICES && place >= reached_#);
     return Drawn(f32(choice), mem[logits + choice] - top - poly_ln(sum), f32(choice));
 }

@@ -1,4 +1,4 @@
-// Draws from a Gaussian. The policy computes its mean; its standard deviation is a parameter.
+// Draws a continuous action from a Gaussian distribution. The policy computes its mean; its standard deviation is a parameter.
 
 // ½·ln 2π
 const HALF_LN_TAU: f32 = 0.9189385;

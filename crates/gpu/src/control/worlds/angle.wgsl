@@ -1,12 +1,13 @@
-// Angles as in `worlds::angle`: sin and cos within 2e-7 over a few dozen turns.
+// Functions of angles as in `worlds::angle`. The errors of sin and cos are at most 2e-7 over a few dozen turns.
 
-// The equivalent angle within half a turn of zero.
+// Returns the equivalent angle that is at most half a turn from zero.
 fn angle_within_a_turn(angle: f32) -> f32 {
     let turns = round(angle * 0.15915494309189535);
     return fma(turns, -0.0019353071795864769, fma(turns, -6.28125, angle));
 }
 
-// Remainder of an angle within a quarter turn; the number of removed half turns determines the sign of sin and cos.
+// Returns an angle minus a number of half turns, as an angle of at most a quarter turn. The number of half turns determines the sign of sin
+// and cos.
 fn angle_rest(angle: f32, halves: f32) -> f32 {
     return fma(halves, -9.6765358979323846e-4, fma(halves, -3.140625, angle));
 }
@@ -26,7 +27,7 @@ fn angle_cos(angle: f32) -> f32 {
     return angle_flipped(angle_small_cos(r * r), halves);
 }
 
-// (sin, cos)
+// Returns (sin, cos).
 fn angle_sin_cos(angle: f32) -> vec2<f32> {
     let halves = round(angle * 0.31830988618379069);
     let r = angle_rest(angle, halves);
@@ -36,5 +37,5 @@ fn angle_sin_cos(angle: f32) -> vec2<f32> {
     return vec2<f32>(angle_flipped(small_sin, halves), angle_flipped(angle_small_cos(square), halves));
 }
 
-// Uniform in `low..low + width`.
+// Maps a random word to a uniform number in `low..low + width`.
 fn spread(word: u32, low: f32, width: f32) -> f32 { return uniform_of(word) * width + low; }

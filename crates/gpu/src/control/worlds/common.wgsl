@@ -1,29 +1,29 @@
-// Definitions shared by all kernels over many environments. This text comes after a world's text. A line that begins with `#STATE`,
-// `#OBSERVATION` or `#SHORTEST` is repeated that many times, with # replaced by the index.
+// Definitions that all kernels of `Worlds` share. This text comes after a world's text. A line that begins with `#STATE`, `#OBSERVATION` or
+// `#SHORTEST` is repeated, and the index of the repetition replaces `#`. The constant of this name is the number of repetitions.
 
 const GROUP: u32 = 64u;
 
 struct Args {
     envs: u32,
-    // Distance from one row of `state` or `clocks` to the next.
+    // Distance from one row of `state` or `clocks` to the next, in elements.
     stride: u32,
-    // [STATE][stride] in mem.
+    // [STATE][stride] in mem: states of the environments.
     state: u32,
-    // [2][stride] in words: steps in the current episode, earlier episodes.
+    // [2][stride] in words: number of steps in the current episode, then number of earlier episodes.
     clocks: u32,
-    // In words: the world's key, the first environment, the game.
+    // In words: the world's key, the index of the first environment, the game.
     setup: u32,
-    // [envs] in mem.
+    // [envs] in mem: actions of the step.
     actions: u32,
-    // [envs][OBSERVATION] in mem, or NOWHERE: observations after the step and a restart.
+    // [envs][OBSERVATION] in mem, or NOWHERE: observations after the step and after a restart.
     shown: u32,
-    // [envs][OBSERVATION] in mem, or NOWHERE: observations before a restart.
+    // [envs][OBSERVATION] in mem, or NOWHERE: observations after the step but before a restart.
     reached: u32,
-    // [envs] in mem.
+    // [envs] in mem: rewards of the step.
     rewards: u32,
-    // In words: [envs] flags and length of an ended episode; for `play`, [groups] number of episodes that ended.
+    // In words. For `step`, [envs]: flags and length of an ended episode, else 0. For `play`, [groups]: number of ended episodes.
     ended: u32,
-    // Number of steps of `play`.
+    // Number of steps that `play` performs.
     steps: u32,
     // Nonzero to restart all environments; 0 to compute observations only.
     anew: u32,

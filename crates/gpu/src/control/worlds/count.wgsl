@@ -1,4 +1,4 @@
-// Sums a number over the threads of a workgroup.
+// Sums `count` over the threads of a workgroup, and writes the sum.
 
 var<workgroup> counts: array<u32, GROUP>;
 

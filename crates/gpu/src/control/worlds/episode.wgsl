@@ -1,4 +1,5 @@
-// Many environments of any world, as in `worlds::vector`: a new episode begins automatically. This text comes after a world's own text.
+// Functions for environments of any world that restart automatically, as in `worlds::control::Vector`. This text comes after a world's own
+// text.
 
 // An environment between two steps.
 struct EnvState {
@@ -12,7 +13,7 @@ struct EnvState {
 
 struct StepResult {
     now: EnvState,
-    // Observation that the step led to, before a restart.
+    // Observation after the step but before a restart.
     reached: Shown,
     reward: f32,
     // Flags and length if the episode ended, else 0.

@@ -1,10 +1,10 @@
-// Many steps of CartPole with the state in registers and coin flips as pushes, as in `CartPoles::play`.
+// Performs many steps of CartPole, as in `CartPoles::play`. The state stays in registers, and random bits (coins) are the actions.
 //
 // Cost of an inner step: 13 multiply-adds and 7 products for the pole (33 flops), 2 instructions for the coin, 4 for the end test, 4 for
-// the clock and 4 for the choice between continuing and restarting: 34. Among 32 lanes, some pole ends at almost every step, so the start
-// of the next episode is drawn every SHORTEST steps, in which no pole can need two. It takes about 70 instructions per 8 steps; integer
-// products take twice and conversions eight times as long. Coins take one hash per 128 steps. The total is 44 per step. 132 multiprocessors
-// of 128 lanes at 1.98 GHz start 3.3e13 instructions per second, so 7.6e11 steps per second is the limit.
+// the clock, and 4 for the choice between continuing and restarting. These are 34 instructions. Among 32 lanes, some episode ends at almost
+// every step. So the next start is drawn every SHORTEST steps, in which no environment needs two starts. A draw takes about 70 instructions
+// per 8 steps; an integer product counts as two, a conversion as eight. Coins take one hash per 128 steps. The total is 44 instructions per
+// step. 132 multiprocessors of 128 lanes at 1.98 GHz start 3.3e13 instructions per second, so the limit is 7.6e11 steps per second.
 
 fn again(state: State, start: State, over: bool) -> State {
     return State(
@@ -13,7 +13,8 @@ fn again(state: State, start: State, over: bool) -> State {
     );
 }
 
-// State between two steps. The lower STEP_BITS of the clock count the steps of the current episode; the other bits count earlier episodes.
+// An environment between two steps. The lower STEP_BITS bits of `clock` count the steps of the current episode; the other bits count the
+// earlier episodes.
 struct Pole {
     state: State,
     clock: u32,

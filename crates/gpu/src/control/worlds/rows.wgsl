@@ -1,8 +1,8 @@
-// Writes observations as rows through workgroup memory, so that adjacent threads write adjacent numbers.
+// Writes observations as rows. The numbers pass through workgroup memory, so that adjacent threads write adjacent numbers.
 
 var<workgroup> staged: array<f32, GROUP * OBSERVATION>;
 
-// Called by all threads of a workgroup together; threads beyond the last environment pass arbitrary rows.
+// All threads of a workgroup must call this function; threads beyond the last environment pass arbitrary rows.
 fn write_rows(at: u32, group: u32, local: u32, row: Shown) {
     workgroupBarrier();
     #OBSERVATION staged[local * OBSERVATION + #u] = row[#];

@@ -1,4 +1,4 @@
-// One step of every environment. For CartPole, an environment takes 28 bytes of reads, and 60 bytes of writes if the reached observation is
+// Performs one step of every environment. For CartPole, one environment takes 28 bytes of reads, and 60 bytes of writes if `reached` is
 // written.
 
 @compute @workgroup_size(GROUP)

@@ -1,6 +1,6 @@
 """Runs on many machines, on a Ray cluster: `pip install 'hothouse-rl[ray]'`.
 
-The digest equals that of the same run on one machine, for any number of workers and after worker failures.
+For any number of workers, and even if workers fail, a run has the same digest as on one machine.
 
     from hothouse.ray import train, Trainable
 

@@ -7,19 +7,21 @@ import socket
 
 import ray
 
-#: Timeout of a connection in seconds.
+#: Maximum seconds to wait for a connection.
 _PATIENCE_S = 10.0
 
 
 def connect(address: str | None = None, **settings: object) -> None:
-    """Joins the cluster at `address` ("auto": the one of this machine), or starts one here. An existing connection is kept.
+    """Joins the cluster at `address` ("auto": the running cluster of this machine). Without `address`, starts a cluster on this machine.
+
+    An existing connection is kept.
 
     Raises:
         ConnectionError: The address does not answer.
     """
     if ray.is_initialized():
         return
-    # Disables usage reports.
+    # Ray sends no usage reports with this setting.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
     if address is None:
@@ -40,7 +42,7 @@ def connect(address: str | None = None, **settings: object) -> None:
 
 
 def _check_answer(address: str) -> None:
-    """Checks that the address answers; Ray itself would wait for minutes."""
+    """Raises an error if the address does not answer. Ray itself would wait for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit():
         raise ConnectionError(f"'{address}' is not the address of a cluster. Give HOST:PORT, as `ray start --head` prints it, or auto")

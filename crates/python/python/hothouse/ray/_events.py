@@ -1,4 +1,4 @@
-"""Event files for `hothouse watch FILE`, in the format of `hothouse train --events FILE`: one JSON object per line."""
+"""Event files for `hothouse watch FILE`. As in `hothouse train --events FILE`, each line is a JSON object."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class EventLog:
 
 
 def row(columns: Columns, at: int, place: dict[str, float]) -> dict[str, Any]:
-    """A row of a table by column name. `place` contains the names of the progress columns."""
+    """The row with index `at` of a table, by column name. `place` contains the names of the progress columns."""
     values = {name: None if math.isnan(value) else value for name, value in ((name, float(column[at])) for name, column in columns.items())}
     progress = {name: values.pop(name) for name in place}
     progress["iteration"] = int(progress["iteration"])

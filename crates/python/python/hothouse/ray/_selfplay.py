@@ -1,9 +1,10 @@
 """Self-play of one run on many machines.
 
-The learner is an actor. At the start of a round it puts the data for the games into the object store. Tasks play ranges of games, and
-the learner consumes the results in order. A result depends only on the game's number and the state at the start of the round. (If
-searches are batched, the unit is all games of an actor.) Meanwhile the learner does work that does not need the results. If a worker
-dies, its range is played again. If the learner dies, it restarts from the newest checkpoint of the driver. Neither affects the result.
+The learner is a Ray actor. At the start of a round, it puts the data for the games into the object store. Ray tasks play ranges of
+games, and the learner consumes the results in order. Meanwhile the learner does work that does not need the results. The result of a
+game depends only on the game's number and the state at the start of the round. (If searches are batched, the unit is not a game but
+all games of one of the run's actors.) If a worker dies, its range is played again. If the learner dies, it restarts from the newest
+checkpoint of the driver. Neither affects the digest.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from ..runs import Run
 from ._cluster import connect
 from ._events import EventLog, row
 
-#: Seconds between status checks by the driver, and between checkpoints sent to it.
+#: Seconds between status checks by the driver.
 LOOK_S = 0.5
+#: Seconds between checkpoints that the learner sends to the driver.
 KEEP_S = 10.0
 #: Seconds of learning between checks for results.
 MEANWHILE_S = 0.05
-#: Ranges of games per worker and round; several, so that a slow worker does not delay the others.
+#: Number of ranges of games per worker and round. There are several, so that a slow worker does not delay the other workers.
 STRETCHES = 2
 #: Maximum number of consecutive learner failures without progress.
 MOST_DEATHS = 5
@@ -77,7 +79,7 @@ class _Learner:
         return os.getpid()
 
     def work(self, target: float, seconds: float) -> dict[str, Any]:
-        """Trains until the run's first counter reaches `target`, or for about `seconds` seconds."""
+        """Trains until the run's first counter reaches `target` or about `seconds` seconds have passed. Returns a status report."""
         began = time.monotonic()
         native = self.run._native
         done = False
@@ -93,7 +95,7 @@ class _Learner:
             playing = [_play.remote(sent, start, min(start + length, end)) for start in range(first, end, length)]
             arrived, waited_s, busy = 0, 0.0, True
             for stretch in playing:
-                # Runs tests, and training steps that do not need these games.
+                # Meanwhile runs tests, and training steps that do not need these games.
                 while busy and not ray.wait([stretch], timeout=0)[0]:
                     busy = native.meanwhile(MEANWHILE_S)
                 waits = time.monotonic()
@@ -147,10 +149,10 @@ def train(
     Args:
         room, variant, seed, knobs: As in `hothouse.Run`. Only backgammon's learners can share games: `strong` one game at a time, and
             `published` all games of an actor together (the knob `tables` sets the number of actors).
-        resume: A checkpoint to continue from, instead of these.
+        resume: A checkpoint from which the run continues. It replaces the four arguments above.
         workers: Number of parallel tasks; the default is the number of cores in the cluster, minus one for the learner.
         address: Address of a Ray cluster; the default is this machine.
-        steps: Final value of the room's first counter, including earlier work, as `--steps` of the terminal.
+        steps: Value of the room's first counter at which training ends, like `--steps` of the terminal. Earlier work counts.
         seconds: Time limit. Ctrl-C also stops training and saves the run.
         save: A file for the checkpoint, updated during training.
         events: An event file for `hothouse watch`.
@@ -167,7 +169,7 @@ def train(
     if save is not None:
         _native.check_checkpoint(os.fspath(save))
     begun = Run.restore(resume) if resume is not None else Run(room, variant, seed=seed, knobs=knobs)
-    # Checked before any work is started.
+    # Raises an error before any work is started if the run cannot be shared.
     begun._native.share(True)
     begun._native.share(False)
     checkpoint = begun.save()

@@ -1,4 +1,4 @@
-"""`sweep` of the terminal on a cluster, with the same syntax, runs and table. Trials run in Ray Tune, one core each."""
+"""The terminal's `sweep` on a cluster, with the same syntax, runs and table. Each run is a trial of Ray Tune and uses one core."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Result:
 
 
 def settings(base: dict[str, Any], axes: Sequence[Axis], points: int, room: str, variant: str, seeds: int) -> list[dict[str, Any]]:
-    """Grid of settings, in the order of the axes."""
+    """All combinations of the values of the axes, as settings."""
     lists = []
     for axis in axes:
         if axis.name in base or any(axis.name == name for name, _ in lists):
@@ -50,7 +50,7 @@ def settings(base: dict[str, Any], axes: Sequence[Axis], points: int, room: str,
 
 
 class _Trial(Trainable):
-    """A trial that ends with a test, as in the terminal. Divergence is a result, not an error."""
+    """A trial that ends with a test, as in the terminal. A run that diverges gives a result, not an error."""
 
     def step(self) -> dict[str, Any]:
         try:
@@ -78,7 +78,7 @@ def sweep(
     storage: str | None = None,
     report: Callable[[Result, int, int], None] | None = None,
 ) -> list[tuple[dict[str, Any], list[Result]]]:
-    """Trains with every setting and seed; returns the results of each setting, by seed."""
+    """Trains with every setting and seed. Returns each setting with its results, in the order of the seeds."""
     about = _native.rooms().get(room)
     if about is None:
         raise ValueError(f"unknown room '{room}'. The rooms are: {', '.join(_native.rooms())}")
@@ -132,7 +132,7 @@ def sweep(
 
 
 def table(room: str, variant: str, outcomes: Sequence[tuple[dict[str, Any], Sequence[Result]]]) -> str:
-    """Table with a line per setting: quartiles of the last test's result, and of the counter at which the goal was reached."""
+    """Table with a line per setting: quartiles of the results, and quartiles of the counter at which the goal was reached."""
     column = result_column(room, variant)
     settings = [(setting, [(run.result, run.solved_at, run.diverged) for run in runs]) for setting, runs in outcomes]
     return _native.sweep_table(room, column in _native.rooms()[room]["tests"], column["name"], settings)

@@ -1,4 +1,4 @@
-"""Runs as trials of Ray Tune: exact pause and resume, and forks with other knobs, through the run's own checkpoint."""
+"""Runs as trials of Ray Tune. They use the run's own checkpoints, so a trial resumes exactly, and other trials can continue it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Trainable(tune.Trainable):
     """A run of any room as a trial.
 
     Config: `room`, `variant` and `seed` as in `hothouse.Run`; the limits `steps`, `seconds` and `until_solved`, of which the first one
-    ends the trial; and `each`, the seconds of training between two results (default 1). All other entries are knobs. Results contain the
-    newest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
+    ends the trial; and `each`, the seconds of training between two results (default 1). All other entries are knobs. A result contains
+    the newest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
 
-    A trial that loads another trial's checkpoint continues that run with its own live knobs, as population-based training requires.
-    Other knobs are those of the checkpoint and cannot be mutated.
+    A trial can load another trial's checkpoint, as population-based training requires. It then continues the other run, but with the
+    live knobs of its own config. All other knobs are those of the checkpoint and cannot be mutated.
     """
 
     def setup(self, config: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def report(run: Run, done: bool) -> dict[str, Any]:
 
 
 def result_column(room: str, variant: str) -> dict[str, Any]:
-    """Column that runs are compared by: the goal's, or the first of the tests or metrics."""
+    """Column by which runs are compared: the goal's column, else the first test column, else the first metric."""
     about = _native.rooms()[room]
     goal = next(one["goal"] for one in about["variants"] if one["id"] == variant)
     named = [column for column in about["tests"] if goal and column["name"] == goal["column"]]
