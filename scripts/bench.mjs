@@ -1,7 +1,7 @@
-// `npm run bench -- core [--json]` measures the figures of `hothouse bench core` in a headless Chromium (names end in `_page`), the
-// size of the page, and its time to the first training. `npm run bench -- ROOM [--json]` measures the figures of `hothouse bench
-// ROOM` and those of `scripts/rooms/ROOM.mjs`. `--part PART` selects `module` or a part from the room's file. `--profile` prints the
-// time of a training step by operation instead.
+// `npm run bench -- core [--json]` measures the figures of `hothouse bench core` in a headless Chromium (the names of these figures end in
+// `_page`), the size of the page, and the time from loading to the first training. `npm run bench -- ROOM [--json]` measures the figures of
+// `hothouse bench ROOM` (`--part module` selects these alone) and those of `scripts/rooms/ROOM.mjs` (`--part PART` selects one of its
+// parts). `--profile` measures the time of a training step by operation instead.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -54,7 +54,7 @@ async function measure(suite, profile, room, browser, dist, modules, give) {
   await server.close();
 }
 
-/** Compressed download size of a first visit, and time to the first training on a second visit. */
+/** Measures the compressed download size of a first visit, and the time from loading to the first training on later visits. */
 async function visits(browser, dist, server, give) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -92,7 +92,7 @@ await main(import.meta.url, async () => {
     );
   const say = console.log;
   if (json) console.log = console.error; // only figures go to standard output
-  // The page trains in its first room.
+  // The suite `core` runs in the module of the first room.
   const room = suite === "core" ? ROOMS[0] : suite;
   const { dist, modules } = await build({ only: MODULES.filter((name) => name.startsWith(`${room}/`)) });
   const give = (figure) => {

@@ -9,19 +9,19 @@ export const ARGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** Flags for WebGPU on a software adapter, which every machine has. */
+/** Chromium flags for WebGPU on a software adapter, which needs no GPU. */
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 export async function launch(args = []) {
   const { chromium } = await find();
-  // Loaded lazily: tests without a browser run before the packages are installed.
+  // Imported here, because tests without a browser run before the npm packages are installed.
   const { chromium: playwright } = await import("playwright-core");
   return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
 }
 
 /**
- * Seconds from the start of loading to an event, for each address. Each address opens in a new tab as a warm revisit: files and
- * compiled module are cached. A timeout counts as infinity.
+ * Measures the seconds from the start of loading to the first event of `kind`, for each address. Each address opens in a new tab after a
+ * first visit, so files and the compiled module are cached. A timeout counts as infinity.
  */
 export async function revisits(browser, server, hashes, kind, patienceMs) {
   const context = await browser.newContext();
@@ -30,7 +30,7 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
     await page.addInitScript(reached, kind);
     await page.goto(server.url + hash);
     const there = page.evaluate(() => globalThis.reachedMs).then((ms) => ms / 1000);
-    there.catch(() => {}); // an error after the page is closed does not matter
+    there.catch(() => {}); // errors after the page is closed are ignored
     let timer;
     const late = new Promise((resolve) => (timer = setTimeout(resolve, patienceMs, Infinity)));
     const seconds = await Promise.race([there, late]);
@@ -45,12 +45,12 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
   return times;
 }
 
-/** Runs in the page: marks a returning visitor, for whom no tour starts. */
+/** Runs in the page: marks the visitor as a returning one, so that the tour does not start. */
 export function returning() {
   try {
     localStorage.setItem("hothouse.tour", "seen");
   } catch {
-    // Without storage no tour starts.
+    // Without storage the tour does not start either.
   }
 }
 
@@ -63,7 +63,7 @@ export function reached(kind) {
       get: () => client,
       set: (value) => {
         client = value;
-        // added after the page's own listener, which must receive the buffered events
+        // This listener is added after the page's listener, because only the first listener receives the buffered events.
         setTimeout(() => client.onEvent((event) => event.kind === kind && resolve(performance.now())));
       },
     });

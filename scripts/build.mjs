@@ -6,12 +6,12 @@ import { npmPackages } from "./setup.mjs";
 import { flavours, wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
-/** Fingerprint of the sources of dist/. It is outside dist/, which contains only public files. */
+/** Path of the fingerprint of the sources of dist/. The file is not in dist/, because dist/ contains only public files. */
 const stamp = join(root, "www/pkg/page-stamp");
 
 /**
- * Builds the changed parts of the page. Returns `{ dist, modules, module }`: the output folder, the path of each wasm module below that
- * folder, and a function that builds a module outside `only` when a browser requests one of its files.
+ * Builds the changed parts of the page. Returns `{ dist, modules, module }`. `dist` is the output folder and `modules` the path of each
+ * wasm module below it. `module(path)` builds the module that contains the requested file, unless it is built already.
  */
 export async function build({ only } = {}) {
   await npmPackages();
@@ -25,7 +25,7 @@ export async function build({ only } = {}) {
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !file.startsWith(join(root, "www/pkg")));
     const wanted = fingerprint([JSON.stringify(entries)], files);
     const missing = Object.keys(modules).filter((name) => modules[name].built && !existsSync(join(dist, entries[name])));
-    // An unchanged page is left as it is, because it may be open in a browser.
+    // An unchanged page is not written again, because it may be open in a browser.
     if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(join(dist, "index.html"))) {
       missing.forEach(place);
       return missing.length ? `dist/, and there ${missing.join(" and ")}` : "unchanged";
@@ -48,7 +48,7 @@ export async function build({ only } = {}) {
   return { dist, modules: entries, module };
 }
 
-/** Builds a module on its first request. The addresses in the page contain the module's hash, so the sources must be unchanged. */
+/** Builds a module on its first request. The page addresses a module by the hash of its sources, so the sources must be unchanged. */
 async function later(name, hash) {
   console.log(`\nA browser requests the module '${name}'. Building it now; the page waits.`);
   const modules = await wasm({ only: [name] });
@@ -57,8 +57,9 @@ async function later(name, hash) {
 }
 
 /**
- * Writes the service worker with the hash of this build and the files to cache: the common files without wasm modules, cached
- * immediately, and for each flavour the modules and files of all rooms, cached later (null if a module is not built).
+ * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately: all files without the
+ * rooms' files and wasm modules. The second is cached later: for each flavour the modules and files of all rooms, or null if a module is
+ * not built.
  */
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");

@@ -1,5 +1,5 @@
-// Short native runs of every variant of every room, and their digests, for the parity tests between machines and modules. The
-// program lists the variants, so that a new variant is included automatically.
+// Short native runs of every variant of every room, and their digests. The parity tests compare the digests of machines and of modules. The
+// variants are read from the program's help, so that every new variant is included.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,10 +8,10 @@ import { own, ROOMS } from "./rooms.mjs";
 import { sh, Trouble } from "./sh.mjs";
 
 export const SEED = 7;
-/** Iteration of a run's first digest; further digests follow at this interval. */
+/** Iteration of a run's first digest. */
 const FIRST = 16;
 
-/** All variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs names knobs for short runs. */
+/** All variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs defines the knobs for short runs. */
 export async function everyRun(program) {
   const quick = Object.fromEntries(await own("digests"));
   const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms and their variants.*\n((?: +.*\n)+)/m) ?? [];
@@ -23,7 +23,10 @@ export async function everyRun(program) {
   return ROOMS.flatMap((room) => variants(room).map((variant) => ({ room, variant, knobs: quick[room]?.(variant) ?? {} })));
 }
 
-/** First digest of a run, as `{ iteration, weights, arithmetic }`. `command` starts the program, directly or in an emulator. */
+/**
+ * First digest of a run, as `{ iteration, weights, arithmetic }`. `command` is the program with its leading arguments; an emulator may be
+ * its first word.
+ */
 export async function digest(command, { room, variant, knobs }, { isa, threads = 2 } = {}) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const args = ["train", room, "--variant", variant, "--seed", String(SEED), "--threads", String(threads), "--device", "cpu", ...set];
@@ -36,9 +39,9 @@ export async function digest(command, { room, variant, knobs }, { isa, threads =
   return { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
-/** Returns the first event for which `holds` is true, and ends the program. */
+/** Starts the program, returns its first event for which `holds` is true, and ends the program. */
 function firstEvent([command, ...before], args, holds) {
-  const env = { ...process.env, XDG_CACHE_HOME: join(target, "cache") }; // keeps its monitors out of the user's cache
+  const env = { ...process.env, XDG_CACHE_HOME: join(target, "cache") }; // keeps the program's monitors out of the user's cache
   const child = spawn(command, [...before, ...args, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   child.stderr.on("data", (chunk) => (said += chunk));

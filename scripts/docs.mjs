@@ -1,21 +1,21 @@
-// Checks of the documents (*.md): links, names in backticks, word limits, and commands. `tests/docs/docs.test.mjs` runs them.
+// Checks the documents (*.md): links, names in backticks, number of words, and commands. `tests/docs/docs.test.mjs` calls the checks.
 //
-// Commands: each line of a fence tagged `sh run` and each fence tagged `python run` is executed, in the order of the document and in one
-// temporary folder. Lines of other `sh` fences and commands in backticks must name existing commands, options and files.
+// Each line of a fence tagged `sh run` and each fence tagged `python run` is executed, in the order of the document and in one temporary
+// folder. Lines of other `sh` fences and commands in backticks must name existing commands, options and files.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, normalize } from "node:path";
 import { ask, root } from "./sh.mjs";
 import { target } from "./native.mjs";
 
-/** Word limit of a document. A word is a token with a letter; code and tables count. */
+/** Largest number of words in a document. A word is a token that contains a letter; code and tables count. */
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
 /** Documents whose names and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/|^crates\/python\/README\.md$/;
-/** Files of other repositories that the documents cite. */
+/** Paths that the documents cite and that are files of other repositories. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
 const SOURCE = /\.(rs|wgsl|ts|mjs|py|pyi|toml|html|yml|json)$/;
-/** Time limit of a command. */
+/** Time limit of an executed example. */
 const LIMIT_MS = 60_000;
 
 const executable = process.platform === "win32" ? "hothouse.exe" : "hothouse";
@@ -92,7 +92,7 @@ export function limitFaults(path, text) {
   return words > (LIMITS[path] ?? Infinity) ? [`${path} has ${words} words; ${LIMITS[path]} at most`] : [];
 }
 
-/** Facts about the repository that the checks need. `parts` are the parts of `npm test`. */
+/** Collects the facts about the repository that the checks need. `parts` are the parts of `npm test`. */
 export async function facts(parts) {
   const paths = await files();
   const sources = paths.filter((path) => SOURCE.test(path) && !path.startsWith("tests/docs/"));
@@ -113,14 +113,14 @@ export async function facts(parts) {
 /** Converts a name as serde does: `ClosedOutput` to `closed_output`. */
 const snake = (name) => name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
-/** Converts `docs/<name>.md`, `docs/NAME.md` and `docs/*.md` to a regular expression for paths. */
+/** Converts a path with placeholders, such as `docs/<name>.md`, `docs/NAME.md` or `docs/*.md`, to a regular expression. */
 const pathPattern = (name) =>
   name
     .split(/<[^>]*>|\*+|(?<![\w])[A-Z]{2,}(?![\w.])/)
     .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("[^/]*");
 
-/** True if a file or folder exists; undefined if the name is not a path of this repository. */
+/** True if the file or folder exists, false if not; undefined if the name is not a path of this repository. */
 export function pathExists(name, { paths }) {
   const plain = name
     .replace(/^\.\//, "")
@@ -135,7 +135,7 @@ export function pathExists(name, { paths }) {
   return paths.some((path) => pattern.test(path));
 }
 
-/** Faults of a name in backticks: a path, a name in snake or camel case, or names joined by `::`. */
+/** Faults of a name in backticks: a missing file, or a name that no source contains. Other single words are not checked. */
 export function nameFaults(name, known) {
   if (/^[\w.<>*@-]+(\/[\w.<>*@-]*)*(:\d+(-\d+)?)?$/.test(name) && pathExists(name, known) === false) return [`there is no file ${name}`];
   const compound = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^([A-Z][a-z0-9]+){2,}$/;
@@ -143,14 +143,17 @@ export function nameFaults(name, known) {
   return names.filter((part) => !known.words.has(part)).map((part) => `no source names ${part}`);
 }
 
-/** Words of a command up to the first pipe, redirection or comment, without quotes. */
+/** Splits a command into words without their quotes. The words end at the first pipe, redirection, `&&`, `;` or comment. */
 export function commandWords(command) {
   const words = command.match(/"[^"]*"|'[^']*'|[^\s"']+(?:"[^"]*"|'[^']*'|[^\s"'])*/g) ?? [];
   const end = words.findIndex((word) => /^(#|\||>|<|&&|;)/.test(word));
   return (end < 0 ? words : words.slice(0, end)).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 }
 
-/** Faults of a command: names that do not exist. Commands of other programs are not checked. */
+/**
+ * Faults of a command: paths, subcommands and options that do not exist. `help` is as in `programFaults`. For other programs only paths are
+ * checked.
+ */
 export function commandFaults(command, known, help) {
   const words = commandWords(command).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program, ...rest] = words;
@@ -166,7 +169,7 @@ export function commandFaults(command, known, help) {
 const after = (words) => (words.includes("--") ? words.slice(words.indexOf("--") + 1) : []);
 const flagsOf = (words) => words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]);
 
-/** Faults of a command of `hothouse`. `help(words)` returns the text of `--help`, or undefined if the program is not built. */
+/** Faults of a command of `hothouse`. `help(words)` returns the `--help` text of a subcommand, or undefined if the program is not built. */
 export function programFaults(words, help) {
   let path = [];
   let text = help(path);
@@ -191,7 +194,7 @@ export function subcommands(text) {
 }
 
 const helps = new Map();
-/** Help text of a command, from the last build of the program. */
+/** The `--help` text of a command, from the last build of the program; undefined without a build. */
 export function help(words) {
   if (!hasProgram()) return undefined;
   const key = words.join(" ");
@@ -211,7 +214,7 @@ function npmFaults([verb, ...words], { scripts, parts }) {
   return [...lost.map((part) => `npm test has no part ${part}`), ...flags.map((flag) => `${scripts[name]} has no option ${flag}`)];
 }
 
-/** Values of an option, without placeholders in capitals such as `-p CRATE`. */
+/** Values of an option. Placeholders in capitals, as in `-p CRATE`, are omitted. */
 const option = (words, name) => words.flatMap((word, k) => (word === name && /[a-z]/.test(words[k + 1] ?? "") ? [words[k + 1]] : []));
 
 /** Faults of a cargo command: unknown packages, targets and test names. */
@@ -250,7 +253,7 @@ function moduleFaults([module, ...words], { paths }) {
     .map((flag) => `${module} has no option ${flag}`);
 }
 
-/** Commands in the `sh` fences of a document, as `{ number, command, tag }`; continued lines are joined. */
+/** Commands in the `sh` fences of a document, as `{ number, command, tag }`. A line that ends in `\` is joined with the next line. */
 export function commands(text) {
   const found = [];
   for (const { number, text: line, fence } of lines(text)) {

@@ -1,14 +1,17 @@
-// The rule of all figures: the median of sustained rounds, with its quartiles. `math::rounds` implements it in Rust and `hothouse.bench` in
-// Python. All rows of the scripts' benches are created here.
+// All figures follow one rule: a figure is the median of sustained rounds, with its quartiles. `math::rounds` implements the rule in Rust,
+// `hothouse.bench` in Python, and this file for the benches among the scripts.
 
-/** Lower quartile, median and upper quartile, by linear interpolation between sorted samples. A run that did not end is `Infinity`. */
+/**
+ * Lower quartile, median and upper quartile, by linear interpolation between sorted samples. A run without an end has the sample
+ * `Infinity`.
+ */
 export function quartiles(samples) {
   if (!samples.length) throw new RangeError("no samples: a figure needs at least one round");
   const sorted = [...samples].sort((a, b) => a - b);
   return [0.25, 0.5, 0.75].map((share) => {
     const place = share * (sorted.length - 1);
     const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-    // Equal ends need no interpolation, and Infinity - Infinity is NaN.
+    // Equal neighbours need no interpolation, and `Infinity - Infinity` would be NaN.
     return low === high ? low : low + (high - low) * (place % 1);
   });
 }

@@ -1,6 +1,6 @@
-// `npm run figures`: measures the tables of docs/benchmarks.md on this machine by one rule (`scripts/figure.mjs`) and prints them.
-// `--write` writes the tables into the document, so no number is copied by hand. Each measured part is stored in target/figures.json with
-// its chip and code, so an interrupted pass resumes.
+// `npm run figures`: measures the figures of docs/benchmarks.md on this machine by one rule (`scripts/figure.mjs`) and prints the tables.
+// `--write` writes the tables into the document, so no number is copied by hand. target/figures.json stores each measured part with its
+// chip and code, so an interrupted pass resumes.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus } from "node:os";
@@ -12,11 +12,10 @@ import { assemble, environment, python } from "./python.mjs";
 import { chromium, rust } from "./setup.mjs";
 import { fingerprint, main, options, root, sh, step, Trouble } from "./sh.mjs";
 
-/** The document with the tables of all rooms. */
 export const DOCUMENT = "docs/benchmarks.md";
 /** The file that stores measured parts. */
 const STORE = join(target, "figures.json");
-/** Files that a figure depends on; tests and documents are excluded. */
+/** Paths of the files on which a figure depends, without tests and documents. */
 const CODE = [
   ".cargo/config.toml",
   "Cargo.lock",
@@ -39,7 +38,7 @@ const FLAGS = {
   write: "write the tables between their marks in docs/benchmarks.md, and print the lines that change",
 };
 
-/** Rooms in the order of the document. */
+/** Rooms of the parts, each once, in the order of the document. */
 export const rooms = (parts) => [...new Set(parts.map(({ id }) => id.split("/")[0]))];
 
 const hasPage = (room) => PARTS.some(({ id }) => id === `${room}/page`);
@@ -83,12 +82,12 @@ function thisChip() {
   let cpuinfo = "";
   try {
     cpuinfo = readFileSync("/proc/cpuinfo", "utf8");
-  } catch {} // The file exists on Linux only.
+  } catch {} // the file exists on Linux only
   const all = cpus();
   return chipOf(all[0].model.trim(), all.length, cpuinfo, arch());
 }
 
-/** The newest commit of the code, followed by a hash of uncommitted changes. */
+/** The newest commit that changed the code, followed by a hash of uncommitted changes. */
 async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
@@ -101,7 +100,7 @@ async function thisCode() {
     : commit;
 }
 
-/** True if other programs keep the CPU busy, measured over two seconds without a measurement of ours. */
+/** True if other programs keep the CPU busy. Measures the CPU time of two seconds in which this script is idle. */
 async function isBusy() {
   const spent = () =>
     cpus().reduce(
@@ -142,7 +141,10 @@ async function lines(...call) {
     .map((line) => JSON.parse(line));
 }
 
-/** Returns the Python of the package's test environment; `env` selects a fresh copy of the package with the newest library. */
+/**
+ * Returns the Python of the test environment, and in `env` the variables that let it import a fresh copy of the package with the newest
+ * library.
+ */
 async function pythonPackage() {
   const missing = await environment();
   if (missing) {
@@ -154,7 +156,7 @@ async function pythonPackage() {
   return { python, env: { PYTHONPATH: stage, XDG_CACHE_HOME: join(stage, "cache") } };
 }
 
-/** The functions that parts call to measure. */
+/** Returns the functions that parts call to measure. */
 async function measuringTools({ quick }) {
   await rust();
   const hothouse = await program();
@@ -181,7 +183,7 @@ async function measuringTools({ quick }) {
   };
 }
 
-/** A room's tables, preceded by the conditions of their measurement. */
+/** Returns the tables of a room, preceded by a line with the conditions of the measurement; undefined without a measured part. */
 export function block(room, parts, stored, browser) {
   const own = parts.filter(({ id }) => id.startsWith(`${room}/`));
   const measured = own.map(({ id }) => stored.find((part) => part.id === id)).filter(Boolean);
@@ -217,7 +219,7 @@ export function missingRows(parts, measured) {
   return tables(finder(measured)).missing.filter((name) => !exempt.some((names) => names.test(name)));
 }
 
-/** Reasons for optional rows that this machine did not measure. */
+/** Reasons why this machine did not measure some optional rows of the tables. */
 export function reasons(measured) {
   const { missing } = tables(finder(measured));
   const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
@@ -229,11 +231,11 @@ function readStored() {
   try {
     return JSON.parse(readFileSync(STORE, "utf8"));
   } catch {
-    return []; // Nothing has been measured yet.
+    return []; // nothing has been measured yet
   }
 }
 
-/** Measures the parts that are not stored; returns all stored parts and the names of failed ones. */
+/** Measures the parts that are not stored. Returns all stored parts and the ids of the failed ones. */
 async function measureAll(parts, now) {
   const { quick } = now;
   let stored = readStored();
@@ -250,7 +252,7 @@ async function measureAll(parts, now) {
       await step(`${part.id}: ${part.does}`, async () => {
         const rows = await part.run(tools);
         const date = new Date().toISOString().slice(0, 10);
-        // A quick pass trains one agent at a time.
+        // In a quick pass nothing runs in parallel, so `how` does not apply.
         const how = quick ? undefined : part.how;
         stored = stored.filter((other) => !(other.id === part.id && other.quick === quick));
         stored.push({ id: part.id, does: part.does, ...now, date, busy, how, rows });
@@ -266,7 +268,9 @@ async function measureAll(parts, now) {
   return { stored, failed };
 }
 
-/** Fails if a table contains a row that no part measures, for example a misspelt name. */
+/**
+ * Prints the reasons for omitted optional rows. Fails if the tables contain any other row that no part measured, such as a misspelt name.
+ */
 function checkRows(measured) {
   for (const why of reasons(measured)) console.log(`\nOmitted figures: ${why}.`);
   const names = missingRows(PARTS, measured);

@@ -1,8 +1,8 @@
-// `npm run mutants`: mutation testing of `worlds`, `learn` and `run`. scripts/mutants finds possible faults. A seeded sample of them
-// is compiled into a copy of the sources, each behind a switch (`MUTANT=17`), so that all need a single compilation. Each test runs
-// once to record the mutants that it reaches. Each mutant then runs the tests that reach it, fast ones first, until one fails. A
-// failure counts only if the same tests pass without a mutant. Results are kept in target/mutants; the next run of the same sources
-// continues from there. scripts/mutants/survivors.json contains the reason for each mutant that no test catches.
+// `npm run mutants`: mutation testing of `worlds`, `learn` and `run`. scripts/mutants finds possible faults (mutants). A seeded sample of
+// them is compiled into a copy of the sources. Each mutant is behind a switch (`MUTANT=17`), so a single compilation is enough for all.
+// Each test runs once to record the mutants that it reaches. Then, for each mutant, the tests that reach it run until one fails, fast ones
+// first. A failure counts only if the same tests pass without a mutant. target/mutants stores the results, and the next run on the same
+// sources resumes from them. scripts/mutants/survivors.json contains the reason for each mutant that no test catches.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -14,19 +14,22 @@ import { filesUnder, fingerprint, main, options, root, sh, sideBySide, step, Tro
 let crates = ["worlds", "learn", "run"];
 const home = join(target, "mutants");
 const tree = join(home, "tree");
-/** Number of mutants to draw, as a multiple of the requested number, because some do not compile. */
+/** Factor on the requested number of mutants. The surplus replaces mutants that do not compile. */
 const SPARE = 1.15;
-/** Time limit of a test without mutants; slower tests are not used. */
+/** Time limit of a test that runs without a mutant. Slower tests are not used. */
 const TEST_LIMIT_S = 120;
-/** Limit on the total duration of the tests for one mutant, as measured without a mutant. */
+/** Limit on the total duration of the tests for one mutant. The durations are those measured without a mutant. */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
-/** Unused id: the switches are compiled in and read, but no mutant is on. */
+/** Id of no mutant: tests run with the switches compiled in and no mutant on. */
 const NONE = String(2 ** 31);
-/** Required share of caught mutants. */
+/** Share of the mutants that tests must catch. */
 const SHARE = 0.85;
 
-/** Compiled into each crate: tests whether a mutant is on. With `MUTANT=record`, reached mutants are recorded. */
+/**
+ * Source that is appended to each crate: `on(id)` is true if mutant `id` is on. With `MUTANT=record` no mutant is on, and reached mutants
+ * are recorded in a file.
+ */
 const SWITCH = (count) => `
 #[doc(hidden)]
 pub mod mutants {
@@ -52,7 +55,7 @@ pub mod mutants {
 }
 `;
 
-/** All possible mutants, in an order that depends only on the seed and on each mutant's text. */
+/** All possible mutants. Their order depends only on the seed and on each mutant's text. */
 async function candidates(seed) {
   const manifest = join(root, "scripts/mutants/Cargo.toml");
   await sh("cargo", ["build", "--release", "--manifest-path", manifest, "--target-dir", join(home, "finder")]);
@@ -79,8 +82,8 @@ async function candidates(seed) {
 }
 
 /**
- * Faults that no test detected when they were found; each now has a test. scripts/mutants/named.json contains them as replaced
- * expressions.
+ * The mutants of `--named`: faults that no test detected when they were found. Each now has a test. scripts/mutants/named.json contains
+ * them as replaced expressions.
  */
 function named() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
@@ -124,7 +127,7 @@ function write(path, content) {
   writeFileSync(path, content);
 }
 
-/** Writes the copy of the sources with these mutants, and stores each mutant's byte range. */
+/** Writes a copy of the sources with `mutants`. Sets `from` and `until` of each mutant to its byte range in the copy. */
 function plant(mutants) {
   for (const file of [
     "Cargo.toml",
@@ -161,7 +164,7 @@ function plant(mutants) {
     if (crates.some((name) => path === `crates/${name}/src/lib.rs`)) put(Buffer.from(SWITCH(mutants.length)));
     write(join(tree, path), Buffer.concat(pieces));
   }
-  // Unused items next to a mutant are not faults of the sources.
+  // A mutant can make items unused, which is no fault of the sources.
   const manifest = join(tree, "Cargo.toml");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('unused = "deny"', 'unused = "allow"'));
 }
@@ -194,7 +197,7 @@ async function compiled(mutants, count) {
   }
 }
 
-/** Outcome of a command, which is stopped after a time limit. */
+/** Runs a command and returns `{ out, err, code, signal }`. The command is killed after `limitMs`. */
 function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -212,15 +215,18 @@ function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
   });
 }
 
-/** Memory limit, so that a runaway mutant does not exhaust the machine. */
+/** Memory limit of a test, so that a runaway mutant does not exhaust the machine. */
 const MOST_KB = 8 << 20;
 const bounded = (file, args, more) =>
   heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
 
-/** Runs `work` for each item, with one worker per CPU core. */
+/** Runs `work` for each item, as many at a time as there are CPU cores. */
 const each = (items, work) => sideBySide(availableParallelism(), items, work);
 
-/** All passing tests as `{ file, name, seconds, reaches }`, cached by mutants and tests. */
+/**
+ * All passing tests as `{ file, name, seconds, reaches }`. The results are stored in a file whose name contains `key`, so that they are
+ * reused for the same mutants and sources.
+ */
 async function tests(files, key) {
   const at = join(home, `reach-${key}.jsonl`);
   const known = new Map(lines(at).map((one) => [one.title, one]));
@@ -238,7 +244,7 @@ async function tests(files, key) {
       const run = (env) => bounded(test.file, ["--exact", test.name], { env, limitMs: TEST_LIMIT_S * 1000 });
       let { code } = await run({ MUTANT: RECORD, MUTANTS_REACHED: reached });
       const seconds = (performance.now() - began) / 1000;
-      // A test that counts allocations may fail because of the recording.
+      // A test that counts allocations may fail because of the recording, so a failed test runs again without it.
       if (code !== 0 && seconds < TEST_LIMIT_S) ({ code } = await run({ MUTANT: NONE }));
       const reaches = existsSync(reached) ? readFileSync(reached, "utf8").trim().split("\n").map(Number) : [];
       rmSync(reached, { force: true });
@@ -259,7 +265,10 @@ const lines = (path) =>
         .map((line) => JSON.parse(line))
     : [];
 
-/** Runs the tests that reach a mutant and returns the outcome. Fast tests run first, all those of a file together. */
+/**
+ * Runs the tests that reach a mutant and returns the outcome. Tests of less than a second run first, one batch per file. Slower tests
+ * follow, one at a time.
+ */
 async function tried(one, all) {
   const asked = all.filter(({ reaches }) => reaches.includes(one.id)).sort((a, b) => a.seconds - b.seconds);
   if (!asked.length) return { outcome: "not reached" };
@@ -311,7 +320,7 @@ await main(import.meta.url, async () => {
     ({ mutants, files } = await compiled(mutants, count));
     return `${mutants.length} mutants`;
   });
-  // Depends only on the sources.
+  // The key depends only on the mutants and the sources.
   const key = fingerprint(
     mutants.map(title),
     ["crates", "tests"].map((part) => join(root, part)),
@@ -355,7 +364,7 @@ await main(import.meta.url, async () => {
     throw new Trouble(`${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`, "add a test for a fault listed above");
 });
 
-/** Mutants that no test catches, with reasons. */
+/** Entries for the mutants that no test catches, with reasons. */
 function survivors() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
 }

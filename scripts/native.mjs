@@ -1,18 +1,21 @@
-// The native program and the native tests from a single build: both have the same features, so that nothing is compiled twice.
+// The native program and the native tests, in a single build. Both use the same features, so nothing is compiled twice.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
-/** Number of test files that run in parallel. Most tests wait at times: for a process, a lock or their last thread. */
+/**
+ * Number of test files that run in parallel. Two keep the cores busy, because most tests wait at times: for a process, a lock or their last
+ * thread.
+ */
 const AT_ONCE = 2;
-/** Time limit of a test file. The longest takes some minutes. */
+/** Time limit of a test file. The slowest file takes some minutes. */
 const PATIENCE_MS = 2_400_000;
 
 /**
- * Builds `hothouse` and the library of the Python package in the profile of the tests; returns the program's path. The program's
- * tests are built too: without them, cargo would resolve other features and recompile half of the dependencies.
+ * Builds `hothouse` and the library of the Python package in the tests' profile, and returns the program's path. It builds the program's
+ * tests too: otherwise cargo would resolve other features and recompile half of the dependencies.
  */
 export async function program() {
   const args = ["build", ...SELECTION, "--bin", "hothouse", "--lib", "--test", "cli"];
@@ -20,7 +23,10 @@ export async function program() {
   return join(target, "release/hothouse");
 }
 
-/** Runs the native tests, or with `ignored` the slow ones; returns `{ passed, failed, skips }`. */
+/**
+ * Runs the native tests, or only the slow ones if `ignored` is true. Returns `{ passed, failed, skips }`; `skips` lists skipped tests with
+ * reasons.
+ */
 export async function nativeTests({ ignored = false } = {}) {
   let files;
   await step("native tests compiled", async () => {
@@ -77,7 +83,7 @@ export async function nativeTests({ ignored = false } = {}) {
   return total;
 }
 
-/** Test files built by cargo, as `{ title, name, crate, executable, folder }`. */
+/** Test files from cargo's JSON messages, as `{ title, name, crate, executable, folder }`. */
 export function testFiles(messages) {
   return messages
     .split("\n")
@@ -91,7 +97,7 @@ export function testFiles(messages) {
     });
 }
 
-/** Counts from the output of cargo's test runner, and the names of skipped (`testkit::skip`) and ignored tests. */
+/** Counts in the output of cargo's test runner, and the names of skipped (`testkit::skip`) and ignored tests. */
 export function counted(output) {
   const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
   const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);

@@ -1,6 +1,6 @@
-// `npm test -- --only python`: the Python package and its tests, in a separate environment. The package consists of its sources and
-// the native library of the workspace, so that only its own crate is compiled. The part is skipped, with the reason, if Python, its
-// `venv` module or the network is missing.
+// `npm test -- --only python`: tests the Python package in a separate environment. The package consists of its sources and the native
+// library of the workspace, so that only its own crate is compiled. If Python, its `venv` module or the network is missing, the part is
+// skipped with the reason.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
@@ -8,11 +8,11 @@ import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 
 /** Packages required by the tests, in the versions that the tests were written for. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
-/** Packages for some tests; not available on every machine. */
+/** Packages that some tests need and that cannot be installed on every machine. */
 const WANTS = ["box2d", "ray[tune]>=2.40"];
 /**
- * A package that requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. It is installed only if the disk has enough
- * space.
+ * Package that requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. It is installed only if `LARGE_BYTES` of the disk
+ * are free.
  */
 const LARGE = ["stable-baselines3"];
 const LARGE_BYTES = 12e9;
@@ -24,7 +24,10 @@ export const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
 const STAMP = join(home, "ready.json");
 const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
 
-/** Runs this part of `npm test`. Returns `{ passed, failed, skips }`; if the part cannot run, also `skipped` with reason and next step. */
+/**
+ * Runs this part of `npm test`. Returns `{ passed, failed, skips }`. If the part cannot run, `skipped` contains the reason and the next
+ * step.
+ */
 export async function pythonTests() {
   const lacking = await environment();
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
@@ -45,7 +48,7 @@ export async function pythonTests() {
     );
     const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
     total.passed += count("passed");
-    // A line may count several tests of a file: `SKIPPED [2] tests/python/test_envs.py:92: why`.
+    // One line can count several skipped tests: `SKIPPED [2] tests/python/test_envs.py:92: why`.
     for (const [, times, where] of out.matchAll(/^SKIPPED \[(\d+)\] (.+)$/gm)) total.skips.push(...Array(Number(times)).fill(where));
     total.failed += count("failed") + count("error") || (count("passed") || count("skipped") ? 0 : 1);
   }
@@ -53,7 +56,7 @@ export async function pythonTests() {
 }
 
 let made;
-/** Creates the environment once; returns a message if something is missing. Mostly limited by network and disk. */
+/** Creates the environment once. Returns a message if something is missing, otherwise undefined. Network and disk take most of the time. */
 export const environment = () => (made ??= make());
 
 async function make() {
@@ -95,7 +98,7 @@ function installed() {
   }
 }
 
-/** Copies the package into a folder as an installer would, with the latest library. */
+/** Assembles the package in a folder as an installer would, with the latest native library. */
 export function assemble(stage) {
   const sources = join(root, "crates/python/python/hothouse");
   rmSync(stage, { recursive: true, force: true });

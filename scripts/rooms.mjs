@@ -1,5 +1,5 @@
-// List of rooms for scripts, from the page's list. scripts/rooms/<room>.mjs contains the room-specific parts of the scripts and is
-// optional.
+// The list of rooms, read from the page's list. The optional file scripts/rooms/<room>.mjs contains the parts of the scripts that are
+// specific to a room.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, Trouble } from "./sh.mjs";
@@ -10,7 +10,7 @@ const LIST = "www/rooms/index.ts";
 export const ROOMS = [...readFileSync(join(root, LIST), "utf8").matchAll(/^ *\{ id: "([\w-]+)"/gm)].map(([, id]) => id);
 if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'list one room per line: { id: "name", … }');
 
-/** The exports called `name` of the rooms' scripts, as `[room, export]`; rooms without such an export are skipped. */
+/** Collects the export called `name` of each room's script, as `[room, export]`. Rooms without this export are skipped. */
 export async function own(name) {
   const found = [];
   for (const id of ROOMS) {

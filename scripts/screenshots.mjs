@@ -1,6 +1,6 @@
-// `npm run screenshots`: README's pictures in docs/pictures/, one per room and colour scheme. Then, in test-results/, the page on a
-// desktop and a phone, light and dark: early in a run, after it is solved, the device switch, and the pictures of each room. `-- --readme`
-// takes README's pictures only.
+// `npm run screenshots` takes README's pictures, one per room and colour scheme, into docs/pictures/. Then it takes pictures into
+// test-results/, on a desktop and a phone, light and dark: the page early in a run and after the run is solved, the device switch, and the
+// pictures of each room. `-- --readme` takes README's pictures only.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GPU_ARGS, launch, returning } from "./browser.mjs";
@@ -12,8 +12,9 @@ import { serve } from "./serve.mjs";
 const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const EARLY_MS = 1500;
 const PATIENCE_MS = 60_000;
-/** Training time before a picture for README, and its JPEG quality: all pictures together stay below 1 MB. */
+/** Training time before a picture for README. */
 const README_MS = 40_000;
+/** JPEG quality of README's pictures. All of them together are smaller than 1 MB. */
 const QUALITY = 62;
 
 await main(import.meta.url, async () => {
@@ -59,7 +60,7 @@ await main(import.meta.url, async () => {
   for (const [, screenshots] of await own("screenshots"))
     await screenshots({ screens: SCREENS, open, shoot: (page, name, fullPage) => shoot(page, results, name, fullPage) });
   await browser.close();
-  // The switch between CPU and GPU after the loss of the GPU.
+  // The switch between CPU and GPU, after the GPU is lost.
   const withGpu = await launch(GPU_ARGS);
   for (const [screen, viewport] of Object.entries(SCREENS))
     await step(`what trains, ${screen}`, async () => {

@@ -25,17 +25,17 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** The page's own content security policy. As a header it also applies to workers. Framing is forbidden. */
+/** The page's own content security policy, extended to forbid framing. Sent as a header, it also applies to workers. */
 function policy(folder) {
   try {
     const [, declared] = readFileSync(join(folder, "index.html"), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
     return { "Content-Security-Policy": `${declared}; frame-ancestors 'none'` };
   } catch {
-    return {}; // other files served by tests
+    return {}; // tests also serve folders without an index.html
   }
 }
 
-/** Requested path; undefined for an invalid address. */
+/** Path of a request; empty if the address is invalid. */
 function pathOf(address) {
   try {
     return decodeURIComponent(new URL(address, "http://loopback").pathname);
@@ -45,15 +45,21 @@ function pathOf(address) {
 }
 
 /**
- * Host names of this server for a local browser. Any other name could be a DNS rebinding attack, in which a foreign page shares
+ * Host names by which a local browser addresses this server. Any other name could be a DNS rebinding attack, in which a foreign page shares
  * the origin of this server.
  */
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Flags for a file that may have been replaced after its check: opening fails on a link and does not block. (Windows supports neither.) */
+/**
+ * Flags to open a file that may have been replaced after its check: opening fails on a link and does not block. (Windows supports neither
+ * flag.)
+ */
 const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Opens a regular file in a folder and returns it with its length; undefined if it is missing or if a link leads out of the folder. */
+/**
+ * Opens a regular file in a folder, or the folder's index.html, and returns its handle and length. The result is undefined if the file is
+ * missing or if a link leads out of `folder`.
+ */
 async function opened(folder, path) {
   try {
     const [root, real] = await Promise.all([realpath(folder), realpath(path)]);
@@ -71,9 +77,9 @@ async function opened(folder, path) {
 }
 
 /**
- * Serves `folder`; returns `{ url, port, moved, close }`. If the port is in use, the next free one is taken (`moved`). With
- * `isolated: false` the isolation headers are omitted. `base` is a sub-path, `extra` contains additional texts by path, `missing`
- * may create a missing file, and `hosts` are allowed host names besides loopback.
+ * Serves `folder`; returns `{ url, port, moved, close }`. If `port` is in use, the next free port is used and `moved` is true. `isolated:
+ * false` omits the headers for isolation and security. `base` is a sub-path, and `extra` contains additional texts by path. `missing(path)`
+ * may create a missing file. `hosts` are host names that are allowed besides loopback.
  */
 export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {}, hosts = [] } = {}) {
   const always = isolated ? { ...HEADERS, ...policy(folder) } : {};
@@ -99,7 +105,7 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
     if (!found) return refuse(404, "Not found.");
     const type = TYPES[extname(inside.endsWith("/") ? "index.html" : inside)] ?? "application/octet-stream";
     const headers = { "Content-Type": type, "Content-Length": found.size };
-    // names under assets/ and wasm/ contain a hash of the content
+    // The names of files under assets/ and wasm/ contain a hash of the content.
     headers["Cache-Control"] = /^\/(assets|wasm)\//.test(inside) ? "max-age=31536000, immutable" : "no-cache";
     response.writeHead(200, { ...headers, ...always });
     const stream = found.handle.createReadStream();

@@ -1,4 +1,4 @@
-// Tools to build and test Hothouse. Existing tools are used; missing ones are installed under ~/.cache/hothouse. The default
+// Tools that build and test Hothouse. Existing tools are used; missing ones are installed under ~/.cache/hothouse. The user's default
 // toolchain is never changed.
 import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -34,7 +34,10 @@ export async function rust() {
   });
 }
 
-/** Contents of a toolchain: the source of std (for threads), and std for wasm (without threads). */
+/**
+ * Describes a toolchain as `{ env, sysroot, source, std }`: whether it has the source of std (for modules with threads) and a std for wasm
+ * (without threads). Null if there is no such toolchain.
+ */
 async function inspect(toolchain) {
   const env = toolchain ? { RUSTUP_TOOLCHAIN: toolchain } : {};
   const sysroot = await ask("rustc", ["--print", "sysroot"], { env });
@@ -49,8 +52,8 @@ async function inspect(toolchain) {
 }
 
 /**
- * Toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std built from source with atomics. Route 1 uses
- * rustup's target and source; route 2 uses Debian's packages beside rustup.
+ * Toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std that is built from source with atomics. The function tries
+ * rustup's target and source first, then Debian's packages beside rustup.
  */
 export async function wasmToolchain() {
   let route;
@@ -115,7 +118,7 @@ export async function bindgen() {
   return program;
 }
 
-/** Driver for the native GPU tests: any installed driver, or a software driver on Linux. */
+/** Ensures a driver for the native GPU tests: any installed driver, or a software driver on Linux. */
 export async function vulkan() {
   if (process.platform !== "linux") return; // Metal and DirectX are part of the system
   const folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
@@ -173,8 +176,8 @@ export async function chromium() {
 }
 
 /**
- * Browser engines besides Chromium, for `scripts/webdriver.mjs`: for each a function that opens it, or `{ missing }` with the reason.
- * These engines are optional; tests of a missing engine are skipped and listed.
+ * Browser engines besides Chromium, for `scripts/webdriver.mjs`. Each has a function that opens it, or `{ missing }` with the reason.
+ * Engines are optional; tests of a missing engine are skipped and listed.
  */
 export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);

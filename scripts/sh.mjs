@@ -19,7 +19,7 @@ export class Trouble extends Error {
 export async function step(title, work) {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s`;
-  // a quick step prints a single line
+  // A quick step prints no first line.
   const slow = setTimeout(() => console.log(`       …  ${title}`), 2000);
   try {
     const outcome = await work();
@@ -34,8 +34,8 @@ export async function step(title, work) {
 }
 
 /**
- * Runs a command in the repository's root and returns its output. With `show` the output is printed immediately; otherwise only on
- * failure. A command that exceeds `limitMs` is stopped and fails.
+ * Runs a command in the repository's root and returns its output. With `show` the output is printed immediately, otherwise only on failure.
+ * A command that exceeds `limitMs` milliseconds is stopped and fails.
  */
 export function sh(command, args, { env = {}, show = false, cwd = root, next, limitMs } = {}) {
   return new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ export async function ask(command, args, options = {}) {
   });
 }
 
-/** Runs `work` for each item, `count` at a time. */
+/** Runs `work` for each item, at most `count` at a time. */
 export async function sideBySide(count, items, work) {
   const queue = [...items];
   const one = async () => {
@@ -86,7 +86,7 @@ export async function sideBySide(count, items, work) {
   await Promise.all(Array.from({ length: count }, one));
 }
 
-/** Files under a folder (or a single file), sorted for stable hashes. */
+/** Paths of the files under a folder, or of a single file, sorted for stable hashes. */
 export function filesUnder(path) {
   try {
     return readdirSync(path, { withFileTypes: true })
@@ -106,7 +106,7 @@ export function fingerprint(texts, paths = []) {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Parses `--flag` and `--name value` from the command line; rejects unknown arguments. */
+/** Parses `--flag` and `--name value` from the command line. Unknown arguments are an error. */
 export function options(known) {
   const given = {};
   const args = process.argv.slice(2);
@@ -123,7 +123,7 @@ export function options(known) {
   return given;
 }
 
-/** Runs `work` if this module is the command; a failure prints the next step. */
+/** Runs `work` if the module at `url` is the started script. After a failure it prints the error and its next step. */
 export async function main(url, work) {
   if (!process.argv[1] || url !== pathToFileURL(process.argv[1]).href) return;
   try {

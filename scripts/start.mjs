@@ -1,4 +1,4 @@
-// `npm start`: from a fresh clone to the page in a browser.
+// `npm start`: builds the page from a fresh clone, serves it, and opens it in a browser.
 import { spawn } from "node:child_process";
 import { main, options, Trouble } from "./sh.mjs";
 import { build } from "./build.mjs";
@@ -17,7 +17,7 @@ await main(import.meta.url, async () => {
   const asked = Number(given.port ?? PORT);
   if (!Number.isInteger(asked) || asked < 0 || asked > 65535)
     throw new Trouble(`${given.port} is not a port`, "choose a port from 1024 to 65535");
-  // Most browsers take the first module, which is built now. Other modules are built on request.
+  // Most browsers load this module, so it is built before the page opens. Other modules are built on request.
   const { dist, module } = await build({ only: [FIRST] });
   const missing = async (path) => {
     try {
@@ -32,7 +32,7 @@ await main(import.meta.url, async () => {
   if (!given["no-open"]) openBrowser(server.url);
 });
 
-/** Opens the page on a desktop; without one, the printed address is enough. */
+/** Opens the page on a desktop. On other machines the printed address is enough. */
 function openBrowser(url) {
   const [command, ...args] =
     process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["cmd", "/c", "start", url] : ["xdg-open", url];

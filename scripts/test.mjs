@@ -10,9 +10,9 @@ import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
 /**
- * Parts in order. `run` returns `{ passed, failed }`, with `skipped` if the part cannot run, `skips` for skipped tests with reasons,
- * and `unsure` for tests that passed only in a second run. A part that returns nothing counts as one passed test unless it throws.
- * Parts with `onDemand` run only when named.
+ * Parts in their order. `run` returns `{ passed, failed }`. It adds `skipped` with the reason if the part cannot run, `skips` for skipped
+ * tests with reasons, and `unsure` for tests that passed only in a second run. A part whose `run` returns nothing counts as one passed
+ * test, unless it throws. Parts with `onDemand` run only when named.
  */
 export const parts = {
   format: {
@@ -27,7 +27,7 @@ export const parts = {
   },
   lints: {
     does: "clippy for all crates and tests, Biome for page, scripts and tests",
-    // In the test profile, to share build scripts and macros with the tests.
+    // Clippy uses the tests' profile, to share build scripts and macros with the tests.
     run: async () => {
       await npmPackages();
       await sh("npx", ["--no-install", "biome", "lint", "--error-on-warnings", "."], { next: "npx biome lint --write ." });
@@ -61,8 +61,8 @@ export const parts = {
 };
 
 /**
- * Miri detects out-of-bounds accesses and aliasing violations. It does not support vector instructions, so kernels run on the
- * portable set. `math`'s tests use small shapes under Miri and skip large cases and thread counts.
+ * Runs the tests of `math` under Miri, which detects out-of-bounds accesses and aliasing violations. Miri does not support vector
+ * instructions, so kernels run on the portable set. The tests use small shapes under Miri and skip large cases and thread counts.
  */
 async function miri() {
   if ((await ask("cargo", ["+nightly", "miri", "--version"])) === null)
@@ -110,10 +110,10 @@ async function documents() {
   return { ...rest, passed: passed + 1 };
 }
 
-/** Time limit of a test file of the page, which takes some minutes on a slow machine. */
+/** Time limit of a test file of the page. A file takes some minutes on a slow machine. */
 const LIMIT_MS = 900_000;
 
-/** Runs a folder of Node tests that drive the built page and the native program. */
+/** Runs the Node tests of a folder, which use the built page and the native program. */
 async function browserTests(folder) {
   await rust();
   await build();
@@ -139,12 +139,12 @@ async function browserTests(folder) {
   return counts;
 }
 
-/** Tests that may pass only in a second run, with reasons. */
+/** Names of tests that may pass only in a second run, each with its reason. */
 export const EXCUSED = {};
 
 /**
- * Counts after the second run of failed tests. `unsure` lists the tests that passed then; they count as passed. With `strict`, set by
- * the workflow, only those in `list` do, and the others are returned as `faults`.
+ * Counts after the second run of failed tests. `unsure` lists the tests that passed in the second run; they count as passed. With `strict`,
+ * which the workflow sets, only those also in `list` count as passed, and the others are returned as `faults`.
  */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));
@@ -152,14 +152,14 @@ export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = E
   return { ...rest, passed: passed + spared, failed: failed - spared, unsure, faults };
 }
 
-/** Tests in the installed engines besides Chromium. */
+/** Runs the tests for the installed engines besides Chromium. */
 async function otherEngines() {
   const missing = Object.values(await engines()).map(({ missing }) => missing);
   if (missing.every(Boolean)) return { passed: 0, failed: 0, skipped: missing.join("; ") };
   return browserTests("tests/browsers");
 }
 
-/** Largest number of failures that a busy machine may explain. */
+/** Largest number of failed tests that run again. More failures are not explained by a busy machine. */
 const FEW = 3;
 
 /** Returns `{ passed, failed, failing }`; `failing` contains file and name of each failed test. */
@@ -187,7 +187,7 @@ await main(import.meta.url, async () => {
   console.log(`Parts (all run, even after a failure):`);
   for (const name of chosen) console.log(`  ${name.padEnd(8)} ${parts[name].does}`);
   await rust();
-  // Created while other parts compile; the part that uses it reports failures.
+  // The environment is created while other parts compile. The part that uses it reports a failure.
   if (chosen.includes("python")) environment().catch(() => {});
   const total = { passed: 0, failed: 0 };
   const rows = [];

@@ -1,5 +1,5 @@
-// Tests of the core crates in Chromium, with SIMD and without threads. Like `wasm-pack test --headless --chrome`, but without
-// compiling a tool, with a single build of all crates, and with two files in parallel.
+// Runs the tests of the core crates in Chromium, with SIMD and without threads. This resembles `wasm-pack test --headless --chrome`, but
+// compiles no tool, builds all crates once, and runs two files in parallel.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { availableParallelism } from "node:os";
@@ -11,10 +11,10 @@ import { main, root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 import { cargoSettings, flavours } from "./wasm.mjs";
 
 const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
-/** Time limit of a test file, generous for a busy machine; a file contains all or half of a crate's tests. */
+/** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
 const PATIENCE_MS = 1_800_000;
 
-// Environment for `wasm-bindgen-test`: three functions of the worker, and the exported tests.
+// Defines the three worker functions that `wasm-bindgen-test` calls, and runs the exported tests.
 const WORKER = `
   import init, * as tests from "./tests.js";
   globalThis.__wbg_test_invoke = (f) => f();
@@ -85,11 +85,11 @@ export async function wasmTests(crates = CRATES) {
   return total;
 }
 
-/** Selects the files that export tests. Files with native tests only cannot be processed by wasm-bindgen. */
+/** True if a file exports tests. wasm-bindgen cannot process a file with native tests only. */
 const hasTests = (path) =>
   WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(path))).some(({ name }) => name.startsWith("__wbgt_"));
 
-/** Runs a test file in a worker on a separate page. A crashed worker counts as one failure. */
+/** Runs a test file in a worker of a new page. A crashed worker counts as one failure. */
 async function inBrowser(browser, folder) {
   const server = await serve(folder, { extra: { "/index.html": PAGE, "/worker.js": WORKER } });
   const page = await browser.newPage();

@@ -1,6 +1,6 @@
-// Builds the wasm modules, one per room and flavour. A flavour is a choice of threads and vector instructions; flavours are ordered from
-// the fastest to the one that runs in every supported browser. The page takes the first module that its browser supports. Runs are equal
-// in all modules, bit for bit within one arithmetic.
+// Builds the wasm modules, one per room and flavour. A flavour is a choice of threads and vector instructions. Flavours are ordered from
+// the fastest to the one that runs in every supported browser; the page loads the first module that its browser supports. Runs are equal,
+// bit for bit, in all modules of the same arithmetic.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
@@ -11,13 +11,13 @@ import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 const TARGET = "wasm32-unknown-unknown";
 const MAX_MEMORY = 1 << 30;
 
-// Keeps instructions in source order: the order in the kernels is deliberate.
+// Keeps instructions in source order, because the order in the kernels is deliberate.
 const common = ["-Cpanic=abort", "-Cllvm-args=-pre-RA-sched=source"];
 const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memory"]
   .concat(["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base"].map((symbol) => `--export=${symbol}`))
   .map((argument) => `-Clink-arg=${argument}`);
 
-/** Crates for browser and file access, optimised for size; all others are optimised for speed. */
+/** Crates that are optimised for size. All others are optimised for speed. */
 const SMALL = [
   ...["bench", "gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde"],
   ...["safetensors", "js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
@@ -28,19 +28,20 @@ export const flavours = {
   "threads-simd128": { threads: true, features: "+simd128" },
   simd128: { threads: false, features: "+simd128" },
 };
-/** Modules: each room in each flavour. */
+/** Names of all modules, as `room/flavour`. */
 export const MODULES = ROOMS.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
-/** The module that Chromium, and so most browsers, loads for the first room. Built before `npm start` serves the page. */
+/** Flavour that Chromium, and so most browsers, loads. */
 export const FIRST_FLAVOUR = "threads-relaxed";
+/** Module that most browsers load for the first room. `npm start` builds it before it serves the page. */
 export const FIRST = `${ROOMS[0]}/${FIRST_FLAVOUR}`;
 
-/** Cargo flags and arguments for a flavour and the result of `wasmToolchain`. */
+/** Cargo's environment and arguments for a flavour. `route` is the result of `wasmToolchain`. */
 export function cargoSettings({ threads, features }, route) {
   const enabled = [threads && "+atomics,+bulk-memory,+mutable-globals", features].filter(Boolean).join(",");
   const rustflags = [
     ...route.rustflags,
     ...common,
-    // Panics contain file names; the folders of the build machine are removed from them.
+    // Panic messages contain file names. These flags remove the folders of the build machine from them.
     `--remap-path-prefix=${route.sysroot}/lib/rustlib/src/rust=rust`,
     `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}/registry/src=crates`,
     ...(enabled ? [`-Ctarget-feature=${enabled}`] : []),
@@ -54,9 +55,9 @@ export function cargoSettings({ threads, features }, route) {
 }
 
 /**
- * Builds the changed modules of `only`. Returns for every module its folder, its hash and whether it is built. Rooms share all crates
- * but the last, so building a further room takes seconds. `of` names another package with its source folder; the tests build a package
- * that has a room of its own.
+ * Builds the modules in `only` whose sources changed. Returns for every module its folder, its hash and whether it is built. The rooms
+ * share all crates but the last, so a further room takes only seconds. `of` names another package with its source folder, for tests that
+ * build a package with its own room.
  */
 export async function wasm({ only = MODULES, of } = {}) {
   const { name: crate, folder, into } = of ?? { name: "web", folder: "crates/web", into: "www/pkg" };
@@ -82,7 +83,7 @@ export async function wasm({ only = MODULES, of } = {}) {
     if (only.includes(name))
       await step(`wasm ${of ? `${crate}/${flavour}` : name}`, async () => {
         if (built()) return "unchanged";
-        // A folder for each flavour: in a common one, cargo would rebuild all crates after a change of flags.
+        // Each flavour has its own folder. In a common folder, cargo would rebuild all crates after a change of flags.
         const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm", flavour);
         const args = ["build", "--release", "--lib", "-p", crate, ...SMALL, ...settings.args, "--features", features.join()];
         await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
@@ -102,7 +103,10 @@ export async function wasm({ only = MODULES, of } = {}) {
   return modules;
 }
 
-/** Replaces the folder path, by which the pool's threads import the module, by the file name. Only bundlers resolve folder paths. */
+/**
+ * Replaces a path in the thread pool's JavaScript, from which each thread imports the module. The path names a folder, which only bundlers
+ * resolve; the new one names the file.
+ */
 function bindThreads(out) {
   const snippets = join(out, "snippets");
   if (!existsSync(snippets)) return;

@@ -1,5 +1,5 @@
-// Drives Firefox and WebKitGTK by WebDriver commands: Firefox through its socket (Marionette), WebKit through a driver with HTTP.
-// Playwright drives Chromium (scripts/browser.mjs).
+// Drives Firefox and WebKitGTK by WebDriver commands. Firefox receives them through its own socket (Marionette), WebKitGTK through a driver
+// process over HTTP. (Playwright drives Chromium, see scripts/browser.mjs.)
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -10,7 +10,7 @@ import { inflateSync } from "node:zlib";
 const START_MS = 60_000;
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
-/** Commands of a session: Marionette's name, and the method and path over HTTP. */
+/** Commands of a session by short name: Marionette's name, then HTTP method and path. */
 const COMMANDS = {
   go: ["Navigate", "POST", "url"],
   reload: ["Refresh", "POST", "refresh"],
@@ -23,7 +23,7 @@ const COMMANDS = {
   size: ["SetWindowRect", "POST", "window/rect"],
 };
 
-/** Calls `made` until it returns a result; gives up when the process ends or after a time limit. */
+/** Calls `made` until it returns a truthy result. Throws if the process ends or after `START_MS`. */
 async function soon(what, child, made) {
   for (const began = performance.now(); performance.now() - began < START_MS; ) {
     const found = await made();
@@ -34,7 +34,7 @@ async function soon(what, child, made) {
   throw new Error(`${what} did not start: ${child.said.trim().slice(-2000) || `nothing within ${START_MS / 1000} s`}`);
 }
 
-/** A process with its recorded output; `close` ends it and its children. */
+/** Starts a process and records its output as `said`. `close` ends the process and its children. */
 function started(command, args, env) {
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
   child.said = "";
@@ -45,14 +45,14 @@ function started(command, args, env) {
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      return; // it has ended
+      return; // the process has ended
     }
     await gone;
   };
   return child;
 }
 
-/** Headless Firefox with a separate profile. */
+/** Starts a headless Firefox with a new profile. */
 export async function firefox({ firefox: program }) {
   const home = mkdtempSync(join(tmpdir(), "hothouse-firefox-"));
   const profile = join(home, "profile");
@@ -79,7 +79,7 @@ export async function firefox({ firefox: program }) {
   }
 }
 
-/** Marionette's socket. Each message is its length in bytes, a colon, and JSON. Returns a function that sends a command. */
+/** Connects to Marionette's socket and returns a function that sends a command. Each message is its length in bytes, a colon, and JSON. */
 async function marionette(port) {
   const socket = connect(port, "127.0.0.1");
   const waiting = new Map();
@@ -121,7 +121,7 @@ async function marionette(port) {
     });
 }
 
-/** WebKitGTK's MiniBrowser on a virtual screen. */
+/** Starts WebKitGTK's MiniBrowser on a virtual screen. */
 export async function webkit({ driver, browser, xvfb }, options = {}) {
   const home = mkdtempSync(join(tmpdir(), "hothouse-webkit-"));
   const screen = started(xvfb, ["-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp"]);
@@ -179,7 +179,7 @@ const freePort = () =>
     });
   });
 
-/** A page with the operations that tests need: `tab(await firefox(…), limitMs)`. */
+/** Adds the operations that tests need to a session: `tab(await firefox(…), limitMs)`. */
 export async function tab({ name, version, command, close }, limitMs) {
   await command("timeouts", { script: limitMs, pageLoad: limitMs });
   await command("size", { width: 1280, height: 900 });
@@ -194,7 +194,7 @@ export async function tab({ name, version, command, close }, limitMs) {
     if (error) throw new Error(`${error}\nin ${work}`);
     return element ?? JSON.parse(value);
   };
-  /** Waits until a function in the page returns a truthy value, and returns it. */
+  /** Waits until a function in the page returns a truthy value, and returns that value. */
   const until = async (work, ...args) => {
     for (const began = performance.now(); performance.now() - began < limitMs; ) {
       const value = await run(work, ...args);
@@ -203,7 +203,10 @@ export async function tab({ name, version, command, close }, limitMs) {
     }
     throw new Error(`never so: ${work} ${JSON.stringify(args)}`);
   };
-  /** Finds the first usable element for a CSS selector, with a text or label if given, and scrolls it into view. */
+  /**
+   * Finds the first enabled, visible element for a CSS selector and scrolls it into view. If `text` is given, the element's text or label
+   * must equal it.
+   */
   const find = (css, text) =>
     until(
       (css, text) => {
@@ -223,7 +226,7 @@ export async function tab({ name, version, command, close }, limitMs) {
     run,
     until,
     go: (url) => command("go", { url }),
-    /** Returns after the old document is unloaded; an engine may answer earlier. */
+    /** Reloads the page. Returns when the old document is unloaded, because an engine may answer the command earlier. */
     reload: async () => {
       await run(() => (globalThis.isOld = true));
       await command("reload");
@@ -238,7 +241,7 @@ export async function tab({ name, version, command, close }, limitMs) {
       await work();
       await command("act", { actions: [{ type: "key", id: "keys", actions: [{ type: "keyUp", value: key }] }] });
     },
-    /** Drags the mouse between two points, given as shares of an element's width and height. */
+    /** Drags the mouse through two or more points. Each is given as shares of the element's width and height. */
     pull: async (css, ...shares) => {
       const box = await find(css).then((element) => run((one) => one.getBoundingClientRect(), element));
       const moves = shares.map(([x, y]) => ({
@@ -256,7 +259,7 @@ export async function tab({ name, version, command, close }, limitMs) {
   };
 }
 
-/** Decodes a PNG from a browser: `{ width, height, at(x, y) }`; `at` returns red, green and blue as one number. */
+/** Decodes a browser's PNG to `{ width, height, at(x, y) }`. `at` returns a pixel's red, green and blue as one number. */
 export function pixels(png) {
   const [width, height, depth, colour, , , interlaced] = [png.readUInt32BE(16), png.readUInt32BE(20), ...png.subarray(24, 29)];
   const channels = { 2: 3, 6: 4 }[colour];
@@ -273,7 +276,7 @@ export function pixels(png) {
       const left = x < channels ? 0 : out[y * row + x - channels];
       const up = y === 0 ? 0 : out[(y - 1) * row + x];
       const corner = x < channels || y === 0 ? 0 : out[(y - 1) * row + x - channels];
-      // Paeth predictor. The third value is the distance of left + up - corner from the corner.
+      // Distances of the Paeth predictor `left + up - corner` from `left`, `up` and `corner`.
       const [a, b, c] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
       const nearest = a <= b && a <= c ? left : b <= c ? up : corner;
       const from = filter === 0 ? 0 : filter === 1 ? left : filter === 2 ? up : filter === 3 ? (left + up) >> 1 : nearest;

@@ -1,4 +1,4 @@
-// The writing rules that a program can check. CONTRIBUTING.md states all of them.
+// Checks the writing rules that a program can check. CONTRIBUTING.md states all rules.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,7 +20,7 @@ const WORDS = [
   [/\bstands?\b/, "use 'is' or name the state"],
 ];
 
-/** First words of a doc comment that put a clause where its noun belongs. */
+/** First words of a doc comment that start a clause. A doc comment must start with its noun or verb. */
 const OPENERS = /^(what|whatever|where|wherever|who|whose|how|of|those|that|so|why|such)\b/i;
 
 const DOC = /^\s*(?:\/\/[/!]|\/\*\*)\s*(\S.*)$/;
@@ -30,10 +30,10 @@ const CONTINUED = /^\s*(?:\/\/[/!]|\*)/;
 const EXEMPT = /(^|\/)(Cargo\.lock|package-lock\.json)$|^tests\/golden\/|^LICENSE|\/protocol\.ts$|^scripts\/words\.mjs$/;
 const TEXT = /\.(rs|wgsl|ts|css|mjs|py|pyi|md|toml|html|yml|cff)$/;
 
-/** Words that data of other programs fixes, by file. */
+/** Words from the data of other programs, by file. They are no faults. */
 const FIXED = { "crates/worlds/tests/worlds/backgammon_cube.rs": "nobody" };
 
-/** A line in lower case, with names in snake case and camel case split into words. */
+/** Converts a line to lower case and splits names in snake case and camel case into words. */
 function plain(line) {
   return line
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -58,7 +58,7 @@ export function faults(path, text) {
   return found;
 }
 
-/** Faults of all tracked text files below `folders`. */
+/** Faults of the text files below `folders`. Files that git ignores are not checked. */
 export async function wordFaults(folders = ["."]) {
   const paths = (await ask("git", ["-C", root, "ls-files", "-co", "--exclude-standard", "--", ...folders])).split("\n");
   return paths

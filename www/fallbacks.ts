@@ -1,6 +1,6 @@
-// Replacements for browser features that third-party code requires. Imported before all other modules.
+// Replacements for browser features that third-party code requires. main.ts imports this file before all other modules.
 
-/** Replaces an invalid locale. On a system with the locale `C`, number formatting throws. */
+/** Replaces an invalid locale. On a system with the locale `C`, the formatting of numbers throws. */
 function replaceInvalidLocale(): void {
   try {
     new Intl.NumberFormat(navigator.language);
@@ -12,7 +12,9 @@ function replaceInvalidLocale(): void {
 let blank: (() => void) | undefined;
 let isBlank = false;
 
-/** Replaces missing canvas contexts with inert ones. A browser without memory, or with canvas disabled, returns null. */
+/**
+ * Replaces a missing canvas context with an inert one. A browser returns no context if its memory is exhausted or if it blocks canvases.
+ */
 function replaceMissingContexts(): void {
   const { getContext } = HTMLCanvasElement.prototype;
   const inert = new WeakMap<HTMLCanvasElement, CanvasRenderingContext2D>();
@@ -42,7 +44,7 @@ function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   });
 }
 
-/** Calls `listen` once when a canvas has no context, also if that happened earlier. */
+/** Calls `listen` once when a canvas has no context, even if this happened before the call. */
 export function onBlankCanvas(listen: () => void): void {
   blank = () => {
     blank = undefined;

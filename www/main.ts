@@ -1,5 +1,5 @@
-// Start of the page: header, theme, and one open room with one run. Other rooms are loaded when the visitor opens them. After a
-// crash the page shows a report and offers to continue.
+// Start of the page: header, theme, and one open room with one run. Files of other rooms are loaded when the visitor opens them. After a
+// crash the page shows a report with offers to continue.
 
 import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
@@ -23,10 +23,10 @@ import { onBlankCanvas } from "./fallbacks";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
-/** Delay before offline caching, so that the visit's own files load first. */
+/** Delay of the caching for offline use, so that the files for this visit load first. */
 const KEEP_MS = 10_000;
 
-/** Options of a room to open; `room` defaults to the current room. */
+/** Options to open a room. Without `room` the current room is opened. */
 type OpenOptions = Omit<Options, "room"> & { room?: string };
 
 const context = { notices: new Notices(), announcer: new Announcer(), open: (options: OpenOptions) => void open(options) };
@@ -38,17 +38,17 @@ const nav = document.querySelector<HTMLElement>("#rooms")!;
 const keys = h("button.quiet", { "aria-label": "Help", title: "Help (?)" }, "?");
 
 declare global {
-  /** The run of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
+  /** The client of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
   var hothouse: Client | undefined;
 }
 
-/** Rooms in the header. A module may add one. */
+/** Rooms in the header. A wasm module may add a room. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: capital(id) }));
 let page: Page | undefined;
-/** The open room, or the one that is loading. */
+/** Id of the open room, or of the room that is loading. */
 let currentRoom = "";
 let badge: Badge | undefined;
-/** Counts `open` calls. A room that finishes loading after a later call is closed. */
+/** Number of requests to open a room. A room that finishes loading after a later request is closed. */
 let openings = 0;
 
 for (const { id, store } of ROOMS) if (store) places.set(id, store);
@@ -58,14 +58,14 @@ container.before(notices.element);
 document.body.append(announcer.element);
 keys.addEventListener("click", () => page?.help());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
-  // The address is reserved for links to runs.
+  // The browser would put the target into the address, which is reserved for links to runs.
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
 addEventListener("hashchange", () => {
   const requested = roomOf(location.hash);
   if (requested !== currentRoom) void enter(requested, location.hash);
-  // If only the variant changes, as with the browser's back button, the open page handles the link.
+  // If only the variant changes, for example by the back button, the open page handles the link.
   else if (!page?.follow(location.hash)) void open({ link: location.hash });
 });
 onBlankCanvas(() =>
@@ -79,7 +79,7 @@ currentRoom = roomOf(location.hash);
 void begin();
 setTimeout(() => void readyOffline(), KEEP_MS);
 
-/** Caches every room for offline use and shows a note, unless the browser asks for reduced data use. */
+/** Caches the files of every room for offline use and shows a note. Does nothing if the browser asks for reduced data use. */
 async function readyOffline(): Promise<void> {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return;
@@ -96,12 +96,12 @@ function roomOf(link: string): string {
 
 function writeRooms(): void {
   nav.replaceChildren(...rooms.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === currentRoom && "page" }, title)));
-  // On a narrow page the list scrolls.
+  // The list scrolls on a narrow page, so the open room is scrolled into view.
   const open = nav.querySelector<HTMLElement>("[aria-current]");
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
-/** Opens the run of the address. After a reload, continues its saved run. */
+/** Opens the run in the address. After a reload, continues the saved run of that address. */
 async function begin(): Promise<void> {
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   const link = location.hash;
@@ -113,7 +113,7 @@ async function begin(): Promise<void> {
   await open({ link, checkpoint: kept?.bytes });
 }
 
-/** Opens another room. The run of the previous room stays saved. */
+/** Opens another room. The previous room's run remains saved. */
 async function enter(next: string, link: string): Promise<void> {
   currentRoom = next;
   const entering = ++openings;
@@ -136,7 +136,7 @@ function leave(): void {
   forget();
 }
 
-/** Replaces the open run, which is saved. `undoing` omits the undo notice. */
+/** Saves the open run and opens another. With `undoing`, no undo notice is shown. */
 async function open(options: OpenOptions, undoing = false): Promise<void> {
   const opening = ++openings;
   const leaving = page;
@@ -149,16 +149,16 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   let client: Client;
   let opened: Page;
   try {
-    // A file may contain a run of another room.
+    // The file in `options` may contain a run of another room.
     const room = ROOMS.find(({ id }) => id === (options.room ?? currentRoom)) ?? ROOMS[0]!;
     const expected = room.load?.();
-    expected?.catch(() => {}); // awaited below
+    expected?.catch(() => {}); // awaited later
     client = await connect({ device: rememberedDevice(), ...options, room: room.id });
     const loaded = client.room.id === room.id ? await expected : undefined;
     if (opening !== openings) return client.close();
     currentRoom = client.room.id;
     rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
-    // Style sheets of opened rooms stay loaded; this class selects the rules of the current room.
+    // Style sheets of opened rooms stay loaded. This class selects the rules of the current room.
     document.body.className = `room-${currentRoom}`;
     opened = new Page(client, context, loaded?.extension);
   } catch (error) {
@@ -173,12 +173,12 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   tools.prepend(badge.button);
   keys.hidden = false;
   container.replaceChildren(opened.element);
-  // Set after the room has added its listeners, because earlier events are replayed to the first listener only.
+  // Set after the room has added its listeners, because the client replays earlier events only to the first listener.
   globalThis.hothouse = client;
-  // Also caches the files of this room for offline use.
+  // The files of this room are cached for offline use too.
   keep(performance.getEntriesByType("resource").map(({ name }) => name));
   const before = leaving?.client.room.id;
-  // No notice after a change of rooms: the visitor can return through the header.
+  // After a change of rooms no notice is shown, because the visitor can return through the header.
   if (left && before && !undoing && (before === currentRoom || options.room)) {
     notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes }, true));
   }
@@ -203,7 +203,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
 
 const SILENT = "Training may have stopped";
 
-/** Replaces the room with a crash report and the available actions. */
+/** Replaces the room with a crash report and buttons to continue. */
 function showCrash(title: string, crash: Crash, from: Client | undefined): void {
   notices.clear();
   const report = [

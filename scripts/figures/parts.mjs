@@ -1,6 +1,6 @@
 // The parts that `npm run figures` measures. A part returns rows in the format of a bench's output; all numbers of the generated tables of
-// docs/benchmarks.md are such rows. The pattern `gives` matches the names of a part's rows. Seeds are 101 and above, because presets were
-// tuned on lower ones.
+// docs/benchmarks.md are such rows. A part's pattern `gives` matches the names of its rows. Seeds start at 101, because presets were tuned
+// on lower ones.
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { counted, measured } from "../figure.mjs";
@@ -8,10 +8,13 @@ import { Trouble } from "../sh.mjs";
 
 const SEEDS = [101, 102, 103];
 const FIRST = SEEDS[0];
-/** Number of agents that train and play in parallel, one core each; two at most. */
+/** Number of agents that train and play in parallel: one per core, two at most. */
 const PARALLEL = Math.min(2, availableParallelism());
 
-/** Groups of rows that some machines cannot measure, each with the reason. A machine measures all rows of a group or none. */
+/**
+ * Groups of rows that some machines cannot measure. `rows` matches their names; `why` is the reason. A machine measures all rows of a group
+ * or none.
+ */
 export const OPTIONAL = [
   { rows: /^words\.\w+\.(bf16|amx)\.(tokens_per_s|share)$/, why: "the processor has no AVX512-BF16 and no AMX tiles" },
   { rows: /^words\.\w+\.(pytorch\.tokens_per_s|ratio_to_pytorch)$/, why: "no Python with torch was found (set HOTHOUSE_PYTHON to one)" },
@@ -24,12 +27,12 @@ export const OPTIONAL = [
   { rows: /^python\.lunarlander\.ratio$/, why: "no other LunarLander is installed" },
 ];
 
-/** Seeds of a row; fewer in a quick pass. */
+/** The first `count` seeds, or at most three in a quick pass. */
 const seeds = (count, { quick }) => Array.from({ length: quick ? Math.min(count, 3) : count }, (_, i) => FIRST + i);
 
-/** Pattern for the names of rows from the native bench of a room. */
+/** Pattern for the names of rows that the native bench of a room measures. */
 const ofTerminal = (room) => new RegExp(`^${room}\\.(?!.*_page$)`);
-/** Pattern for the names of rows from the bench of the page. */
+/** Pattern for the names of rows that the page's bench of a room measures. */
 const ofPage = (room) => new RegExp(`^${room}\\..*_page$${room === "core" ? "|^page\\." : ""}`);
 
 /** The part that runs the native bench of a room. */
@@ -39,7 +42,7 @@ const terminal = (room) => ({
   gives: ofTerminal(room),
   run: (tools) => tools.hothouse("bench", room),
 });
-/** The part that runs the bench of the page. */
+/** The part that runs the page's bench of a room. */
 const page = (room) => ({
   id: `${room}/page`,
   does: `npm run bench -- ${room}`,
@@ -47,7 +50,10 @@ const page = (room) => ({
   run: (tools) => tools.page(room),
 });
 
-/** Runs `work` on each item, `limit` at a time, and returns the results in order. After a failure no further item starts. */
+/**
+ * Runs `work` on all items, at most `limit` at a time, and returns the results in the order of the items. After a failure no further item
+ * starts.
+ */
 export async function inParallel(limit, items, work) {
   const results = [];
   let next = 0;
@@ -66,7 +72,10 @@ export async function inParallel(limit, items, work) {
   return results;
 }
 
-/** Plays two games, so that a missing GNU Backgammon fails before training. `hothouse` also searches outside PATH. */
+/**
+ * Plays two games, so that a missing GNU Backgammon is reported before the training. `hothouse` starts the games, because it also finds a
+ * GNU Backgammon outside PATH.
+ */
 async function checkGnubg(tools) {
   try {
     await tools.hothouse("eval", "backgammon", "random", "--against", "gnubg", "--games", 2, "--threads", 1);
@@ -76,12 +85,12 @@ async function checkGnubg(tools) {
 }
 
 /**
- * Strength of an agent after training for `seconds` of CPU time on one core: points and standard error for each seed and opponent.
- * `ends` lists the opponents, each with a number of games.
+ * The part that measures an agent's strength after training for `seconds` of CPU time on one core. Its rows are points and standard error
+ * for each seed and opponent. `ends` lists the opponents, each with a number of games and further arguments.
  */
 function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   const sideBySide = Math.min(PARALLEL, of.length) > 1;
-  /** Trains and evaluates the agent of one seed; both use one thread. */
+  /** Trains and evaluates the agent of one seed, both on one thread. */
   const judged = async (tools, seed) => {
     const file = tools.file(`${id}-${seed}.safetensors`);
     const budget = ["--cpu-seconds", tools.quick ? seconds / 10 : seconds, "--threads", 1];
@@ -110,7 +119,7 @@ function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   };
 }
 
-/** Results of a cube learner: greedy play from all states of the 2x2x2, and beam search from uniform states. */
+/** The part that measures a cube learner: greedy play from all states of the 2x2x2, and beam search from uniform states. */
 function cube(id, { variant, seconds, states, long }) {
   return {
     id: `cube/${id}`,
@@ -145,7 +154,7 @@ function cube(id, { variant, seconds, states, long }) {
         if (line.kind === "search") {
           percent("beam.solved", line.all.solved, `${line.all.states} uniform states`);
           if (line.all.optimal !== undefined) percent("beam.optimal", line.all.optimal, `${line.all.states} uniform states`);
-          // Without a solved state the mean number of turns is infinite.
+          // If no state is solved, the mean number of turns is infinite.
           rows.push(counted(`cube.${id}.beam.moves`, line.all.length ?? Infinity, "quarter turns in the mean"));
           rows.push(
             counted(`cube.${id}.beam.solve_ms`, line.all.ms, "ms in the mean"),
@@ -159,9 +168,9 @@ function cube(id, { variant, seconds, states, long }) {
 }
 
 /**
- * Trains populations with restarts until a run is solved; measures seconds of the whole process for each seed. A member ends when it
- * passes the population's check (64 grids; all 512 states of a rule) or makes no progress; a new member then replaces it. (If all
- * members pass at once, all but the best restart as well; no counter includes these restarts.)
+ * The part that trains populations with restarts until a run is solved; it measures the seconds of the whole process for each seed. A
+ * member ends when it passes the population's check (64 grids; all 512 states of a rule) or makes no progress. A new member then replaces
+ * it. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
  */
 function untilSolved(id, { variant = id, set = [] } = {}) {
   const settings = set.flatMap((setting) => ["--set", setting]);
@@ -184,7 +193,10 @@ function untilSolved(id, { variant = id, set = [] } = {}) {
   };
 }
 
-/** Rows from the last output line of each run, to which the caller adds the run's seconds (`took_s`) and its number of members. */
+/**
+ * Rows from the last output line of each run. The caller adds two fields to each line: the run's seconds (`took_s`) and its number of
+ * members.
+ */
 export function populationRows(prefix, ends) {
   const solved = ends.filter(({ ended_by }) => ended_by === "solved");
   const times = ends.map((end) => (end.ended_by === "solved" ? end.took_s : Infinity));
@@ -211,7 +223,7 @@ export function populationRows(prefix, ends) {
   ];
 }
 
-/** Single members side by side, without restarts. */
+/** The part that trains `count` single members in parallel, without restarts. */
 function members(id, { variant, count, updates, settings = [], long }) {
   const args = [variant, count, updates, "seed=101", ...settings];
   return {
@@ -226,7 +238,7 @@ function members(id, { variant, count, updates, settings = [], long }) {
   };
 }
 
-/** Rows from the output of the example: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
+/** Rows from the output of the example `logic_seeds`: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
 export function memberRows(prefix, text, updates) {
   const match = text.match(/: (\d+) of (\d+) perfect, (\d+) confirmed, after \[([\d, ]*)\].* in ([\d.]+) s/);
   if (!match) throw new Error(`unexpected output of the example: ${text}`);
@@ -242,7 +254,10 @@ export function memberRows(prefix, text, updates) {
   ];
 }
 
-/** Return of the greedy policy after each number of million steps in `at`, medians of five seeds. */
+/**
+ * The part that measures the return of the greedy policy after `at` million steps, for each number in `at`. Each row is the median of five
+ * seeds.
+ */
 function returns(id, env, at) {
   const args = ["--env", env, "--at", at.join(","), "--first", FIRST, "--seeds", 5];
   return {
@@ -264,11 +279,13 @@ function returns(id, env, at) {
 
 const BITS = "bits a byte";
 
-/** Size of a compressed file in bits per byte of the original. */
+/** A row with the compressed size of a file, in bits per byte of the original. */
 const compressed = async (tools, name, program, flag, file, bytes) =>
   counted(name, (8 * (await tools.bytes(program, [flag, "-c", file])).length) / bytes, `${BITS} of the whole text, ${program} ${flag}`);
 
-/** The King James Bible: a model trains on nine tenths and is tested on the last tenth. */
+/**
+ * The part that compares a model with compressors on the King James Bible. The model trains on nine tenths and is tested on the last tenth.
+ */
 function kingJames() {
   const knobs = "tokenizer=bpe vocab=2048 width=192 heads=6 context=128 batch=16 micro=4 steps=8 warmup=50 decay_steps=400 prompt=";
   const settings = knobs.split(" ").flatMap((setting) => ["--set", setting]);
@@ -306,7 +323,7 @@ export const PARTS = [
     does: `hothouse solve --seeds 5 --first-seed ${FIRST}`,
     gives: /^control\.[^.]+-v\d\.(solved_at|solved|of|lowest|solve_steps|solve_s)$/,
     async run(tools) {
-      // The command fails if a seed is not solved; an unsolved seed has a row too.
+      // `hothouseAnyway` accepts the failure that the command reports for an unsolved seed. Such a seed has a row too.
       const lines = await tools.hothouseAnyway("solve", "--seeds", tools.quick ? 1 : 5, "--first-seed", FIRST);
       const rows = [];
       for (const { variant, solved_at, solved, of } of lines.filter(({ kind }) => kind === "environment")) {

@@ -17,7 +17,7 @@ function number(value, divisor = 1) {
 
 /** Formats a row: `39.3 thousand (38.9 to 39.6)`. */
 export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
-  // JSON has no infinity, so an infinite value is stored as null.
+  // JSON has no infinity and stores it as null.
   if (value === null) value = Infinity;
   const scale = Number.isFinite(value) ? SCALES.find(([from]) => Math.abs(value * times) >= from) : undefined;
   const divisor = scale ? (scale[2] ?? scale[0]) : 1;
@@ -26,7 +26,7 @@ export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
   return lower === undefined ? named : `${named} (${text(lower)} to ${text(upper)})`;
 }
 
-/** A Markdown table of the lines that have at least one figure; a cell is a string or undefined. */
+/** Formats a Markdown table. A cell is a string or undefined; lines without any figure are omitted. */
 function table(heads, lines) {
   const kept = lines.filter(([, ...cells]) => cells.some(Boolean));
   if (!kept.length) return "";
@@ -125,7 +125,7 @@ export function tables(find) {
     ),
     table(
       ["greedy return after", "1M steps", "10M steps", "50M steps"],
-      // 50 million steps are measured for one environment only.
+      // The figure after 50 million steps is measured for one environment only.
       environments.map((id) => {
         const millions = id === "CartPole-v1" ? [1, 10, 50] : [1, 10];
         return [id, ...millions.map((million) => spread(`control.${id}.return_after_${million}M`))];
@@ -195,7 +195,7 @@ export function tables(find) {
     label,
     ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`)),
   ];
-  /** `gives` names the columns of this search; the 3x3x3 has no column of optimal solutions. */
+  /** Line of a beam search. `gives` names the columns that this search has; the 3x3x3 has no column of optimal solutions. */
   const beam = (label, prefix, gives, suffix = "") => [
     label,
     ...["solved", "optimal"].map((what) => (what === "solved" || gives.includes(what) ? percent(`${prefix}.${what}${suffix}`) : undefined)),
@@ -410,7 +410,7 @@ export function tables(find) {
   return { text, missing: [...missing] };
 }
 
-/** Start and end of a room's block in a text; undefined if the marks are missing. */
+/** Positions of a room's block in a text, as `[start, end]`; undefined if the marks are missing. */
 function marks(text, room) {
   const from = `<!-- figures:${room} -->`;
   const began = text.indexOf(from);
@@ -427,7 +427,7 @@ export function between(text, room, block) {
   return found && `${text.slice(0, found[0])}\n\n${block}\n\n${text.slice(found[1])}`;
 }
 
-/** Lines of tables by label and number, since several lines may have the same label. */
+/** Lines of tables, keyed by label and number, because several lines may have the same label. */
 function labelled(block) {
   const lines = new Map();
   for (const line of block.split("\n").filter((line) => line.startsWith("|") && !/^[|\s-]*$/.test(line))) {
@@ -439,7 +439,9 @@ function labelled(block) {
   return lines;
 }
 
-/** Lines that differ between the tables of two blocks, as `[before, after]`; undefined if one block lacks the line. */
+/**
+ * Lines that differ between the tables of two blocks, as pairs `[before, after]`. One of a pair is undefined if its block lacks the line.
+ */
 export function changes(before, after) {
   const [was, now] = [before, after].map(labelled);
   const labels = [...new Set([...was.keys(), ...now.keys()])];

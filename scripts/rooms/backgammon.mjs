@@ -1,4 +1,4 @@
-// Backgammon's parts of the scripts.
+// Parts of the scripts that are specific to backgammon.
 import { counted } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
@@ -7,7 +7,7 @@ const TAUGHT_S = 60;
 const LOOK_MS = 24_000;
 const SETTLE_MS = 3000;
 
-/** Knobs for short runs, where digests are compared. */
+/** Knobs for the short runs whose digests are compared. */
 export const digests = (variant) =>
   variant === "strong"
     ? { games: 16, hidden: 16, batch: 128 }

@@ -1,4 +1,4 @@
-// Control's parts of the scripts.
+// Parts of the scripts that are specific to control.
 import { revisits } from "../browser.mjs";
 import { counted, measured } from "../figure.mjs";
 import { step } from "../sh.mjs";
@@ -9,13 +9,15 @@ const SOLVE_PATIENCE_MS = 120_000;
 /** Training time before a screenshot. */
 const LOOK_MS = 12_000;
 
-/** Knobs for short runs, where digests are compared. One variant squashes its actions; one shares the trunk. */
+/** Knobs for the short runs whose digests are compared. `squash` and `shared` are each on in one variant, so that both are compared. */
 export const digests = (variant) => ({
   ...{ envs: 128, rollout_steps: 16, hidden: 32 },
   ...{ "Pendulum-v1": { squash: 1 }, "Acrobot-v1": { shared: 1, tanh: 0 } }[variant],
 });
 
-/** Time from the start of loading to the solved run, for each seed. The native figure is likewise the time of the whole program. */
+/**
+ * Measures the time from the start of loading until the run is solved, for each seed. The native figure also includes the program's start.
+ */
 export async function bench(browser, server, give) {
   const times = await revisits(
     browser,
@@ -28,7 +30,6 @@ export async function bench(browser, server, give) {
   give(counted("control.ppo.cartpole.solved_of_5_page", times.filter(Number.isFinite).length, "seeds"));
 }
 
-/** Screenshots of each environment. */
 export async function screenshots({ screens, open, shoot }) {
   const [screen] = Object.values(screens);
   const any = await open(screen, "light", "#/control");
@@ -38,7 +39,7 @@ export async function screenshots({ screens, open, shoot }) {
     await step(id, async () => {
       for (const [screen, viewport] of Object.entries(screens)) {
         const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?variant=${id}&v=2`);
-        // Each layer of the state plane in turn.
+        // Selects the layer of the state plane, so that the pictures show all layers in turn.
         for (let layer = 0; layer < k % 3; layer++) await page.keyboard.press("v");
         await page.waitForTimeout(LOOK_MS);
         await shoot(page, `${screen}-${id}`);

@@ -1,4 +1,4 @@
-// The cube's parts of the scripts.
+// Parts of the scripts that are specific to the cube.
 import { counted, measured } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
@@ -6,7 +6,7 @@ import { step } from "../sh.mjs";
 const LOOK_MS = 30_000;
 const SETTLE_MS = 4000;
 
-/** Knobs for short runs, where digests are compared. */
+/** Knobs for the short runs whose digests are compared. */
 export const digests = (variant) => ({
   hidden: "32-16",
   ...(variant.includes("dqn")
@@ -15,8 +15,8 @@ export const digests = (variant) => ({
 });
 
 /**
- * Benches by variant: training seconds, longest distance and number of tried states. With known distances, the states are spread
- * evenly over distances from 1 to `longest`; otherwise they are scrambles. The solved cube is excluded.
+ * Benches by variant: training seconds `s`, longest distance and number of tried states. If `longest` is above 0, `tried` states are drawn
+ * for each distance from 1 to `longest`; otherwise the states are `tried` scrambles.
  */
 const TAUGHT = {
   "2x2x2": { s: 60, longest: 14, tried: 20 },
@@ -24,7 +24,7 @@ const TAUGHT = {
 };
 export const parts = Object.keys(TAUGHT);
 
-/** Trains an agent, then solves states with a beam search that uses its network. */
+/** Trains an agent, then measures its beam search on many states. */
 export async function bench(browser, server, give, part) {
   for (const [variant, taught] of Object.entries(TAUGHT))
     if (!part || part === variant) await teach(browser, server, give, variant, taught);
@@ -35,7 +35,7 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
   await page.goto(`${server.url}#/cube?variant=${variant}&seed=101&v=2`);
   await page.waitForFunction(() => globalThis.hothouse);
   await page.waitForFunction((least) => hothouse.progress?.train_s >= least, s, { timeout: 0 });
-  // Only one search runs at a time; the agent's automatic tries would replace these searches.
+  // Only one search runs at a time, and the agent's automatic tries would replace the searches of this bench.
   await page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
   const found = await page.evaluate(
     async ({ longest, tried }) => {

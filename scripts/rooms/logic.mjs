@@ -1,4 +1,4 @@
-// Logic's parts of the scripts.
+// Parts of the scripts that are specific to logic.
 import { revisits } from "../browser.mjs";
 import { counted, measured } from "../figure.mjs";
 import { step } from "../sh.mjs";
@@ -6,17 +6,17 @@ import { step } from "../sh.mjs";
 /** Seeds on which no preset was tuned. */
 const SEEDS = [101, 102, 103, 104, 105];
 const PATIENCE_MS = 120_000;
-/** Training time before the early screenshot, while gates still settle. */
+/** Training time before the early screenshot, when most gates have not settled yet. */
 const EARLY_MS = 4000;
 /** Further training time before the next screenshot, when many gates have settled. */
 const LATE_MS = 40_000;
 const SETTLE_MS = 3000;
 
-/** Knobs for short runs, where digests are compared. */
+/** Knobs for the short runs whose digests are compared. */
 export const digests = (variant) =>
   ["life", "rule"].includes(variant) ? { population: 2, batch: 2, updates: 2 } : { population: 2, batch: 1, updates: 1, steps: 6 };
 
-/** Time from the start of loading to a circuit without errors in its test, for each seed. */
+/** Measures the time from the start of loading until the run is solved, for each seed. */
 export async function bench(browser, server, give) {
   for (const variant of ["life", "checkerboard"]) {
     const hashes = SEEDS.map((seed) => `#/logic?variant=${variant}&seed=${seed}&v=2`);
@@ -26,7 +26,7 @@ export async function bench(browser, server, give) {
   }
 }
 
-/** Screenshots of the checkerboard early and late, Life on a big grid, and the experiments with colours and with most gates. */
+/** Screenshots: the checkerboard early and late, Life on a big grid, and two experiments (`lizard` has colours, `g` the most gates). */
 export async function screenshots({ screens, open, shoot }) {
   for (const [screen, viewport] of Object.entries(screens))
     for (const colorScheme of ["light", "dark"])

@@ -1,4 +1,4 @@
-// Words' parts of the scripts.
+// Parts of the scripts that are specific to words.
 import { counted } from "../figure.mjs";
 import { step } from "../sh.mjs";
 
@@ -8,13 +8,13 @@ const EARLY_MS = 4000;
 const LATE_MS = 45_000;
 const SETTLE_MS = 4000;
 
-/** Knobs for short runs, where digests are compared. */
+/** Knobs for the short runs whose digests are compared. */
 export const digests = () => ({
   ...{ width: 32, layers: 2, heads: 2, context: 16, batch: 4, micro: 2, steps: 2, warmup: 2 },
   ...{ characters: 20_000, vocab: 300, sample: 8 },
 });
 
-/** Measures the training speed of a visible page, and its loss above the floor after a fixed time. */
+/** Measures the training speed of a visible page. Then measures how far the loss is above the entropy floor after a fixed training time. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/words?variant=char&seed=101&v=2`);

@@ -1,5 +1,5 @@
-// Tests of every room in an engine besides Chromium: the same run as the native program, restoring by file and link, reload, play,
-// and pictures that are drawn and move.
+// Tests of every room in an engine besides Chromium: a run equals that of the native program; file, link and reload restore a run; a
+// visitor can play; pictures are drawn and move.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -16,16 +16,22 @@ const PICTURES = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "bro
 const WAIT_MS = 120_000;
 const SOON_MS = 20_000;
 const SEED = 7;
-/** Thresholds for drawn pictures: a blank picture has a single colour, and an empty chart no pixels in the curve's colour. */
+/**
+ * Smallest number of colours, share of pixels outside the commonest colour, and number of pixels in the curve's colour. A blank picture has
+ * one colour, and an empty chart has no curve.
+ */
 const LEAST = { colours: 4, share: 0.003, curve: 20 };
-/** Tolerance per channel for the colour of a curve. */
+/** Largest difference per channel between a pixel of a curve and the curve's colour. */
 const NEAR = 16;
 const ARROW_RIGHT = "\ue014";
 
 const text = (page, css, words) =>
   page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
 
-/** For each room: a small run, parts of the page, parts that move during training, and a game. */
+/**
+ * For each room: a small run, the parts of the page that show pictures, the parts that move during training, and a function that plays as a
+ * visitor.
+ */
 export const ROOMS = {
   control: {
     variant: "CartPole-v1",
@@ -56,7 +62,7 @@ export const ROOMS = {
           name,
         );
       const judged = () => page.run(() => /ranks \d+ of|[Bb]est of|only move/.test(document.querySelector(".verdict").textContent));
-      // Either side may start. Rolls on the visitor's turn and moves while there is a legal move.
+      // The agent or the visitor may have the first turn.
       for (const began = performance.now(); !(await judged()); ) {
         assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
         for (const name of ["Roll", "Confirm"])
@@ -87,7 +93,7 @@ export const ROOMS = {
       await text(page, ".cube-status", "; 4 moves from solved");
       await page.click("button", "Solve it");
       await page.until(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
-      // The last layer is still turning.
+      // The list is ahead of the cube while the last layer is still turning.
       await page.until(() => document.querySelector(".cube-picture").dataset.facelets === "UUUURRRRFFFFDDDDLLLLBBBB");
     },
   },
@@ -100,7 +106,7 @@ export const ROOMS = {
       const cells = () => page.run(() => document.querySelector(".grid-canvas canvas").toDataURL());
       await page.run(async () => {
         document.querySelector(".grid-player button").click();
-        // A step in progress is answered before this question.
+        // The worker answers in order, so a step in progress is complete after this answer.
         await hothouse.ask({ ask: "automaton" });
         for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
       });
@@ -108,7 +114,7 @@ export const ROOMS = {
       const whole = await cells();
       await page.pull(".grid-canvas canvas", [0.3, 0.3], [0.5, 0.5], [0.7, 0.5]);
       await page.until((whole) => document.querySelector(".grid-canvas canvas").toDataURL() !== whole, whole);
-      // The change is from the pointer, not from a step of the automaton.
+      // The pointer changed the picture, not a step of the automaton.
       assert.equal(await page.run(() => document.querySelector(".grid-pane").dataset.step), step);
       await page.run(() => document.querySelector(".grid-player button").click());
       await page.until((step) => document.querySelector(".grid-pane").dataset.step !== step, step);
@@ -128,7 +134,7 @@ export const ROOMS = {
   },
 };
 
-/** Digest and arithmetic of the native program at an iteration. */
+/** Digest of the native program's run at the iteration of `digest`, with the run's arithmetic. */
 async function native(room, { variant, knobs }, digest, count) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const isa = digest.arithmetic === "unfused" ? ["--isa", "portable"] : [];
@@ -151,7 +157,7 @@ async function native(room, { variant, knobs }, digest, count) {
   return found && { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
-/** Iteration of a checkpoint; the page's own progress may be slightly older than a save. */
+/** Iteration of a checkpoint. The page's own progress may be slightly older. */
 function iterationOf(checkpoint) {
   const header = JSON.parse(checkpoint.subarray(8, 8 + Number(checkpoint.readBigUInt64LE())).toString());
   return JSON.parse(header.__metadata__.hothouse).progress.iteration;
@@ -159,7 +165,7 @@ function iterationOf(checkpoint) {
 
 /** Opens an address of a room and waits for its run. */
 async function visit(page, server, at) {
-  await page.go("about:blank"); // so that an address with only another hash is loaded too
+  await page.go("about:blank"); // otherwise an address that differs only in its hash is not loaded
   await page.go(server.url + at);
   await enter(page, /#\/(\w+)/.exec(at)[1]);
 }
@@ -170,8 +176,8 @@ async function enter(page, room) {
 const isNear = (one, other) => [16, 8, 0].every((shift) => Math.abs(((one >> shift) & 255) - ((other >> shift) & 255)) <= NEAR);
 
 /**
- * Visible pixels of a part of the page: their number, their number of colours, the share outside the most common colour, and the
- * number in the colour of a chart's curve.
+ * Visible pixels of a part of the page (`seen`), their number (`all`), the number of their colours, the share outside the commonest colour,
+ * and the number of pixels in a curve's colour.
  */
 async function looked(page, part, name) {
   await page.find(part);
@@ -206,8 +212,8 @@ async function looked(page, part, name) {
 }
 
 /**
- * Waits until each part of the page shows something; a grid may start empty, and a chart is empty until its first test. Returns the
- * pixels of each part.
+ * Waits until each part of the page shows a picture, and returns each part's pixels. A grid may be empty at first, and a chart is empty
+ * until the first test.
  */
 async function inspect(page, room, parts) {
   mkdirSync(PICTURES, { recursive: true });
@@ -231,7 +237,7 @@ async function inspect(page, room, parts) {
   return pictures;
 }
 
-/** Waits until each of these parts changes during training. */
+/** Waits until each part changes during training. */
 async function move(page, room, parts, pictures) {
   for (const [k, part] of parts.entries()) {
     const name = `${page.name}-${room}-moved-${k + 1}.png`;
@@ -247,8 +253,8 @@ async function move(page, room, parts, pictures) {
 }
 
 /**
- * Tests of an engine. `open` starts a session, `missing` is the reason if the engine is not available, `module` is the expected
- * module, and `rooms` are the tested rooms (default: all).
+ * Defines the tests of an engine. `open` starts a session. `missing` is the reason why the engine is not available, otherwise undefined.
+ * `module` is the module that the page must load. `rooms` are the tested rooms (default: all).
  */
 export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS) }) {
   const skip = missing && `${title}: ${missing}`;
@@ -259,7 +265,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
     server = await serve(dist);
     page = await tab(await open(), WAIT_MS);
     console.log(`${title}: version ${page.version}`);
-    // A returning visitor, for whom no tour starts.
+    // Marks the visitor as a returning one, so that the tour does not start.
     await page.go(server.url);
     await page.run(() => localStorage.setItem("hothouse.tour", "seen"));
   });
@@ -279,7 +285,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       await visit(page, server, `?device=cpu${at}`);
       const inUse = await page.run(() => ({ ...hothouse.backend, why: hothouse.backend.why.join(" ") }));
       assert.equal(inUse.module, module, inUse.why);
-      // A module with threads has at least two if there are as many cores; the other module has one.
+      // A module with threads uses at least two threads where there are two cores. The other module uses one.
       const hasThreads = module.startsWith("threads");
       const { threads } = inUse;
       assert.ok(hasThreads ? threads >= Math.min(2, availableParallelism()) : threads === 1, `${threads} threads: ${inUse.why}`);
@@ -316,7 +322,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       writeFileSync(file, Buffer.from(bytes, "base64"));
       const iteration = iterationOf(readFileSync(file));
       assert.ok(iteration >= 3, `saved at ${iteration}`);
-      // Both the native program and the page read the file.
+      // The native program and the page both read the file.
       const [line] = (await hothouse(["resume", file, "--steps", "1", "--json"])).slice(-1);
       assert.equal(JSON.parse(line).progress.iteration, iteration, line);
       await page.run(() => hothouse.onEvent((event) => event.kind === "began" && (window.began = event.progress.iteration)));
@@ -333,7 +339,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
         document.dispatchEvent(new Event("visibilitychange"));
         delete document.hidden;
         await stored;
-        // A reload opens the run of the address, which is updated with a delay.
+        // A reload opens the run in the address, so the address must be up to date first.
         const { address } = await hothouse.shared();
         while (location.hash !== address) await new Promise((resolve) => setTimeout(resolve, 20));
         return hothouse.progress.iteration;

@@ -1,4 +1,4 @@
-// Two rooms in WebKitGTK with threads, by the option of its JavaScript engine that enables shared memory.
+// Two rooms in WebKitGTK with threads. An option of WebKitGTK's JavaScript engine enables shared memory.
 import { engines } from "../../scripts/setup.mjs";
 import { webkit } from "../../scripts/webdriver.mjs";
 import { engine } from "./rooms.mjs";

@@ -1,4 +1,4 @@
-// The documents: links, names, word limits, writing rules, and commands. `npm test -- --only docs` builds the program first.
+// Tests of the documents: links, names, number of words, writing rules, and commands. `npm test -- --only docs` builds the program first.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

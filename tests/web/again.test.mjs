@@ -1,4 +1,4 @@
-// Counts of `npm test` after a second run of failed tests.
+// Tests of `afterAgain`, which counts the results of `npm test` after a second run of failed tests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { afterAgain } from "../../scripts/test.mjs";

@@ -9,11 +9,11 @@ import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./room
 
 const here = house();
 
-/** A small run with short rounds and few games against the baselines. */
+/** Address of a small run with short rounds and few games against the baselines. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = entrance(here, "backgammon", SMALL);
-/** Next event of a kind, or the first one after a number of games. */
+/** Next event of a kind. With `games`, the first one with at least that number of games in its progress. */
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
 const event = async (page, kind, games) => (await ahead(page, kind, games))();
@@ -26,7 +26,7 @@ const ownTurn = (page) =>
       [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && /^(Roll|Confirm)$/.test(one.textContent)) ||
       document.querySelector(".table .board-places .open"),
   );
-/** Starts a match against an opponent without delays. */
+/** Starts a match against an opponent that moves without delay, because its look-ahead is 0. */
 async function sit(page, against = "random moves") {
   await page.getByText("Play the agent", { exact: true }).click();
   await page.getByLabel("Against").selectOption({ label: against });
@@ -42,13 +42,13 @@ async function playOut(page) {
     await ownTurn(page);
   }
 }
-/** Presses a button of the table if it is visible; the table may advance on its own. */
+/** Presses a button of the table if it is visible. It may be hidden, because the table can advance without the visitor. */
 const press = (page, name) =>
   page.evaluate(
     (name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(),
     name,
   );
-/** Rolls until there is a legal move. */
+/** Rolls, and confirms turns without a move, until there is a legal move. */
 async function roll(page, how = () => press(page, "Roll")) {
   for (;;) {
     await ownTurn(page);
@@ -71,7 +71,7 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   await page.waitForFunction(() =>
     /random .* pubeval .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")),
   );
-  // The candidate moves, with the tree one level deeper.
+  // The page lists the candidate moves. The tree shows one level more.
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
   await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
   assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");
@@ -104,7 +104,7 @@ test("move entry, hint and verdict at the table are visible without scrolling", 
   await button(page, "Confirm").click();
   await reads(page, ".verdict", /^Your last move/);
   await above(".table .verdict");
-  // The opponent's answer to a double stays visible on the board.
+  // The board shows the opponent's answer to a double.
   await button(page, "Double").click();
   await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
   await reads(page, ".table-status", /takes: the cube is at 2/);
@@ -115,7 +115,7 @@ test("move entry, hint and verdict at the table are visible without scrolling", 
 test("a game accepts moves by pointer, keys and text, and refuses illegal moves", async () => {
   const page = await enter();
   await sit(page);
-  // By pointer: a step and its undo, then the whole move.
+  // By pointer: one step and its undo, then the whole move.
   await roll(page);
   const names = () =>
     page
@@ -134,7 +134,7 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   await playOut(page);
   await button(page, "Confirm").click();
   await reads(page, ".verdict", /ranks \d+ of|[Bb]est of|only move/);
-  // By keys only.
+  // The next turn uses keys only.
   await page.locator("h1").click();
   await roll(page, () => page.keyboard.press("d"));
   await page.keyboard.press("b");
@@ -152,7 +152,7 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
     await ownTurn(page);
   }
   await page.keyboard.press("d");
-  // By text, from a hint.
+  // The next turn uses the text field, with the text of a hint.
   await roll(page);
   const written = page.getByLabel("Or type the move");
   await written.fill("31/2");
@@ -176,7 +176,7 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
 test("a new match stops the animation of the watched game", async () => {
   const page = await enter();
   for (let round = 0; round < 3; round++) {
-    // The dice of a watched move are shown and its checkers are about to move.
+    // The new match starts while the dice of a watched move are shown and before its checkers move.
     await page.getByText("Watch self-play", { exact: true }).click();
     const seen = await page.evaluate(
       () =>
@@ -189,7 +189,7 @@ test("a new match stops the animation of the watched game", async () => {
             heard.disconnect();
             [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play the agent").click();
             const seen = [];
-            // From the start of the new match, before the first roll.
+            // Recording begins when the new match starts, before the first roll.
             new MutationObserver(() => {
               if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
               if (seen.length === 0) setTimeout(() => resolve([...new Set(seen)]), 2500);
@@ -227,7 +227,7 @@ test("the agent after one minute becomes available as an opponent", async () => 
   await roll(page);
   const before = await theirs.count();
   await playOut(page);
-  // It also plays while the board is off-screen.
+  // The opponent also plays while the board is off-screen.
   const below = () =>
     page.evaluate(
       () =>
@@ -254,7 +254,7 @@ test("a position id is analysed, and errors appear beside the field", async () =
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
   await id.fill("4HPwATDgc/ABMA");
   await dice.fill("3 1");
-  // Without a search all moves are in one group.
+  // Without a search the table has a single group of moves.
   await page.locator(".analysis-form").getByLabel("Look-ahead").selectOption("0");
   await ask.click();
   const rows = page.locator(".analysis .candidates tbody tr");
@@ -269,7 +269,7 @@ test("a position id is analysed, and errors appear beside the field", async () =
   await page.waitForFunction(() => document.querySelectorAll(".analysis .tree .dot").length === 5 * 21);
   await page.locator(".analysis .candidates button", { hasText: /^8\/5 6\/5$/ }).click();
   await page.waitForFunction(() => document.querySelector(".analysis .copy code")?.textContent === "4HPwATCwZ/ABMA");
-  // Without dice: the position and the cube.
+  // An analysis without dice concerns the position and the cube.
   await dice.fill("");
   await ask.click();
   await reads(page, ".analysis-summary", /before the roll/);
@@ -304,7 +304,7 @@ test("moves are grouped by search depth in the hint and in the analysis", async 
   const check = (all) => {
     assert.equal(all[0].ply, "1-ply, all 21 rolls");
     for (const { ply, equities, errors, marked } of all) {
-      // Moves without a search have no error. The other errors match the shown equities.
+      // Moves that were not searched have no error. Each other error is the difference to the best equity shown.
       for (const [k, error] of errors.entries()) {
         if (/not searched/.test(ply)) assert.equal(error, "–");
         else assert.ok(Math.abs(equities[0] - equities[k] - Number(error)) < 0.0016, `${ply}: ${equities[0]} ${equities[k]} ${error}`);
@@ -323,7 +323,7 @@ test("moves are grouped by search depth in the hint and in the analysis", async 
   await button(page, "Hint").click();
   await page.getByText("Hint for you").first().waitFor();
   check(await groups(".considered"));
-  // Arrows of a hint start and end on the board, also if one checker moves twice.
+  // A hint's arrows start and end on the board, even if one checker moves twice.
   const ends = await page.locator(".table .arrows path").evaluateAll((all) =>
     all.map((path) =>
       path
@@ -449,7 +449,7 @@ test("a run is saved and loaded, and pauses while another room is open", async (
   await page.locator(".environments canvas").waitFor();
   await page.goBack();
   await lab(page, "backgammon");
-  // The run may have begun before the listener was added.
+  // The `began` event may precede the listener, so the test waits for metrics.
   const next = await ahead(page, "metrics");
   await page.evaluate(() => hothouse.command({ kind: "step" }));
   const back = await next();
@@ -483,7 +483,7 @@ test("the room passes axe in both themes and fits a phone", async () => {
     await sit(page);
     await roll(page);
     if (hasTouch) {
-      // A touch beside a movable checker selects that checker.
+      // A touch beside a movable checker selects the checker.
       await page.locator(".table .board.playable").scrollIntoViewIfNeeded();
       const beside = await page.evaluate(() => {
         const open = (place) => document.querySelector(`.table .board-places .open[data-place="${place}"]`);
@@ -512,7 +512,7 @@ test("the room passes axe in both themes and fits a phone", async () => {
     await accessible(page, "dialog[open]");
     await page.keyboard.press("Escape");
     await fits(page);
-    // The board of a replay is hidden meanwhile.
+    // The page also has the hidden board of a replay, whose places do not count.
     const places = page.locator(".table .board-places button:visible");
     assert.ok((await places.count()) >= 24);
     await large(places, "width");

@@ -1,4 +1,4 @@
-// A room without pictures, defined only for the tests (tests/bandit). The common parts of the page show it.
+// Tests of a room that is defined only for the tests (tests/bandit). It has no pictures, so the page shows only its common parts.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ let server;
 before(async () => {
   const of = { name: "bandit", folder: "tests/bandit", into: "target/bandit-page" };
   const modules = await wasm({ only: [FIRST], of });
-  // The built page with the module of this room.
+  // A copy of the built page, in which the bandit's module replaces that of the first room.
   const page = folder();
   cpSync(dist, page, { recursive: true });
   const [place] = readdirSync(join(page, "wasm", ROOMS[0])).filter((name) => name.startsWith(FIRST_FLAVOUR));
@@ -84,7 +84,7 @@ test("user data is accepted as a file or as text, and requested by links and run
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
-  /** Passes data to the page; returns the error message, or empty text on success. */
+  /** Passes data to the page. Returns the error message, or an empty text on success. */
   const provide = (text, name) =>
     page.evaluate(
       async ([text, name]) =>
@@ -106,7 +106,7 @@ test("user data is accepted as a file or as text, and requested by links and run
   assert.equal(await arms(), 5);
   assert.equal(await provide("0.1 0.9 0.3 0.4", undefined), "");
   assert.equal(await arms(), 4);
-  // Refused data leaves the run unchanged; an oversized file is not read.
+  // Refused data does not change the run. A file that is too large is refused before it is read.
   assert.match(await provide("one"), /0\.2 0\.9/);
   const read = await page.evaluate(async () => {
     const file = new File(["0.1 0.2"], "huge.txt");
@@ -118,7 +118,7 @@ test("user data is accepted as a file or as text, and requested by links and run
   assert.match(read[0], /huge\.txt has 1024 MB.*natively/);
   assert.equal(read[1], false);
   assert.equal(await arms(), 4);
-  // Data that is too large for a save, or referred to by a link, is requested again.
+  // The page asks for the file again if a save omits it because of its size, or if a link only refers to it.
   const large = await page.evaluate(async () => {
     await hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
     return Array.from(await hothouse.save());
@@ -161,7 +161,7 @@ test("a run without its data waits for it after a reload, and the fallback run d
   await page.reload();
   await lab(page, "bandit");
   await notice(page, /large\.txt .* was not given/);
-  // The fallback run trains, is saved twice, and belongs to another visit.
+  // Without the data a fallback run trains. Its two saves belong to a visit of their own.
   for (const places of [1, 2]) {
     await kept(page, STORE);
     await stored(page, { store: STORE, after: visit, places });

@@ -9,7 +9,7 @@ const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 const SMALL = "#/control?envs=64&v=2";
 
-/** Next run that begins in an environment; call before the action that starts it. */
+/** Waits for the next run that begins in an environment. Must be called before the action that starts the run. */
 const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const environments = (page) => page.evaluate(() => hothouse.room.variants.map(({ about }) => about));
 const announced = (page, text) =>
@@ -25,7 +25,7 @@ const drawn = (page, selector) =>
     return 1 - Math.max(...counts.values()) / pixels.length;
   }, selector);
 
-/** Waits until a canvas shows something. */
+/** Waits until more than 0.5% of a canvas's pixels differ from the background. */
 async function isDrawn(page, canvas, name) {
   const deadline = performance.now() + WAIT_MS;
   while ((await drawn(page, canvas)) <= 0.005) {
@@ -34,7 +34,7 @@ async function isDrawn(page, canvas, name) {
   }
 }
 
-/** Waits until a test's mean return is at least this. */
+/** Waits for a test whose mean return is at least `least`. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
 
 test("the table of the state plane fits a desktop and a phone", async () => {
@@ -61,7 +61,7 @@ test("manual control of the lander keeps the pad in view", async () => {
   });
   await page.getByRole("button", { name: "Take the controls" }).click();
   await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
-  // The pad is in the middle; the ground below it is at the lower edge.
+  // The pad is in the middle of the picture. The ground below the pad is at the lower edge.
   const ground = () =>
     page.evaluate(() => {
       const canvas = document.querySelector(".stage-field canvas");
@@ -157,11 +157,11 @@ test("the pictures of policy and value change during training; keys read the pla
   await plane.focus();
   await page.keyboard.press("ArrowRight");
   await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
-  // Paused, so that only the layer changes the picture.
+  // Training is paused, so that only the choice of layer changes the picture.
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.evaluate(() => {
     const looks = [];
-    /** True if at least a fifth of the pixels differ from each recorded picture; records the new picture then. */
+    /** True if at least a fifth of the pixels differ from each recorded picture. If so, records the new picture too. */
     globalThis.another = () => {
       const { width, height } = document.querySelector(".plane-field canvas");
       const now = new Uint32Array(
@@ -181,12 +181,12 @@ test("the pictures of policy and value change during training; keys read the pla
 test("a round against the agent is played by keys, and its result is announced", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
-  // The best return is taken from finished episodes.
+  // The page shows a best episode after the first episode has finished.
   await page.getByText("Best episode", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
   await page.getByText("Round 1: begins with your first move").waitFor();
-  // Nothing moves before the visitor's first action.
+  // Neither environment advances before the visitor's first action.
   const steps = () =>
     page.evaluate(async () => {
       const { player, rival } = await hothouse.ask({ ask: "touch", touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: 1 } });
@@ -283,7 +283,7 @@ test("a sweep can be stopped, and the run resumes", async () => {
   assert.equal((await paused()).running, false);
   const { iteration } = await page.evaluate(() => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))));
   assert.ok(iteration >= 0);
-  // A run started meanwhile is paused, gives the reason, and resumes after the sweep.
+  // A run that starts during a sweep is paused with a reason and resumes after the sweep.
   const anew = await ahead(page, "began");
   await page.keyboard.press("r");
   assert.equal((await anew()).progress.iteration, 0);

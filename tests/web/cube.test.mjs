@@ -1,5 +1,5 @@
-// The cube room: training and automatic tries, turns by keys, pointer and text, solutions, comparison of methods, and custom cubes.
-// Other tests measure how well the agent learns.
+// The cube room: training and automatic tries; turns by keys, pointer and text; solutions; the comparison of methods; cubes that the
+// visitor paints. Other tests measure how well the agent learns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ahead, event, house } from "./fixture.mjs";
@@ -7,14 +7,14 @@ import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS 
 
 const here = house();
 
-/** A small network, with short steps and a short test of all states. */
+/** Address of a run with a small network, short steps and a short test of all states. */
 const SMALL = "#/cube?hidden=32-16&walk=14&v=2";
 const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
 const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
 /** Stops the automatic tries. */
 const still = (page) => page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
-/** Displayed stickers in the order URFDLB. */
+/** Displayed stickers, as face letters in the order of the faces U, R, F, D, L, B. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
 const showing = (page, words) => reads(page, ".cube-status", new RegExp(words));
 const write = async (page, moves) => {
@@ -48,7 +48,7 @@ test("the agent trains without a click, is tested on every state, and tries scra
     .allTextContents();
   assert.deepEqual([cells[0], cells.at(-1)], ["14", "276"]);
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
-  // A second test is drawn over the outline of the first.
+  // The bars of the second test have the first test's bars as outlines.
   await event(page, "test", row.progress.iteration + 1);
   await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
   assert.match(await page.locator(".lead").textContent(), /^(Solved at [^;]+; now [0-9.]+%. )?After .*: the newest test solved/);
@@ -66,7 +66,7 @@ test("keys, buttons, text and undo turn the cube correctly", async () => {
   for (const key of ["r", "u", "Shift+F", "d", "Shift+L", "b", "b"]) await page.keyboard.press(key);
   const turned = async (moves) => (await ask(page, { ask: "turn", facelets: SOLVED, moves })).facelets;
   assert.equal(await shown(page), await turned("R U F' D L' B B"));
-  // The run continued: r on the cube does not start a new run.
+  // The run continued, because the key r on the cube does not start a new run.
   assert.ok((await page.evaluate(() => hothouse.progress.train_s)) > 0);
   await page.keyboard.press("Backspace");
   await page.keyboard.press("z");
@@ -81,7 +81,7 @@ test("keys, buttons, text and undo turn the cube correctly", async () => {
   await reads(page, ".cube-pane .error", /turns the whole cube/);
   assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
   assert.equal(await shown(page), before);
-  // The agent's estimate is shown with the known distance.
+  // The page shows the known distance beside the agent's estimate.
   await reads(page, ".thought", /^Shortest: \d+\. Agent's estimate: [\d.]+\.$/);
   assert.equal(await page.locator(".actions tbody tr").count(), 6);
   assert.equal(await page.locator(".actions tr.best").count(), 1);
@@ -107,7 +107,7 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
     await page.waitForTimeout(200);
     await page.mouse.up();
   };
-  /** Quarter turns that lead to this state. */
+  /** Quarter turns that lead from the solved cube to the displayed state. */
   const turns = async () => {
     const state = await shown(page);
     const found = [];
@@ -115,7 +115,7 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
       if ((await ask(page, { ask: "turn", facelets: SOLVED, moves: move })).facelets === state) found.push(move);
     return found;
   };
-  // The front is left of the centre and below it; dragging its right column up is R.
+  // The front face is left of the centre and below it. Dragging its right column up is the turn R.
   const unit = Math.min(box.width / 3.9, box.height / 3.75);
   const sticker = [x - 0.12 * unit, y + 0.28 * unit];
   await pull(sticker, [sticker[0], sticker[1] - 1.3 * unit]);
@@ -127,12 +127,12 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   await fresh(page);
   await pull(sticker, [sticker[0], sticker[1] - 0.2 * unit]);
   assert.equal(await shown(page), SOLVED);
-  // A drag beside the cube turns the view only.
+  // A drag beside the cube turns only the view.
   await pull([box.x + 12, box.y + 12], [box.x + 212, box.y + 30]);
   assert.equal(await shown(page), SOLVED);
   await page.getByRole("button", { name: "Reset view" }).click();
   await page.waitForTimeout(700);
-  // The same by touch.
+  // A drag by touch turns the layer too.
   const cdp = await page.context().newCDPSession(page);
   const touch = (type, points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
   const scrolled = await page.evaluate(() => scrollY);
@@ -165,7 +165,7 @@ test("the cube is scrambled by moves and by distance, solved visibly, and method
   await page.getByLabel("Speed", { exact: true }).selectOption({ label: "fast" });
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
-  // Step by step, and back to the scramble.
+  // The solution can be stepped forward and back.
   await page.getByRole("button", { name: "One move back" }).click();
   assert.notEqual(await shown(page), SOLVED);
   await page.getByRole("button", { name: "One move forward" }).click();
@@ -204,7 +204,7 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   const verdict = (words) => reads(page, ".own-verdict", new RegExp(words));
   await verdict("solved cube");
   const cell = (name) => page.locator(".net").getByRole("button", { name: new RegExp(`^${name},`) });
-  // One sticker of a colour too many.
+  // Paints a sticker, so that one colour occurs too often.
   await page.locator(".palette label").nth(1).click();
   await cell("U1").click();
   await verdict("occurs 5 times");
@@ -212,14 +212,14 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
   await page.waitForTimeout(500);
   assert.ok(await page.locator(".own-verdict.wrong").count());
-  // By keys: back to the previous state.
+  // A key paints the sticker's previous colour.
   await cell("U1").focus();
   await page.keyboard.press("u");
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U2,/);
   await page.keyboard.press("ArrowDown");
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U4,/);
   await verdict("solved cube");
-  // A twisted corner.
+  // The text of a cube with a twisted corner.
   const text = page.getByLabel("Facelets, or the moves of a scramble");
   const read = async (words) => {
     await text.fill(words);
@@ -274,7 +274,7 @@ test("curriculum and replay of a playing learner are shown on demand", async () 
   const before = await asked();
   await page.waitForTimeout(1500);
   assert.ok((await asked()) <= before + 1);
-  // Other learners have none.
+  // The other learners do not show this part.
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
   await page.waitForFunction(() => document.querySelector(".inside-band").hidden);
   await leave(page);
@@ -287,7 +287,7 @@ test("a sweep compares learners with the same seed", async () => {
   assert.equal(await sweep.getByLabel("Knob").locator("option").first().textContent(), "Learner");
   assert.equal(await sweep.getByLabel("Knob").inputValue(), "variant");
   await sweep.getByLabel("Seeds each").selectOption("1");
-  // More than is reached during this test.
+  // The number of states is larger than the sweep reaches during this test.
   await sweep.getByLabel("States each").selectOption("10000000");
   assert.match(
     await sweep.locator(".copy code").textContent(),
@@ -319,7 +319,7 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
   const solved = Array.from("URFDLB", (face) => face.repeat(9)).join("");
   assert.equal(await shown(page), (await ask(page, { ask: "turn", facelets: solved, moves: "R U' F L D' B" })).facelets);
   await page.waitForFunction(() => document.querySelectorAll(".actions tbody tr").length === 12);
-  // A middle layer moves the centres, and the agent still reads the cube.
+  // A middle layer moves the centres. The agent still recognises the cube.
   await page.keyboard.press("m");
   await page.keyboard.press("Shift+M");
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
@@ -330,7 +330,7 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
   await showing(page, "cancelled");
   const { train_s } = await page.evaluate(() => hothouse.progress);
   await page.waitForFunction((before) => hothouse.progress.train_s > before, train_s);
-  // Another variant on the same page.
+  // Selects another variant without leaving the page.
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
   await page.waitForFunction(() => document.querySelectorAll(".net button").length === 24);
   assert.equal((await shown(page)).length, 24);

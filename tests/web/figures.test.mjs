@@ -1,4 +1,4 @@
-// Tests of the rule of all figures and of the tables of `npm run figures`, without a browser and without measurements.
+// Tests of the quartiles and of the tables of `npm run figures`, without a browser and without measurements.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -10,9 +10,12 @@ import { parts as cubeParts } from "../../scripts/rooms/cube.mjs";
 
 const read = (file) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
 const golden = read("tests/golden/quartiles.txt");
-/** All rows of the tables, with made-up values. */
+/** All rows of the tables, with invented values. */
 const everything = () => tables(() => {}).missing.map((name) => measured(name, [1, 2, 3], "times as fast as gymnasium"));
-/** These rows grouped by part; each belongs to the last part whose pattern matches it. `without` omits rows by name. */
+/**
+ * The rows of `everything` by part. A row belongs to the last part whose pattern matches its name. Rows whose name satisfies `without` are
+ * omitted.
+ */
 function passed({ without = () => false } = {}) {
   const done = PARTS.map(({ id }) => ({ id, rows: [] }));
   for (const row of everything()) {
@@ -127,7 +130,7 @@ test("a full pass measures all rows of the tables", () => {
   assert.deepEqual(reasons(passed()), []);
   const lost = ["cube.walk.greedy_at_6", "core.peak_gflops_page", "logic.life.begun_anew"];
   assert.deepEqual(missingRows(PARTS, passed({ without: (name) => lost.includes(name) })).sort(), lost.toSorted());
-  // A long or failed part is absent; only its own rows are exempt.
+  // A long or failed part is absent from the measured parts. Only its rows may be missing.
   const short = passed().filter(({ id }) => !PARTS.find((part) => part.id === id).long && id !== "cube/dqn");
   assert.deepEqual(missingRows(PARTS, short), []);
   const dqn = passed({ without: (name) => name === "cube.dqn.step_ms" }).filter(({ id }) => id !== "cube/dqn");
@@ -165,7 +168,7 @@ test("two seeds run at a time, and no seed starts after a failure", async () => 
   assert.deepEqual(begun, [1, 2]);
 });
 
-/** Substitute for the tools of a part: records commands and returns canned answers. */
+/** Replacement for the tools of a part: records each command in `commands` and returns the result of `answer`. */
 const recorded = (commands, answer) => ({
   quick: false,
   file: (name) => name,
@@ -200,7 +203,7 @@ test("a population's rows count restarted members", () => {
   const rows = populationRows("logic.life", ends);
   const value = (what) => rows.find(({ name }) => name === `logic.life.${what}`).value;
   assert.deepEqual(["solve_s", "solve_most_s", "solve_cpu_s", "solved"].map(value), [2, Infinity, 4, 2]);
-  // Nine members ended without passing and were replaced: 3 seeds of 4 members, plus 9.
+  // Three seeds of 4 members began 12 members. Nine replacements followed members that made no progress.
   assert.deepEqual(["members", "begun_anew", "begun", "perfect"].map(value), [4, 9, 21, 3]);
   for (const { name } of rows) assert.match(name, PARTS.find(({ id }) => id === "logic/life").gives);
 });
@@ -245,7 +248,7 @@ test("published figures name a listed source", () => {
 
 test("the document states a command for each part", () => {
   const text = read(DOCUMENT);
-  // Two agents run at a time on machines with at least two cores.
+  // The document lists the commands of a machine with one core, on which no two agents run at a time.
   for (const { id, does } of PARTS) assert.ok(text.includes(`\`${does.replace(", two at a time", "")}\``), id);
 });
 

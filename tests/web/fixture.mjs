@@ -13,18 +13,18 @@ import { serve } from "../../scripts/serve.mjs";
 export const dist = join(root, "dist");
 /** Time limit of an expected event on a busy machine. */
 export const WAIT_MS = 90_000;
-/** Time limit of any wait, so that a test fails at the place where it hangs. */
+/** Longest time of any wait. A test that hangs fails at the place of the wait. */
 const NEVER_MS = 300_000;
 
 /** Rejects if `promise` takes longer than `ms`. */
 function within(promise, ms, what) {
   let timer;
-  const error = new Error(`${what}: nothing after ${ms / 1000} s`); // created here, so that the stack names the waiting test
+  const error = new Error(`${what}: nothing after ${ms / 1000} s`); // created here, so that its stack contains the waiting test
   const late = new Promise((_, reject) => (timer = setTimeout(reject, ms, error)));
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** `{ browser, server }` for the tests of a file; `args` are passed to the browser. */
+/** Returns an object that contains `browser` and `server` during the tests of a file. `args` are passed to the browser. */
 export function house(args = []) {
   const here = {};
   before(async () => {
@@ -46,14 +46,14 @@ export async function part(name) {
   return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
 }
 
-/** Bundles a module that needs a document, as a script that sets the global `part`. */
+/** Bundles a module of the page that needs a document. Returns a script that sets the global `part`. */
 export async function script(name) {
   const lib = { entry: `www/${name}.ts`, formats: ["iife"], name: "part" };
   const [{ output }] = await build({ ...SILENT, build: { lib, write: false } });
   return `${output.find(({ isEntry }) => isEntry).code}\nglobalThis.part = part;`;
 }
 
-/** Runs in the page: limits it to ten frames a second, because drawing would take most of the CPU time. */
+/** Runs in the page: limits the page to ten frames a second, because drawing would otherwise take most of the CPU time. */
 function fewFrames() {
   const waiting = new Map();
   let last = 0;
@@ -71,8 +71,8 @@ function fewFrames() {
 }
 
 /**
- * Opens the page in a fresh profile, as a returning visitor unless `first` is true. `init` runs before the page's scripts.
- * `page.said` contains the console output.
+ * Opens the page in a fresh profile. The tour starts only if `first` is true. `init` runs before the page's scripts. `page.said` contains
+ * the console's errors and uncaught exceptions.
  */
 export async function visit(
   here,
@@ -84,7 +84,7 @@ export async function visit(
   if (frames === 10) await context.addInitScript(fewFrames);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
-  // Unlike other calls, scripts have no time limit of their own.
+  // Playwright limits the time of its other calls, but not that of `evaluate`.
   const evaluate = page.evaluate.bind(page);
   page.evaluate = (script, arg) => within(evaluate(script, arg), NEVER_MS, String(script));
   // The page's policy blocks inline scripts.
@@ -97,7 +97,10 @@ export async function visit(
   return page;
 }
 
-/** For `init`, with `context: { bypassCSP: true }`: runs a script in each worker of the page before the worker's own script. */
+/**
+ * Script for `init`, which requires `context: { bypassCSP: true }`: runs `script` in each worker of the page before the worker's own
+ * script.
+ */
 export const inWorkers = (script) => `
   {
     const plain = Worker;
@@ -108,7 +111,7 @@ export const inWorkers = (script) => `
         super(URL.createObjectURL(new Blob([all], { type: "text/javascript" })), settings);
       }
       postMessage(message, transfer) {
-        // the module loads later than the worker's own script would
+        // The worker's module sets its message listener after it is loaded, so messages wait until then.
         this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
         this.loaded.then(() => super.postMessage(message, transfer));
       }
@@ -116,8 +119,8 @@ export const inWorkers = (script) => `
   }`;
 
 /**
- * Waits until an expression, given as text, or a function in the page is truthy, and returns its value. Promises are awaited, unlike
- * in `waitForFunction`, which also accepts functions only because of the page's policy.
+ * Waits until an expression (a text) or a function is truthy in the page, and returns its value. Playwright's `waitForFunction` does not
+ * await promises, and the page's policy forbids texts there.
  */
 export async function until(page, what, arg) {
   for (const began = performance.now(); performance.now() - began < WAIT_MS; ) {
@@ -128,10 +131,10 @@ export async function until(page, what, arg) {
   throw new Error(`never so: ${what} ${JSON.stringify(arg) ?? ""}`);
 }
 
-/** Waits for a run on the page, of a given room if named. */
+/** Waits until the page has a client. If `room` is given, the client must be one of that room. */
 export const lab = (page, room) => page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room), room);
 
-/** An event with its values by column name. */
+/** Copies the values and counters of an event into fields named after their columns. */
 export function named(event, room) {
   const counts = (progress) =>
     progress && Object.assign(progress, Object.fromEntries(room.counters.map(({ name }, k) => [name, progress.counts[k]])));
@@ -144,16 +147,19 @@ export function named(event, room) {
 }
 
 /**
- * Starts a function in the page and returns once it is waiting, so that no later event is missed. Returns a function that awaits
- * the outcome.
+ * Starts the function `wait` in the page and returns as soon as `wait` is listening, so that no later event is missed. The returned
+ * function awaits the result of `wait`.
  */
 export async function begun(page, wait, arg) {
-  // Passed as one text, because the page's policy forbids `eval`.
+  // The call is passed as one text, because the page's policy forbids `eval`.
   const at = await page.evaluate(`(globalThis.begun ??= []).push((${wait})(${JSON.stringify(arg)})) - 1`);
   return () => page.evaluate((at) => globalThis.begun[at], at);
 }
 
-/** Next event of a kind from now on, or the first for which `holds` is true of its named form. */
+/**
+ * Listens for the next event of a kind; with `holds`, for the first event whose named form satisfies `holds`. The returned function awaits
+ * the event.
+ */
 export async function aheadWhere(page, kind, holds) {
   const outcome = await begun(
     page,
@@ -171,24 +177,23 @@ export async function aheadWhere(page, kind, holds) {
   };
 }
 
-/** Next event of a kind from now on, or the first at or after an iteration. */
+/** Listens for the next event of a kind at or after an iteration. The returned function awaits the event. */
 export const ahead = (page, kind, iteration = 0) =>
   aheadWhere(page, kind, `(event) => (event.iteration ?? event.progress?.iteration ?? 0) >= ${iteration}`);
 
-/** As `ahead`, without an action in between. */
+/** Waits for the event that `ahead` describes. */
 export const event = async (page, kind, iteration) => (await ahead(page, kind, iteration))();
 export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, kind, holds))();
 
-/** Waits for a notice whose text matches. */
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
 
-/** Saves the run through the page. */
+/** Saves the run through the page and returns the file's bytes. */
 export const saved = async (page) => Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
 
 /** Runs the native program; returns its lines of standard output. */
 export async function hothouse(args, env = {}) {
   const program = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "release/hothouse");
-  // Keeps its monitors out of the user's cache.
+  // Keeps the program's monitors out of the user's cache.
   const surroundings = { ...process.env, XDG_CACHE_HOME: join(tmpdir(), "hothouse-tests"), ...env };
   const { stdout } = await promisify(execFile)(program, args, { env: surroundings, maxBuffer: 1 << 28, timeout: NEVER_MS });
   return stdout.trim().split("\n");
@@ -205,8 +210,8 @@ export const hide = (page) =>
   });
 
 /**
- * Waits until the storage of a room (by default control) contains a save of a visit after `visit`, in a number of slots. Returns
- * the start of that visit.
+ * Waits until a visit that started after `after` has saves in at least `places` slots. `store` is the database of the room (by default
+ * control). Returns the start of the visit.
  */
 export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {}) =>
   until(
@@ -214,7 +219,7 @@ export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {})
     ([after, places, store]) =>
       new Promise((resolve) => {
         const request = indexedDB.open(store, 1);
-        // The page creates the database.
+        // Only the page may create the database.
         request.onupgradeneeded = () => request.transaction.abort();
         request.onerror = () => resolve(0);
         request.onsuccess = () => {

@@ -1,5 +1,5 @@
-// GPU training in the page: selection, training, moves between devices, and loss. The adapter is SwiftShader, a software GPU, so the
-// tests cover correctness and not speed.
+// GPU training in the page: choice of the device, training, moves between devices, and loss of the GPU. The adapter is SwiftShader, a
+// software GPU, so the tests cover correctness and not speed.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,11 +11,11 @@ import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, nam
 
 const here = house(GPU_ARGS);
 const axe = createRequire(import.meta.url).resolve("axe-core");
-/** Small enough for a software GPU, and still learning. */
+/** Address of a run that is small enough for a software GPU and still learns. */
 const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
 
-/** Next decision on the device that satisfies a condition, given as the text of a function. */
+/** Returns the device decision as soon as it satisfies a condition. The condition is passed to the page as text. */
 const device = (page, condition = () => true) =>
   page.evaluate(`
     new Promise((resolve) => {
@@ -27,7 +27,7 @@ const onGpu = (page) => device(page, (device) => device.on_gpu);
 const onCpu = (page) => device(page, (device) => !device.on_gpu);
 const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
 
-/** Metrics of the next iterations, in order. */
+/** Metrics of the next `many` iterations, in order. */
 const iterations = async (page, many) => {
   const { all, room } = await page.evaluate(
     (many) =>
@@ -92,7 +92,7 @@ test("a selected GPU trains from the first step, and all pictures stay live", as
         };
       }),
   );
-  await page.evaluate(() => scrollTo(0, 0)); // the single environment is visible there
+  await page.evaluate(() => scrollTo(0, 0)); // the stage is visible at the top
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   assert.equal((await began()).progress.iteration, 0);
@@ -185,7 +185,7 @@ test("a run moves to the GPU and back and is saved there, without skipped or rep
 });
 
 test("after a lost GPU or one without memory, a notice appears, the CPU continues, and the GPU can be tried again", async () => {
-  // In the module without threads, where the GPU's answers arrive differently.
+  // This module has no threads, so the GPU's answers arrive by another path.
   const page = await visit(here, { at: `?device=gpu&use=simd128${SMALL}` });
   await onGpu(page);
   const rows = iterations(page, 20);
@@ -233,7 +233,7 @@ test("on the GPU the environment can be changed, also if the service worker isol
     await onGpu(page);
     assert.ok(worked(await iterations(page, 1)), env);
   }
-  // The first iteration compiles shaders, and a save within a long iteration shows a notice.
+  // The first iteration compiles shaders and is long. A save during a long iteration shows a notice, which is allowed here.
   const notices = await page.locator(".notice").allTextContents();
   assert.deepEqual(
     notices.filter((text) => !text.includes("in progress is long")),
@@ -306,7 +306,7 @@ test("a browser without WebGPU does the same", async () => {
   await page.context().close();
 });
 
-/** Next rounds of backgammon, checked to be consecutive. */
+/** Metrics of the next rounds of backgammon. Their iterations must be consecutive. */
 async function rounds(page, many) {
   const rows = await iterations(page, many);
   for (const [i, { progress }] of rows.entries()) assert.equal(progress.iteration, rows[0].progress.iteration + i);
@@ -315,7 +315,7 @@ async function rounds(page, many) {
 const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
 const PUBLISHED = `#/backgammon?variant=published&${new URLSearchParams(FEW)}&v=2`;
 
-// The software adapter takes a minute or two to compile these kernels, so a single test covers all of it.
+// The software adapter takes one or two minutes to compile these kernels, so a single test covers this learner.
 test("backgammon's published learner trains on the GPU and continues on the CPU after a loss, also on a phone", async () => {
   const page = await visit(here, {
     at: `?device=gpu${PUBLISHED}`,
@@ -368,7 +368,7 @@ test("backgammon's strong learner stays on the CPU with a reason, and selecting 
   await notice(page, /Choose another learner in this room, or train on the CPU/);
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
-  // Another learner starts a new run and keeps the device choice.
+  // Another learner starts a new run and keeps the choice of device.
   await page.evaluate(
     (knobs) => hothouse.command({ kind: "reset", config: { version: 2, room: "backgammon", variant: "published", seed: 1, knobs } }),
     FEW,

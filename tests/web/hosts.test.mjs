@@ -1,4 +1,4 @@
-// Hosts and browsers: no isolation headers, sub-paths, no network, old browsers; and the command that serves the page.
+// Tests of hosts and browsers: no isolation headers, sub-paths, no network, old browsers. Also tests the command that serves the page.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { dist, event, folder, house, lab, notice, until, visit } from "./fixture
 
 const here = house();
 
-/** Runs a script; returns its exit status and output. */
+/** Runs a script of the project. Returns its exit status and output. */
 async function script([name, ...args], env = process.env) {
   const child = spawn("node", [join(root, "scripts", name), ...args], { cwd: root, env });
   let said = "";
@@ -69,7 +69,7 @@ test("an ineffective service worker costs a single reload", async () => {
 });
 
 test("without https there is no service worker and no threads, and the page trains", async () => {
-  // without https only loopback names count as secure
+  // Without https, browsers treat only loopback names as secure.
   const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
   const server = await serve(dist, { hosts: ["plain.test"] });
   const page = await browser.newPage();
@@ -97,7 +97,7 @@ for (const isolated of [true, false])
       await page.locator(`#rooms a[href="#/${room}"]`).click();
       await lab(page, room);
       await event(page, "metrics");
-      // Elements further below are drawn when visible.
+      // Elements further down are drawn only when they become visible.
       await page.evaluate(async () => {
         for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
           scrollTo(0, y);
@@ -139,7 +139,7 @@ test("on a shared origin, the service worker caches only its own page and files"
   const page = await visit(here, { server, started: false });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
   await page.evaluate(() => caches.open("hothouse /elsewhere/ 1"));
-  // None of these may replace the page's own document in the cache.
+  // None of the following answers may replace the page's own document in the cache.
   const icon = await page.goto(`${server.url}icon.svg`);
   assert.match(icon.headers()["content-type"], /svg/);
   assert.equal((await page.goto(`${server.url}nothing/here`)).status(), 404);
@@ -171,7 +171,7 @@ test("on a shared origin, the service worker caches only its own page and files"
   await page.context().close();
 });
 
-/** Sends a request with given headers; returns status and headers when the response starts. */
+/** Sends a request with the given options. Returns status and headers when the response starts. */
 const asked = (server, options) =>
   new Promise((resolve, reject) => {
     const request = ask({ host: "127.0.0.1", port: server.port, path: "/", ...options }, (response) => {
@@ -222,7 +222,7 @@ test("the server serves only regular files of its folder: no pipes, no devices, 
     ["round", "round"],
   ])
     symlinkSync(to, join(own, name));
-  // The folder itself may be a link.
+  // The served folder itself may be a link.
   const linked = join(folder(), "linked");
   symlinkSync(own, linked);
   for (const place of [own, linked]) {

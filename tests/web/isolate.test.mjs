@@ -1,4 +1,4 @@
-// Requests to a missing service worker.
+// Tests of `keepRooms` when the service worker is missing or does not answer.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
 
 const never = new Promise(() => {});
 
-/** Loads the module with a `register` function; `ready` never settles. */
+/** Loads the module in a browser environment with the given `register` function. The promise `ready` never settles. */
 async function page(register) {
   Object.assign(globalThis, { isSecureContext: true, crossOriginIsolated: true, document: { baseURI: "https://example.org/" } });
   globalThis.sessionStorage = { removeItem() {} };
-  // Node's own timer would keep the process alive.
+  // Replaces Node's channel, which would keep the process alive.
   globalThis.MessageChannel = class {
     port1 = {};
     port2 = {};
   };
   const serviceWorker = { register, ready: never };
   Object.defineProperty(globalThis, "navigator", { configurable: true, value: { serviceWorker } });
-  // A unique address, because a module is loaded once per address.
+  // Node loads a module once per address, so each address is unique.
   const module = await import(`data:text/javascript,${encodeURIComponent(`${code}// ${Math.random()}`)}`);
   await module.isolate();
   return module;

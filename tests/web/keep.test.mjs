@@ -1,4 +1,4 @@
-// Runs of the visitor are kept: left runs continue, and replacing a run can be undone.
+// Tests that a visitor's runs are kept. A run continues after a visit to another run, and the replacement of a run can be undone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from "./fixture.mjs";
@@ -6,7 +6,7 @@ import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 
-/** Next run that begins or continues in a variant; call before the action that causes it. */
+/** Waits for the next run that begins or continues in a variant. Must be called before the action that causes this. */
 const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });
@@ -48,7 +48,7 @@ test("the back button restores the previous run, also while the address is being
   await other();
   await event(page, "metrics", 1);
   await page.waitForFunction(() => /Acrobot-v1&seed=1/.test(location.hash));
-  // The update of the address after a change completes just after the visitor has gone back.
+  // Delays the update of the address after a change until the visitor has gone back.
   const asked = page.evaluate(
     () =>
       new Promise((asked) => {
@@ -68,7 +68,7 @@ test("the back button restores the previous run, also while the address is being
   await page.goBack();
   assert.ok((await back()).progress.iteration >= iteration);
   assert.match(await page.evaluate(() => location.hash), /CartPole-v1&seed=1&envs=64/);
-  // Forward and back before the switch is complete.
+  // Selects another variant and returns before the switch is complete.
   const again = await began(page, "CartPole-v1");
   await page.evaluate(() => {
     document.querySelector('nav a[href*="variant=Acrobot-v1&"]').click();
@@ -88,7 +88,7 @@ test("runs of all environments continue after a visit to another room", async ()
   await event(page, "metrics", 1);
   await page.locator("#rooms a", { hasText: "Backgammon" }).click();
   await lab(page, "backgammon");
-  // By the back button, without a wait.
+  // The visitor returns by the back button, with no wait before.
   await page.goBack();
   await lab(page, "control");
   await event(page, "metrics");
@@ -216,7 +216,7 @@ test("a game continues with another learner, after a new run and after a reload;
   };
   await again();
   assert.equal(await sat(), seed);
-  // The replaced match survives a reload, too.
+  // The undo of the match's replacement survives a reload too.
   await page.getByText("Watch self-play", { exact: true }).click();
   await notice(page, /New match started/);
   await again();

@@ -1,5 +1,5 @@
-// Every room and dialog at four screen widths, light and dark: nothing is clipped or overflows, targets are large enough, and axe
-// finds no serious issue. A room is loaded once, and the screen changes.
+// Layout of every room and dialog on four screen widths, light and dark: nothing is clipped or overflows, targets are large enough, and axe
+// finds no serious issue. Each room is loaded once; then the screen size changes.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const SCREENS = [
   { width: 1440, height: 900 },
 ];
 const PHONE = 390;
-/** Screens on which axe runs, in both themes. */
+/** Widths of the screens on which axe checks both themes. */
 const AXED = [PHONE, 1440];
 /** Minimum target size (WCAG 2.5.8). */
 const TARGET_PX = 24;
@@ -52,13 +52,13 @@ function misfits([within, target, narrow]) {
       found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
     if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none")
       found.push(`${name(element)} scrolls without a cue`);
-    // Label and value of a knob are separate.
+    // Label and value of a knob must not overlap.
     const label = element.matches(".knob .now") && element.closest(".knob").querySelector("label")?.getBoundingClientRect();
     if (label && box.left < label.right && label.left < box.right && box.top < label.bottom - 1 && label.top < box.bottom - 1)
       found.push(`${name(element)} lies over the knob's name`);
     if (!element.matches("a[href], button, select, summary, input:not([type=file]), textarea")) continue;
-    if (element.tagName === "A" && style.display === "inline") continue; // a word of a sentence
-    if (wide === narrow && element.closest(".board")) continue; // twelve points, bar and tray in 320 px
+    if (element.tagName === "A" && style.display === "inline") continue; // a link within a sentence
+    if (wide === narrow && element.closest(".board")) continue; // a row of the board has twelve points, bar and tray in 320 px
     const boxes = [element, ...(element.labels ?? [])].map((one) => one.getBoundingClientRect());
     if (!boxes.some(({ width, height }) => width >= target - 0.5 && height >= target - 0.5))
       found.push(`${name(element)} is ${Math.round(box.width)} by ${Math.round(box.height)}`);
@@ -82,7 +82,10 @@ const settled = (page) =>
     }
   });
 
-/** Rules for the dark theme: contrast only; the other rules were checked in the light theme. */
+/**
+ * Serious issues that axe finds in a part of the page. In the dark theme axe checks only the contrast, because the light theme covers the
+ * other rules.
+ */
 async function serious(page, within, colorScheme) {
   const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
   const { violations } = await page.evaluate(
@@ -99,7 +102,7 @@ async function look(page, what, within) {
   for (const screen of SCREENS) {
     await page.setViewportSize(screen);
     for (const colorScheme of AXED.includes(screen.width) ? ["light", "dark"] : ["light"]) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colour transitions
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // turns colour transitions off
       await settled(page);
       const where = `${what}, ${screen.width} px, ${colorScheme}`;
       if (colorScheme === "light")
@@ -124,7 +127,7 @@ for (const room of ROOMS)
     await event(page, "metrics");
     await page.evaluate(() => hothouse.command({ kind: "pause" }));
     await page.addScriptTag({ path: axe });
-    // The initial state.
+    // First the state after loading is checked.
     for (const { width, height } of SCREENS) {
       await page.setViewportSize({ width, height });
       await settled(page);
@@ -136,16 +139,16 @@ for (const room of ROOMS)
       }));
       if (over > 0) found.push(`${width} px: ${over} pixels wider than the screen`);
       if (bar > BAR_SHARE * height) found.push(`${width} px: the bar takes ${bar} of ${height}`);
-      // The picture precedes the curve.
+      // On a phone the picture comes first, and the curve must begin on the first screen.
       if (width === PHONE && curve > height) found.push(`the curve is ${Math.round(curve)} px down`);
       assert.deepEqual(found, []);
     }
-    // The main knobs are beside the curve, and no knob appears twice.
+    // The main knobs are beside the curve. No knob appears twice.
     assert.equal(await page.locator(".returns .first-knobs .knob").count(), 3);
     assert.equal(await page.locator(".knob").count(), await page.evaluate(() => hothouse.knobs.length + 1), "each knob, and the seed");
     await unfold(page);
     await look(page, "page with all that folds", "body");
-    // The dialogs, and the tour beside its target.
+    // Then the dialogs are checked, and the tour beside its target.
     const openers = {
       Help: "Help",
       "Run it natively": "Run it natively",
@@ -169,7 +172,7 @@ for (const room of ROOMS)
     await page.context().close();
   });
 
-/** Selectors and animation names of all rules, without custom properties. */
+/** Selectors and animation names of all style rules. Rules that set custom properties are skipped. */
 const selectors = () => {
   const found = (rules) =>
     [...rules].flatMap((rule) =>
@@ -179,7 +182,7 @@ const selectors = () => {
 };
 
 test("a room's style rules do not depend on the rooms opened before", async () => {
-  // Rules for this room, and the common rules of the page.
+  // Selects the rules of this room and the common rules of the page.
   const of = (all, room) => all.filter((selector) => !/\.room-/.test(selector) || selector.includes(`.room-${room}`)).sort();
   const page = await visit(here);
   for (const room of [...ROOMS, ROOMS[0]]) {

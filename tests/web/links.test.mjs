@@ -7,7 +7,7 @@ const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 
-/** Changes a knob live through its field; returns the iteration of the mark. */
+/** Changes a knob live through a command. Returns the iteration of the mark. */
 const turn = async (page, name, value) => {
   const marked = await ahead(page, "mark");
   await page.evaluate(([name, value]) => hothouse.command({ kind: "set_knob", name, value }), [name, value]);
@@ -15,7 +15,7 @@ const turn = async (page, name, value) => {
   assert.equal(to, value);
   return progress.iteration;
 };
-/** Waits until the address matches. */
+/** Waits until the address matches `pattern`, and returns the address. */
 const address = (page, pattern) =>
   page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source).then(() => page.evaluate(() => location.hash));
 
@@ -63,7 +63,7 @@ test("copying a link shows what the link cannot contain", async () => {
   await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
   await page.getByRole("button", { name: "Copy link" }).click();
   await notice(page, /No digest is known yet: one is taken every 16 iterations/);
-  // More changes than a link can contain.
+  // The run has more live changes than a link can contain.
   await page.evaluate(async () => {
     for (let n = 1; n <= 66; n++) {
       const done = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
@@ -78,7 +78,7 @@ test("copying a link shows what the link cannot contain", async () => {
 });
 
 test("the address follows the settings; a reload continues the run, and a copied address starts the same run", async () => {
-  // Long iterations, so that the current iteration is stable.
+  // Iterations are long, so that the current iteration is stable.
   const page = await visit(here, { at: "#/control?seed=5" });
   await event(page, "metrics", 3);
   assert.match(await address(page, /^#\/control\?variant=CartPole-v1&seed=5&v=2$/), /seed=5/);
@@ -94,7 +94,7 @@ test("the address follows the settings; a reload continues the run, and a copied
   const copy = await visit(here, { at: hash });
   assert.equal((await event(copy, "mark")).progress.iteration, at);
   assert.equal(await address(copy, /at=/), hash);
-  // Settings of a new run change the address too, and the new run repeats no live changes.
+  // A new run with changed settings changes the address too. It does not repeat the live changes.
   await copy.getByLabel("Seed", { exact: true }).fill("6");
   await copy.getByLabel("Seed", { exact: true }).press("Enter");
   await copy.keyboard.press("Escape");

@@ -1,5 +1,5 @@
-// The logic room: training of the population, the grid with damage by pointer and keys, gates, the circuit with values and exports,
-// a big grid, and custom targets. Other tests measure how well it learns.
+// The logic room: training of the population, the grid with damage by pointer and keys, gates, the circuit with values and exports, a big
+// grid, and custom targets. Other tests measure how well the population learns.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { event, house, lab, notice, until, visit } from "./fixture.mjs";
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
-/** A task that is learned within seconds. */
+/** Address of a task that is learned within seconds. */
 const LIFE = "#/logic?variant=life&v=2";
 const CHECKERBOARD = "#/logic?seed=1&population=2&v=2";
 
@@ -30,7 +30,7 @@ const refused = (page, question) =>
     question,
   );
 const see = (page, part) => page.evaluate((part) => document.querySelector(part).scrollIntoView(), part);
-/** The displayed grid. */
+/** State of the displayed grid. */
 const grid = (page) =>
   page.evaluate(() => ({
     step: Number(document.querySelector(".grid-pane").dataset.step),
@@ -44,12 +44,12 @@ const gridIs = (page, holds) =>
     return ${holds};
   })()`,
   );
-/** Repeats a question until the answer satisfies a condition. */
+/** Repeats a question to the worker until the answer satisfies a condition. */
 const answers = (page, question, holds) =>
   page.evaluate(`(async () => {
     while (!(${holds})(await hothouse.ask(${JSON.stringify(question)}))) await new Promise((resolve) => setTimeout(resolve, 200));
   })()`);
-/** Waits until the best member is perfect and the page shows it. */
+/** Waits until the best member is perfect and the page reports it. */
 const perfect = async (page) => {
   await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
   await text(page, ".lead", "the best circuit has no wrong cells");
@@ -67,7 +67,7 @@ test("the status shows the number of the curve", async () => {
     );
     const [shown, drawn] = [/has (no wrong cells|[\d.]+%)/.exec(lead)?.[1].replace("no wrong cells", "100%"), /[\d.]+%/.exec(chart)?.[0]];
     if (shown !== undefined && shown === drawn) return void (await page.context().close());
-    await page.waitForTimeout(250); // the two are written one after the other
+    await page.waitForTimeout(250); // status and chart are written one after the other
   }
   assert.fail(
     await page.evaluate(
@@ -100,7 +100,7 @@ test("the population trains without a click: the grid runs, gates are shown by o
     await page.locator(".member").first().textContent(),
     /^Member 1.*: . (learning|perfect|restarting), loss soft and hard: .* \/ .*, [\d,]+ updates$/,
   );
-  // A selected member is shown until the best one is requested.
+  // The grid shows the selected member until the visitor follows the best one again.
   await page.locator(".member").nth(1).click();
   assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");
   const follow = page.getByRole("switch", { name: "Follow the best" });
@@ -108,7 +108,7 @@ test("the population trains without a click: the grid runs, gates are shown by o
   await follow.check({ force: true });
   const { best } = await ask(page, { ask: "population" });
   await page.waitForFunction((best) => document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true", best);
-  // After the first test.
+  // The status reports the best circuit after the first test.
   await page.waitForFunction(() => /: the best circuit has /.test(document.querySelector(".lead").textContent));
   assert.equal(await page.locator("h1").textContent(), "Logic gates that learn to draw");
   assert.deepEqual(page.said, []);
@@ -119,7 +119,7 @@ test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and 
   const page = await enter();
   await perfect(page);
   await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
-  // A reset uses the best member known to the page, which may be outdated.
+  // The grid restarts with the best member that the page knows, which may be outdated.
   const reset = page.getByRole("button", { name: "Reset", exact: true }).first();
   await reset.click();
   for (let late; !late || late.wrong > 0; ) {
@@ -132,7 +132,7 @@ test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and 
   const cell = (x, y) => [box.x + ((x + 0.5) * box.width) / 16, box.y + ((y + 0.5) * box.height) / 16];
   await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("flip");
   await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("0");
-  // One cell, and a drag over eight in a row.
+  // One click changes one cell; a drag changes eight cells in a row.
   await page.mouse.click(...cell(3, 3));
   await gridIs(page, "wrong === 1 / 256");
   await page.mouse.move(...cell(4, 8));
@@ -141,7 +141,7 @@ test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and 
   await page.mouse.up();
   await gridIs(page, "wrong === 9 / 256");
   assert.equal(await page.getByRole("switch", { name: "Auto-restart" }).isChecked(), false);
-  // By keys: the cursor is at the last painted cell.
+  // The arrow keys start from the last painted cell.
   await page.locator(".grid-canvas canvas").focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -153,7 +153,7 @@ test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and 
   await page.keyboard.press(" ");
   await gridIs(page, `step > ${step + 1} && wrong === 0`);
   await text(page, ".grid-status", "Healed");
-  // A larger grid with soft gates, from random cells.
+  // A larger grid with soft gates starts from random cells.
   await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("random");
   await page.locator(".grid-choices").getByLabel("Grid", { exact: true }).selectOption({ index: 2 });
   await page.waitForFunction(() => /64 by 64/.test(document.querySelector(".grid-canvas canvas").getAttribute("aria-label")));
@@ -186,7 +186,7 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
     await page.locator(".circuit-counts").first().textContent(),
     new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`),
   );
-  // Some wires are on and some are off; this changes as the grid advances.
+  // The circuit has wires that are on and wires that are off, and the grid's steps change them.
   const on = () =>
     page.locator(".circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
   await page.waitForFunction(
@@ -233,7 +233,7 @@ test("the circuit runs Life on a big grid and shows its speed", async () => {
   await page.waitForFunction(() => Number(document.querySelector(".big").dataset.step) > 100);
   await text(page, ".big-meaning", "cells a second, \\d+ gates each: .* gates a second");
   assert.match(await page.locator(".big canvas").getAttribute("aria-label"), /1024 by 1024 cells, at step/);
-  // Life reduces random cells, half of them on, to a few.
+  // Life reduces a grid of random cells, half of them on, to a few living cells.
   await answers(page, { ask: "big_advance", ms: 5 }, ({ width, words }) => {
     const on = words.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0) / width ** 2;
     return on > 0.01 && on < 0.2;
@@ -274,7 +274,7 @@ test("a custom drawing and a custom rule are learned; invalid ones show the reas
     [0, 9, 10],
   );
   await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
-  // In colours, starting from the current target.
+  // The drawing with colours starts from the current target.
   await own.getByRole("button", { name: "Start from the target above" }).click();
   await own.getByLabel("Colours").selectOption("rgb");
   await canvas.focus();
@@ -310,7 +310,7 @@ test("impossible requests are refused with a next step, and the run is unaffecte
   await event(page, "metrics");
   assert.deepEqual(page.said, []);
   await page.context().close();
-  // A link with an invalid drawing.
+  // A link that contains an invalid drawing.
   const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
   await notice(other, /Row 2 of the drawing has 2 cells/);
   await other.context().close();

@@ -150,7 +150,7 @@ test("with reduced motion, pictures update only twice a second", async () => {
   const still = await changes(page);
   await page.emulateMedia({ reducedMotion: "no-preference" });
   const free = await changes(page);
-  // A busy machine draws less often, never more often. One more update may fall into the interval.
+  // A busy machine draws less often, never more often. The upper limit allows one extra update in the interval.
   assert.ok(
     still.every((perS) => perS > 0 && perS < 2.5) && free.every((perS) => perS > 0),
     `${still} changes a second, ${free} with motion`,
@@ -159,7 +159,7 @@ test("with reduced motion, pictures update only twice a second", async () => {
 });
 
 test("a selected speed limits the ticks per second", async () => {
-  // With this many environments, a slice contains only a few ticks.
+  // This number of environments is so large that a slice contains only a few ticks.
   const ENVS = 1024;
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=2` });
   /** Ticks per second, measured over `ticks`. */
@@ -169,7 +169,7 @@ test("a selected speed limits the ticks per second", async () => {
         const steps = () => hothouse.progress.counts[0];
         const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
         hothouse.setSpeed(speed && speed * envs);
-        // The slice in progress ends first.
+        // Waits for the end of the slice in progress.
         for (const before = steps(); steps() < before + envs; ) await wait();
         const [before, began] = [steps(), performance.now()];
         while (steps() < before + ticks * envs) await wait();
@@ -177,11 +177,11 @@ test("a selected speed limits the ticks per second", async () => {
       },
       [speed, ENVS, ticks],
     );
-  // A stalled page receives many ticks at once in one of the measurements, so the minimum is used.
+  // A stalled page receives many ticks at once, which can raise one of the measured rates. The minimum of the rates is not affected.
   const least = async (speed, ticks) => Math.min(...[await rate(speed, ticks), await rate(speed, ticks), await rate(speed, ticks)]);
   const [slow, full, fast] = [await least(4, 6), await rate(null, 48), await least(16, 24)];
-  // A busy machine may be slower than the selected speed, never faster. Up to a tenth of a second is caught up, and a slice contains a
-  // few ticks.
+  // A busy machine may be slower than the selected speed, never faster. The limits allow for a slice of a few ticks and for up to a tenth
+  // of a second that is caught up.
   assert.ok(slow < 5.5 && fast < 20 && full > 1.5 * slow, `${slow} ticks a second at 4, ${fast} at 16, ${full} at full speed`);
   await page.context().close();
 });

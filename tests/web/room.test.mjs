@@ -1,16 +1,16 @@
-// Interaction with the control room: pushing the pole, knobs, restoring, tables, saving, loading.
+// Interaction with the control room: pushing the pole, changing knobs, restoring, tables, saving and loading.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ahead, begun, event, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
-/** A small run with short iterations. */
+/** Address of a small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
 
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
-/** Numbers from the history of the run's saved state. */
+/** Progress of the run at its next metrics. */
 const progress = async (page) => (await event(page, "metrics")).progress;
 
 test("a live change leaves a mark and can be undone; the undone curve stays as the past run", async () => {
@@ -63,7 +63,7 @@ test("the previous run can be restored after a new start", async () => {
   const began = () => begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
   const back = page.getByRole("button", { name: "Back to the previous run" });
   assert.equal(await back.count(), 0);
-  // At real time an iteration takes long; the run is saved without delay nevertheless.
+  // At real time an iteration takes long, but the previous run must be saved without delay.
   await page.keyboard.press("1");
   const fresh = await began();
   await page.keyboard.press("r");
@@ -143,7 +143,7 @@ test("the single pole is pushed by keys and by pointer during training", async (
   await page.keyboard.up("ArrowLeft");
   await page.keyboard.up("Shift");
 
-  // Searches for the moving cart along the track, and drags it.
+  // Searches for the moving cart along the track by the reaction to a drag.
   const box = await pole.boundingBox();
   const y = box.y + box.height - 30;
   await page.evaluate(() => (pushes.length = 0));
@@ -299,11 +299,11 @@ for (const use of ["auto", "simd128"])
         new Promise((resolve) => {
           hothouse.onEvent((event) => event.kind === "began" && resolve(event));
         });
-      // A new run, because rows from before the listener arrive with the `began` event.
+      // Starts a new run, because its `began` event and the later events together contain all rows.
       const far = new Promise((resolve) =>
         hothouse.onEvent((event) => {
           if (event.kind === "began") read = { metrics: event.history, test: event.tests };
-          // Ignores late rows of the previous run.
+          // Rows before the `began` event belong to the previous run.
           if (!read) return;
           read[event.kind]?.push(event);
           if (event.progress?.iteration >= 60 && event.kind === "test") resolve();
@@ -314,7 +314,7 @@ for (const use of ["auto", "simd128"])
       const { metrics, test } = read;
       hothouse.command({ kind: "pause" });
       const bytes = await hothouse.save();
-      // Waits until all rows before the pause have arrived; the saved file gives their number.
+      // Waits for all rows from before the pause. The saved file contains their number.
       const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
       const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
       const { progress, tests } = JSON.parse(header.__metadata__.hothouse);
@@ -335,7 +335,7 @@ for (const use of ["auto", "simd128"])
 test("the time breakdown is shown as a bar and as a table", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 40);
-  // Off-screen elements are not drawn.
+  // Elements outside the screen are not drawn.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
   await page
     .getByRole("figure", { name: "Where the time goes" })

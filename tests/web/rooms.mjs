@@ -1,11 +1,11 @@
-// Helpers for tests of rooms: opening, questions, texts, accessibility, closing.
+// Helpers for the tests of rooms: opening a room, checking texts and accessibility, closing.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { lab, visit } from "./fixture.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
-/** Opens a room and waits until the element `ready` exists. */
+/** Returns a function that opens a room and waits until the element `ready` exists. */
 export const entrance =
   (here, room, at, ready = "h1") =>
   async (settings = {}) => {
@@ -17,20 +17,20 @@ export const entrance =
 
 export const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
 
-/** Waits until the text of an element matches. */
+/** Waits until the text of an element matches a regular expression. */
 export const reads = (page, element, { source, flags }) =>
   page.waitForFunction(
     ([element, source, flags]) => new RegExp(source, flags).test(document.querySelector(element)?.textContent ?? ""),
     [element, source, flags],
   );
 
-/** A light desktop, and a dark phone with reduced motion. */
+/** Two screens: a light desktop, and a dark phone with reduced motion. */
 export const SCREENS = [
   { colorScheme: "light", viewport: { width: 1280, height: 800 }, reducedMotion: "no-preference" },
   { colorScheme: "dark", viewport: { width: 390, height: 844 }, reducedMotion: "reduce" },
 ];
 
-/** Checks that axe finds nothing on the page, or in a part of it. */
+/** Checks that axe finds no issue on the page, or in `part` of it. */
 export async function accessible(page, part) {
   await page.addScriptTag({ path: axe });
   const { violations } = await page.evaluate((part) => globalThis.axe.run(part ?? document), part);
@@ -44,14 +44,14 @@ export async function accessible(page, part) {
 export const fits = async (page) =>
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), page.viewportSize().width);
 
-/** On a phone, also checks a narrower screen. */
+/** On a phone, also checks that nothing overflows a narrower screen. */
 export async function narrows(page) {
   if (page.viewportSize().width > 390) return;
   await page.setViewportSize({ width: 320, height: 640 });
   await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
 }
 
-/** Checks that targets measure at least 24 px in `width` or `height`. */
+/** Checks that visible targets measure at least 24 px in `side`, which is `width` or `height`. */
 export async function large(locator, side) {
   const sizes = await locator.evaluateAll(
     (all, side) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect()[side]),
@@ -60,7 +60,7 @@ export async function large(locator, side) {
   assert.ok(sizes.length > 0 && Math.min(...sizes) >= 24, `${sizes.length} parts, ${Math.min(...sizes)} px`);
 }
 
-/** Checks that the console is empty, and closes the page. */
+/** Checks that the page reported no errors, and closes it. */
 export async function leave(page) {
   assert.deepEqual(page.said, []);
   await page.context().close();

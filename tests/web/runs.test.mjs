@@ -1,4 +1,4 @@
-// Comparison of runs: storing, naming, drawing beside the current run, reading values, exporting.
+// Comparison of runs: storing and naming runs, drawing them beside the current run, reading values, exporting.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { ahead, begun, event, folder, hothouse, house, lab, part, script, visit 
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
-/** A small run with short iterations. */
+/** Address of a small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
 
 const list = (page) => page.getByRole("list", { name: "Runs", exact: true }).getByRole("listitem");
@@ -79,7 +79,7 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
     (await legend.getByRole("listitem").allTextContents()).map((text) => text.trim()),
     ["Current run", "A slow"],
   );
-  // The table contains its values at the same counts.
+  // The table contains the values of both curves at the same counts.
   await page.getByRole("button", { name: "Selected curves as a table" }).click();
   const table = page.getByRole("region", { name: "Selected curves as a table" });
   assert.deepEqual(await table.getByRole("columnheader").allTextContents(), [
@@ -99,7 +99,7 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
   await box.waitFor();
   assert.equal(await box.isChecked(), true);
   await keptWhere(page, (all) => all.some(({ name }) => name === "slow"));
-  // Settings can be compared and reused.
+  // The visitor can compare and reuse the settings of a run.
   await page.getByLabel("Differences from").selectOption({ label: "slow" });
   assert.match(await list(page).first().textContent(), /The same settings|The run to compare with/);
   const fresh = await began(page);
@@ -128,7 +128,7 @@ test("a restored run keeps its record, and a fork gets a new one", async () => {
   await event(page, "metrics", mark.progress.iteration + 5);
   await keptWhere(page, (all) => all.some(({ lr }) => lr === 0.001));
   const forked = await began(page);
-  // The label of the change in the chart restores the run.
+  // The chart marks a change with a label. A click on the label restores the run before the change.
   const figure = page.getByRole("figure", { name: "Mean return" }).last();
   await figure.scrollIntoViewIfNeeded(); // charts are drawn only while visible
   await figure.getByRole("button", { name: "In the chart: restore the run before Learning rate 0.001" }).click();
@@ -151,7 +151,7 @@ test("exported curves equal the events of the run", async () => {
   });
   await event(page, "test", 20);
   await pause(page);
-  // All rows of the run have arrived.
+  // Waits until all rows of the run have arrived.
   await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, tests, room } = await page.evaluate(() => ({ rows, tests, room: hothouse.room }));
   const { name, bytes } = await saved(page, "Shown curves as CSV");
@@ -159,7 +159,7 @@ test("exported curves equal the events of the run", async () => {
   const [head, ...lines] = bytes.toString().trim().split("\n");
   const names = head.split(",");
   assert.deepEqual(names.slice(0, 8), ["run", "room", "variant", "seed", "knobs", "changes", "iteration", "env_steps"]);
-  // The name contains commas and is quoted.
+  // The run's name contains commas and is quoted.
   const cells = lines.map((line) => line.replace(/^"[^"]*",/, "run,").split(","));
   const of = (row, column) => row[names.indexOf(column)];
   for (const row of cells)
@@ -222,7 +222,7 @@ test("the CSV of the current run equals the terminal's table: the same columns a
   const own = table(bytes);
   assert.deepEqual(own.head, native.head);
   assert.ok(own.rows.length >= 20 && own.rows.every((row) => Object.keys(row).length === own.head.length));
-  // Columns that do not depend on the machine's speed or arithmetic.
+  // Compares only columns that do not depend on the machine's speed or arithmetic.
   for (const [k, row] of own.rows
     .filter(({ lr }) => lr !== "")
     .slice(0, 10)
@@ -242,7 +242,7 @@ test("a run is listed with its initial settings and its changes, also if a new r
   const { progress } = await change(page, "Learning rate", "0.001");
   await event(page, "metrics", progress.iteration + 5);
   await again(page);
-  // The new run starts with 0.001, the last value of the previous run.
+  // The new run starts with 0.001, the last learning rate of the previous run.
   assert.match(await page.locator("label[for=ghost]").textContent(), /^Past run: Learning rate 0\.01 → 0\.001, /);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
   const [present, past] = [list(page).first(), list(page).nth(1)];
@@ -252,7 +252,7 @@ test("a run is listed with its initial settings and its changes, also if a new r
   assert.match(await present.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.001(?! →)/);
   await page.getByLabel("Differences from").selectOption("present");
   assert.match(await past.textContent(), /Learning rate 0\.01 \(0\.001\); then Learning rate 0\.001 after /);
-  // The same in files, and in a run that reuses the settings.
+  // Exported files and a run that reuses the settings contain the same value.
   await past.getByRole("checkbox").check();
   const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs;
   assert.deepEqual(
@@ -343,7 +343,7 @@ test("keys and pointer read values of curves, tests and other runs; the axis zoo
   };
   await drag(0.1, 0.4);
   await reset.waitFor();
-  // The zoomed range matches the dragged one.
+  // The zoomed range equals the dragged one.
   const seen = () => page.evaluate(() => document.querySelector(".compare .tip p")?.textContent);
   await page.mouse.move(box.x + box.width * 0.5, y);
   const near = await seen();
@@ -357,7 +357,7 @@ test("keys and pointer read values of curves, tests and other runs; the axis zoo
   await slider.dblclick();
   await reset.waitFor({ state: "hidden" });
 
-  // Two fingers: the axis position under each finger stays fixed.
+  // A pinch: the axis position under each of the two fingers stays fixed.
   await page.evaluate(() => {
     const area = document.querySelector(".compare .plot");
     const { left, width, top } = area.querySelector(".u-over").getBoundingClientRect();
@@ -402,7 +402,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
   await page.keyboard.press("End");
   await page.waitForFunction(() => /smoothed/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
   const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) raw/.exec(await slider.getAttribute("aria-valuetext"));
-  // The same average from the saved values. Its width is 10% of the axis, which ends at a round number of at least 100,000 steps.
+  // Computes the average from the exported values. Its width is 10% of the axis, which ends at a round number of at least 100,000 steps.
   const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs[0].metrics;
   const end = exported.env_steps.at(-1);
   const span = Math.max(
@@ -416,7 +416,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
   });
   assert.equal(Number(smoothed), Number(mean.toPrecision(3)));
   assert.equal(Number(raw), Number(exported.entropy.at(-1).toPrecision(3)));
-  // A logarithmic scale.
+  // The logarithmic scale.
   await choice.selectOption({ label: "Value loss" });
   await page.getByLabel("Log scale").check();
   await compare(page)
@@ -457,7 +457,7 @@ for (const colorScheme of ["light", "dark"])
     );
     assert.ok(width === 2000 && height > 1000, `${width} by ${height}`);
     assert.equal(corner > 128, colorScheme === "light");
-    // The current curve, the other curve, text and background.
+    // The picture contains the colours of the background, the text, the current curve and the other curve.
     for (const [name, least] of Object.entries({ paper: width * height * 0.6, ink: 50, accent: 300, plus: 200 }))
       assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
     await page.context().close();
@@ -494,7 +494,7 @@ test("a chart draws a logarithmic scale that starts just below a power of ten", 
   const [drawn, empty] = await page.evaluate(async () => {
     const words = (at) => String(at);
     const pictures = [];
-    // A scale starts slightly below its minimum value: at 0.0096, for which uPlot's own ticks never end.
+    // The scale starts slightly below the smallest value. At 0.0096, uPlot's own loop over ticks would never end.
     for (const loss of [[0.3, 0.1, 0.0115], []]) {
       const chart = new part.Chart({ column: "loss", title: "Loss", about: "", log: true, axis: { tick: words, close: words, words } });
       document.body.append(chart.element);
@@ -536,7 +536,7 @@ test("the oldest runs are dropped, except selected ones", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 20);
   await keptWhere(page, (all) => all.length === 1);
-  // Fifty copies of the run from earlier days.
+  // Stores fifty copies of the run with earlier dates.
   await page.evaluate(
     () =>
       new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Reactive state of the page.
+// Tests of the page's reactive state (www/parts/signal.ts).
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -19,7 +19,7 @@ const at = async (page, css, x, y) => {
   return [box.x + x * box.width, box.y + y * box.height];
 };
 
-/** Touches, drags and releases; the finger may rest before the release. */
+/** Touches at `from`, drags to `to` and releases. `resting` runs before the release. */
 async function pull(page, from, to, resting = async () => {}) {
   const cdp = await page.context().newCDPSession(page);
   const touch = (type, points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
@@ -58,7 +58,7 @@ const ROOMS = {
       await page.getByRole("button", { name: "New match" }).first().tap();
       const button = (name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
       await button("Roll").waitFor();
-      // Without a legal move, the turn passes and the dice are rolled again.
+      // Without a legal move the turn passes, so the loop rolls again.
       for (const began = performance.now(); !/ranks \d+ of|[Bb]est of|only move/.test(await page.locator(".verdict").textContent()); ) {
         assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
         if (await page.locator(".table .board-places .open").count()) {
@@ -69,14 +69,14 @@ const ROOMS = {
             if (await button(name).isVisible())
               await button(name)
                 .tap({ timeout: 1000 })
-                .catch(() => {}); // the table may advance on its own
+                .catch(() => {}); // the table may advance without the visitor
       }
     },
   },
   cube: {
     link: "#/cube?hidden=32-16&walk=14&v=2",
     picture: ".cube-picture canvas",
-    // Beside the cube, because stickers handle touches.
+    // A point beside the cube, because stickers handle touches.
     beside: [0.04, 0.1],
     async play(page) {
       await page.getByText("Auto-play", { exact: true }).first().tap();
@@ -85,9 +85,9 @@ const ROOMS = {
       const box = await page.locator(".cube-picture canvas").boundingBox();
       const unit = Math.min(box.width / 3.9, box.height / 3.75);
       const scrolled = await page.evaluate(() => scrollY);
-      // The right column of the front, dragged up.
+      // A sticker in the right column of the front face. The drag moves it up.
       const sticker = [x - 0.12 * unit, y + 0.28 * unit];
-      // Held still, so that the layer does not keep turning.
+      // The finger rests before the release, so that the layer does not keep turning.
       await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(200));
       await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
       assert.equal(await page.evaluate(() => scrollY), scrolled, "turning a layer does not scroll");
@@ -106,7 +106,7 @@ const ROOMS = {
       const other = (before) => until(page, `document.querySelector(".grid-canvas canvas").toDataURL() !== ${JSON.stringify(before)}`);
       const stopped = () => page.evaluate(() => document.querySelector(".grid-pane").dataset.step);
       await page.locator(".grid-player button").first().tap();
-      // A step in progress is answered before this question.
+      // The worker answers in order, so a step in progress is complete after this answer.
       await page.evaluate(async () => {
         await hothouse.ask({ ask: "automaton" });
         for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
@@ -128,7 +128,7 @@ const ROOMS = {
       const field = page.locator(".reading textarea:not([disabled])");
       await field.fill("The fox saw the owl.");
       await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 20);
-      // The text field covers the tokens and handles the touch.
+      // The text field covers the tokens, so it receives the touch.
       await page.touchscreen.tap(...(await at(page, ".paper .tokens span:nth-of-type(5)", 0.5, 0.5)));
       await page.waitForFunction(() => / after .*: /.test(document.querySelector(".expected .small").textContent));
       await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).tap();
@@ -149,7 +149,7 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
       await page.locator(".transport .play").tap();
       assert.equal((await changed()).running, running);
     }
-    // An upward swipe over the picture scrolls the page.
+    // A swipe up over the picture scrolls the page.
     const from = await at(page, picture, ...beside);
     await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
     const [x, y] = await page

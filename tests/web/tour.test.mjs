@@ -1,4 +1,4 @@
-// The tour of a first visit, from the picture to a knob and the curve, and its start from the help dialog.
+// The tour of a first visit leads from the picture to a knob and the curve. It can be started again from the help dialog.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
@@ -13,7 +13,7 @@ for (const room of ROOMS)
   test(`${room}: the tour of a first visit leads from the picture to a knob and its effect on the curve, once`, async () => {
     const page = await visit(here, { at: `#/${room}`, first: true, context: { reducedMotion: "reduce" } });
     await box(page).waitFor();
-    // It neither takes the focus nor stops training.
+    // The tour neither takes the focus nor stops the training.
     assert.ok(await page.evaluate(() => document.activeElement === document.body));
     await event(page, "metrics");
     const seen = [];
@@ -36,7 +36,7 @@ for (const room of ROOMS)
       await next(page).click();
     }
     assert.ok(seen.length >= 2 && seen.every(({ shown, inSight }) => shown && inSight), JSON.stringify(seen));
-    // Turning the knob advances the tour.
+    // A change of the knob advances the tour.
     const marked = await ahead(page, "mark");
     const knob = page.locator(".first-knobs input[type=number]").first();
     await knob.fill(String(Number(await knob.inputValue()) / 2));

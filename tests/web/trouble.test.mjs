@@ -1,4 +1,4 @@
-// Failures show a message with a next step, and training continues if possible.
+// Tests of failures: the page shows a message with a next step, and training continues where possible.
 import assert from "node:assert/strict";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ for (const [room, at, why] of [
     await lab(page, room);
     const said = page.getByText(why).first();
     await said.waitFor({ timeout: WAIT_MS });
-    // Truncation to 32 bits would give a smaller value.
+    // If the size were truncated to 32 bits, the reported number would be smaller.
     if (why === MEMORY) assert.ok(Number(why.exec(await said.textContent())[1]) > 4096, await said.textContent());
     await event(page, "metrics");
     assert.deepEqual(page.said, []);
@@ -69,7 +69,7 @@ test("a worker ended by the browser is reported, and the run restarts from the l
   await stored(page);
   const { progress } = await event(page, "metrics");
   await page.evaluate(() => made.forEach((worker) => worker.terminate()));
-  await notice(page, /has not answered for \d+ s/); // longer during a long request
+  await notice(page, /has not answered for \d+ s/); // the time is longer during a long request
   await page.evaluate(() => (globalThis.hothouse = undefined));
   await page.getByRole("button", { name: "Restart from the last autosave" }).click();
   await lab(page);
@@ -193,7 +193,7 @@ test("of two tabs one stores the autosave, and the other shows a notice", async 
 test("the runs of the last two visits are stored and can be continued", async () => {
   const context = await here.browser.newContext();
   let visit = 0;
-  /** A visit with one stored run; returns the page and the runs that it offered to continue. */
+  /** Makes a visit with one stored run. Returns the page and the texts of the offers to continue earlier runs. */
   const visitOf = async (seed) => {
     const page = await context.newPage();
     await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=2`);
@@ -201,7 +201,7 @@ test("the runs of the last two visits are stored and can be continued", async ()
     await event(page, "metrics");
     await page.getByRole("button", { name: "Save run" }).waitFor();
     const offers = await page.getByRole("button", { name: /^Continue (your last visit|the visit before)/ }).allTextContents();
-    // twice: only the first autosave of a visit prunes old runs
+    // The run is stored twice, because only the first autosave of a visit prunes old runs.
     for (const places of [1, 2]) {
       await hide(page);
       const now = await stored(page, { after: visit, places });
@@ -277,7 +277,7 @@ test("without storage a notice appears, and training continues", async () => {
 
 test("a suspended tab continues training, and its clock excludes the suspension", async () => {
   const init = () => {
-    // replaces the worker's clock, so that ten minutes seem to pass
+    // Replaces the worker's clock with one that a message advances by ten minutes.
     const plain = Worker;
     globalThis.Worker = class extends plain {
       constructor(url, settings) {
@@ -291,13 +291,13 @@ test("a suspended tab continues training, and its clock excludes the suspension"
         globalThis.slumberer = this;
       }
       postMessage(message, transfer) {
-        // the module loads later than the worker's own script would
+        // The worker's module sets its message listener after it is loaded, so messages wait until then.
         this.loaded ??= new Promise((resolve) => this.addEventListener("message", resolve, { once: true }));
         this.loaded.then(() => super.postMessage(message, transfer));
       }
     };
   };
-  const page = await visit(here, { init, at: "#/control?envs=64&v=2", context: { bypassCSP: true } }); // for the modified worker
+  const page = await visit(here, { init, at: "#/control?envs=64&v=2", context: { bypassCSP: true } });
   await event(page, "metrics");
   const longestS = await page.evaluate(
     () =>
@@ -311,12 +311,12 @@ test("a suspended tab continues training, and its clock excludes the suspension"
         });
       }),
   );
-  // The jump of ten minutes counts as one second of training, plus delays of a busy machine.
+  // The clock counts the jump of ten minutes as one second. The upper limit allows for delays of a busy machine.
   assert.ok(longestS >= 0.9 && longestS < 60, `${longestS} s for one iteration`);
   await page.context().close();
 });
 
-/** The same run with NaN weights and a valid checksum. */
+/** Returns the saved run with huge weights and a valid checksum. Training from these weights diverges. */
 function wild(bytes) {
   const file = Buffer.from(bytes);
   const data = 8 + Number(file.readBigUInt64LE(0));
@@ -343,7 +343,7 @@ test("a diverged run is not saved, a request is refused, and a new run can start
   const buffer = wild(await saved(page));
   await page.locator("input[type=file]").first().setInputFiles({ name: "wild.safetensors", mimeType: "application/octet-stream", buffer });
   await notice(page, /Training diverged: the weights are no longer numbers\. Reset/);
-  await hide(page); // requests an autosave, which is refused
+  await hide(page); // requests an autosave, which the worker refuses
   for (const _ of [1, 2])
     assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /diverged.*Reset/);
   const began = await ahead(page, "began");
@@ -363,7 +363,7 @@ test("an oversized file is refused before it is read, and an unreadable file is 
   const dir = folder();
   const path = join(dir, "model.safetensors");
   writeFileSync(path, "");
-  truncateSync(path, 2 ** 30); // a sparse file
+  truncateSync(path, 2 ** 30); // makes a sparse file
   const input = page.locator("input[type=file]").first();
   await input.setInputFiles(path);
   await notice(page, /model\.safetensors has 1074 MB, too large to load.*hothouse resume/);
@@ -394,7 +394,7 @@ test("a save overtaken by a reset is still delivered, and so is the next", async
 test("a restored run continues bit for bit", async () => {
   const at = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
   const first = await visit(here, { at });
-  // Iterations are short, so that the digests after the save are known.
+  // Iterations are short, so that a digest follows the save soon.
   const known = await first.evaluate(
     () =>
       new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// The words room: training of a transformer, surprise and predictions in a text, attention heads, generated text, and training on
-// user text. Other tests measure how well it learns.
+// The words room: training of a transformer, surprise and predictions in a text, attention heads, generated text, and training on the
+// visitor's text. Other tests measure how well the model learns.
 import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS 
 
 const here = house();
 
-/** A small run that is complete within seconds. */
+/** Settings of a small run, which is complete within seconds. */
 const SMALL = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
 const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
-/** A user text with letters of two and three bytes. */
+/** A text for training, with letters of two and three bytes. */
 const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
 
 const enter = entrance(here, "words", at(), ".reading textarea:not([disabled])");
-/** Waits until the run trains on the user text. */
+/** Waits until the run trains on the text that `is` accepts. */
 const corpusOf = async (page, is) => {
   for (let look = 0; look < 600; look++) {
     const { corpus } = await ask(page, { ask: "about" });
@@ -40,7 +40,7 @@ const write = async (page, settings) => {
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
-/** A token as in an answer of the room. */
+/** A token in the format of the room's answers. */
 const token = (...bytes) => {
   const text = Buffer.from(bytes).toString();
   return {
@@ -48,7 +48,7 @@ const token = (...bytes) => {
     text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text,
   };
 };
-/** The generated text, once it is complete. */
+/** Waits until the text is complete and returns it. */
 const written = async (page) => {
   await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
   return page.locator(".output .tokens").textContent();
@@ -68,7 +68,7 @@ test("each token is placed at its own letters, also with invalid bytes and token
     ["日", 3, 6],
     ["b", 6, 7],
   ]);
-  // A lone continuation byte, and letters truncated by the next letter and by the end.
+  // A continuation byte on its own, and letters that end too early: before the next letter and at the end of the text.
   assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [
     ["a", 0, 1],
     ["\ufffd", 1, 2],
@@ -77,7 +77,7 @@ test("each token is placed at its own letters, also with invalid bytes and token
     ["日", 4, 7],
     ["\ufffd", 7, 9],
   ]);
-  // During generation, incomplete letters and possible beginnings of the stop text are held back.
+  // During generation, incomplete letters are held back, and so is text that may begin the stop text.
   assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [
     ["a", 0, 1],
     ["b", 1, 2],
@@ -119,9 +119,9 @@ test(
       for (const [k, { from }] of windows.entries())
         assert.ok(k === 0 || (from > windows[k - 1].from && from <= windows[k - 1].to - 8), JSON.stringify(windows));
     }
-    // A text with blanks is split only before a blank.
+    // A text with blanks is split only before blanks.
     assert.ok(cut("the fox saw the owl. ".repeat(20), 32).windows.every(({ from, text }) => from === 0 || text.startsWith(" ")));
-    // A window may start with のカ as one token; its other tokens are used, because they are at the same letters.
+    // A window may start with のカ as one token. Its other tokens are used, because they cover the same letters.
     const { tokens, windows } = cut("日本のカエル", 4);
     assert.deepEqual(
       windows.map(({ text }) => text),
@@ -189,13 +189,13 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   assert.equal(shown[0], 0);
   assert.ok(shown.slice(1).every((fill) => fill > 0 && fill <= 1) && Math.max(...shown) > 2 * Math.min(...shown.slice(1)), shown.join());
   await text(page, ".reading output", "^loss .*perplexity ");
-  // The tokens are below the letters; the token under the pointer is selected.
+  // The tokens are below the letters of the field. The token under the pointer is selected.
   const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await text(page, ".expected .small", "^o after f: .*%, surprise ");
   assert.equal((await page.locator(".likely li").count()) >= 10, true);
   await text(page, ".likely .marked", "o actual");
-  // While typing or moving by keys, the caret counts and not the mouse.
+  // While the visitor types or moves by keys, the caret selects the token and not the mouse.
   await page.keyboard.press("ControlOrMeta+Home");
   await text(page, ".expected .small", "^No predictions before the first token");
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
@@ -218,7 +218,7 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   await text(page, ".expected .small", "^Next token after \\.\\.$");
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
-  // An attention head.
+  // Selects an attention head.
   await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
@@ -232,7 +232,7 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   );
   assert.ok(Math.abs(sums - 7) < 1e-4, `${sums}`);
   await page.locator(".reading").getByText("Surprise", { exact: true }).click();
-  // A character outside the grammar's alphabet is named in the error.
+  // The error names a character outside the grammar's alphabet.
   await field.fill("The fox saw 日 there.");
   await text(page, ".reading .error", "日");
   assert.equal(await field.getAttribute("aria-invalid"), "true");
@@ -259,7 +259,7 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   await pane.getByRole("button", { name: "Copy" }).click();
   await pane.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
-  // Probability of each token, by keys and as a table.
+  // The page shows the probability of each token, by keys and as a table.
   await page.locator(".output").focus();
   await page.keyboard.press("End");
   await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, surprise .* nats\\.`);
@@ -267,12 +267,12 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   assert.equal(await pane.locator("tbody tr").count(), 60);
   await pane.getByRole("button", { name: "Inspect" }).click();
   assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
-  // A line cannot be typed into the field of the stop text.
+  // The field of the stop text cannot contain a line break.
   const [stop] = /[^\n]{2}/.exec(one.slice(10));
   await write(page, { "Stop at this text": stop });
   assert.equal(await written(page), one.slice(0, one.indexOf(stop)));
   await text(page, ".writing", "Stop text reached");
-  // The most likely tokens do not depend on the seed.
+  // At temperature 0 the most likely tokens are chosen, so the seed has no effect.
   await write(page, { "Stop at this text": "", Temperature: 0 });
   const likeliest = await written(page);
   await write(page, { Seed: 1 });
@@ -349,7 +349,7 @@ test("a user text is learned by bytes and by byte pairs; an unusable text shows 
   await refusedFor("binary|no text|not text");
   assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
   assert.ok((await event(page, "metrics")).loss > 0);
-  // With byte tokens, the tokens of a multi-byte letter are shown as the letter.
+  // With byte tokens, several tokens form one letter, which is shown as a letter.
   await own.getByRole("button", { name: "Remove" }).click();
   await own.locator("textarea").fill(OWN);
   await own.getByLabel(/^Tokenizer/).selectOption("bytes");
@@ -359,13 +359,13 @@ test("a user text is learned by bytes and by byte pairs; an unusable text shows 
   await page.locator(".reading textarea").fill("Käfer 日");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
   assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
-  // Random bytes are mostly invalid text; all of it is shown, with a probability for each token.
+  // A high temperature gives mostly invalid bytes. All of the text is shown, with a probability for each token.
   await write(page, { Prompt: "Käfer", Temperature: 5, "Length, tokens": 200 });
   const seen = await written(page);
   assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
   await text(page, ".model-band", "pasted text.*bytes.*unknown for your own text");
   await text(page, ".lead", "^After .*: as uncertain as a guess among [\\d.]+ tokens\\. Validation loss ");
-  // A file, by byte pairs: the vocabulary changes, the preset stays.
+  // A file with byte-pair tokens changes the vocabulary and keeps the preset.
   await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
   await own.getByLabel(/^Tokenizer/).selectOption("bpe");
   await own.getByLabel(/^Vocabulary/).fill("300");
@@ -428,7 +428,7 @@ test("a file of a gigabyte is refused before it is read, and the run continues",
   const place = folder();
   const path = join(place, "books.txt");
   writeFileSync(path, "");
-  truncateSync(path, 2 ** 30); // a sparse file
+  truncateSync(path, 2 ** 30); // makes a sparse file
   const own = page.locator(".own-band");
   await own.locator("input[type=file]").setInputFiles(path);
   await text(page, ".own-text [role=status]", "books\\.txt, 1073\\.7 MB");
@@ -451,7 +451,7 @@ test("the room passes axe in both themes, fits a phone, and respects reduced mot
     await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
     await accessible(page);
     await fits(page);
-    // Letters of the field cover their tokens for any line breaks.
+    // The field's letters cover their tokens, wherever lines break.
     const [field, tokens] = await page.evaluate(() =>
       [".paper textarea", ".paper .tokens"].map((part) => [
         document.querySelector(part).scrollHeight,

@@ -1,16 +1,16 @@
-// The address bar. It contains the start settings of the current run and its later changes, so that a copied link or a reload
-// reproduces the run.
+// The address bar contains the initial settings of the current run and its live changes, so that a copied link or a reload reproduces the
+// run.
 
 import type { Client } from "../run/client";
 import { pageLife, untilClosed } from "./life";
 
-/** Delay between a change and the update of the address. */
+/** Delay between a change of the run and the update of the address. */
 const FOLLOW_MS = 250;
 
 export class Address {
-  /** Link to the current run, as last reported. */
+  /** Link to the current run, as last reported by the worker. */
   current = "";
-  /** Address last set by this page. A different address was entered by the visitor and is not overwritten. */
+  /** Address that this page set last. If the browser's address differs, the visitor entered it, and the page does not overwrite it. */
   private written = location.hash;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly life = pageLife();
@@ -41,7 +41,7 @@ export class Address {
     const { address } = await this.client.shared().catch(() => ({ address: this.current }));
     if (this.life.aborted || written !== this.written || written !== location.hash) return;
     this.current = address;
-    // An expected digest stays in the address until a setting changes.
+    // The address keeps an expected digest until a setting changes.
     if (written.replace(/&digest=[^&]*/, "") === address) return;
     history.replaceState(null, "", address);
     this.written = location.hash;
@@ -49,8 +49,8 @@ export class Address {
 }
 
 /**
- * Variant that a link names, by default the first; undefined if the link leads to another room. `plain` is true if the link contains no
- * other settings.
+ * Variant in a link, or the first variant if the link names none. Returns undefined if the link leads to another room. `plain` is true if
+ * the link contains no other settings.
  */
 export function linked(link: string, { room, rooms }: Client): { variant: string; plain: boolean } | undefined {
   const [path = "", query = ""] = link.split("?");

@@ -1,5 +1,5 @@
-// Announcements for screen readers, rate-limited. Single events are queued. A newer announcement replaces an older one about the
-// same topic, and only the latest progress is read.
+// Announcements for screen readers, limited in rate. Single events are queued; a newer event replaces a queued event about the same topic.
+// Reports of progress are not queued; only the latest is read.
 
 import { h } from "./dom";
 
@@ -14,7 +14,7 @@ export class Announcer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private waiting: { text: string; about: string }[] = [];
 
-  /** Queues an event. It replaces a queued event with the same topic `about`. */
+  /** Queues an event. It replaces a queued event whose topic (`about`) is the same. */
   say(text: string, about = text): void {
     this.waiting = [...this.waiting.filter((other) => other.about !== about), { text, about }].slice(-MOST_WAITING);
     this.next();
@@ -32,7 +32,7 @@ export class Announcer {
     }, waitMs);
   }
 
-  /** Announces the progress of training, at most every ten seconds. */
+  /** Announces the progress of training, at most once in ten seconds. */
   progress(text: () => string): void {
     const now = performance.now();
     if (now - this.lastProgressMs < PROGRESS_EVERY_MS || this.waiting.length > 0) return;

@@ -1,4 +1,4 @@
-// Badge with the hardware in use (threads or GPU), and a dialog with details and reasons.
+// Badge with the hardware in use (threads or GPU). Its dialog shows details and the reasons for the choice.
 
 import type { Device } from "../run/protocol";
 import type { InUse } from "../run/client";
@@ -6,7 +6,6 @@ import { because, deviceText, gpuName, type Counts } from "./device";
 import { Dialog } from "./dialog";
 import { facts, h, write } from "./dom";
 
-/** Display names of the instruction sets. */
 const INSTRUCTIONS: Record<string, string> = { relaxed: "relaxed SIMD", simd128: "SIMD", portable: "no SIMD" };
 const instructions = ({ isa }: InUse): string => INSTRUCTIONS[isa] ?? isa;
 
@@ -50,7 +49,7 @@ export class Badge {
     this.show(device);
   }
 
-  /** Shows the device; undefined means undecided, and the CPU is used. */
+  /** Shows the device. While the device is undecided (undefined), the CPU is used. */
   show(device: Device | undefined): void {
     write(this.long, summary(this.backend, device));
     write(this.short, device?.on_gpu ? "GPU" : "CPU");

@@ -1,4 +1,4 @@
-// Time of an iteration by part, as a segmented bar and as a table. The shares are smoothed over iterations to stay readable.
+// Time of an iteration by part, as a segmented bar and as a table. The shares are smoothed over iterations, so that they stay readable.
 
 import { h, id, write } from "./dom";
 import { drawing } from "./loop";
@@ -8,13 +8,13 @@ import type { Colour } from "./theme";
 import { Table } from "./table";
 import type { TimePart } from "../run/protocol";
 
-/** Weight of one iteration in the exponential average. */
+/** Weight of the newest iteration in the exponential average. */
 const WEIGHT = 0.05;
 const WRITE_EVERY_MS = 500;
-/** Narrower segments have no label. */
+/** Least width of a segment with a label, in px. */
 const NAMED_PX = 92;
 
-/** Colours of a room's own parts, in turn. */
+/** Colours of the parts of a room, assigned in turn. */
 const COLOURS: Colour[] = ["accent", "grown", "soft", "rust", "plus", "thrust", "minus"];
 /** Colours of the parts that every room has. */
 const COMMON: Record<string, Colour> = { tests: "ink", rest: "muted" };
@@ -31,12 +31,12 @@ export class Breakdown {
   private readonly table: Table;
   private readonly operations: Operations;
 
-  /** `parts` are in the order of the shares. `time` turns the timing of operations on or off and returns the measurements. */
+  /** `parts` and the shares have the same order. `time` turns the timing of operations on or off and returns the measurements. */
   constructor(
     private readonly parts: readonly TimePart[],
     time: Look,
   ) {
-    // Parts of every room come last and have fixed colours.
+    // The parts that every room has come last and have fixed colours.
     const own = parts.length - Object.keys(COMMON).length;
     const look = (k: number): string => `background:var(--${k < own ? COLOURS[k % COLOURS.length] : COMMON[parts[k]!.name]})`;
     this.segments = parts.map((_, k) => h("span", { style: look(k) }));

@@ -1,6 +1,6 @@
-// Lines and areas on a canvas. Points are given as alternating x and y.
+// Functions that draw lines and areas on a canvas. Points are arrays of alternating x and y.
 
-/** Sets the colour and width of lines. */
+/** Sets the colour and width of the following lines. */
 export function pen(c: CanvasRenderingContext2D, colour: string, width: number): void {
   c.strokeStyle = colour;
   c.lineWidth = width;
@@ -21,13 +21,13 @@ export function fill(c: CanvasRenderingContext2D, ...at: number[]): void {
   c.fill();
 }
 
-/** Adds a separate segment to the path. */
+/** Adds a segment to the path, not connected to the path's end. */
 export function segment(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
   c.moveTo(x0, y0);
   c.lineTo(x1, y1);
 }
 
-/** Strokes several pieces as one path. */
+/** Strokes several pieces as one path. `draw(k)` adds piece `k` to the path. */
 export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: number) => void): void {
   c.beginPath();
   for (let k = 0; k < pieces; k++) draw(k);

@@ -1,5 +1,5 @@
-// A chart of curves over a run's first counter or its training time, with marks, levels, tests and their spread, the past run and
-// compared runs. Colours come from the style sheet.
+// A chart of curves. Its axis is a run's first counter or its training time. It also shows live changes, levels, tests with their spread,
+// the past run and compared runs. Colours come from the style sheet.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -15,22 +15,25 @@ import { onTheme, palette, type Colour } from "./theme";
 import { logarithmicTicks } from "./ticks";
 import { about, zooming, type Range } from "./zoom";
 
-/** Formatting of the axis: tick labels, labels of close ticks, a position in words, and allowed tick distances. */
+/**
+ * Functions that format positions on the axis: a tick label, the label of close ticks, and a position in words. `steps` are the allowed
+ * distances of ticks.
+ */
 export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
-/** A test, drawn as a circle in the colour of its column, with a bar from `low` to `high`. */
+/** A test, drawn as a circle in the colour of `column`, with a bar from `low` to `high`. */
 export type Test = { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean };
 
-/** Data of a run in a chart: columns over an increasing axis, with changes and tests. */
+/** Data of a run in a chart. `at` contains increasing positions on the axis; each column has one value per position. */
 export interface Drawn {
   readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
-  /** Live changes and notes. `back` restores the run before the change; it is absent if that state is not kept. */
+  /** Live changes and notes. `back` restores the run before the change; it is missing if that state is not kept. */
   readonly changes: { at: number; words: string; back?: () => void }[];
   readonly tests: Test[];
 }
 
-/** A compared run. Letter and dashes identify it; so does its colour if the chart has a single curve. */
+/** A compared run. Its letter and its dashes identify the curves. In a chart with a single curve, the colour identifies the run too. */
 export type Overlay = { letter: string; name: string; colour: Colour; dash: number[]; curves: Drawn };
 
 export type Shown = {
@@ -39,46 +42,46 @@ export type Shown = {
   overlays: Overlay[];
   /** Visible part of the axis. */
   range: Range;
-  /** Width of the average, in units of the axis; 0 disables smoothing. */
+  /** Width of the smoothing average, in units of the axis; 0 draws the raw values. */
   smoothing: number;
 };
 
-/** A curve of the chart. A `sparse` column has values in some rows only. */
+/** A curve of the chart. A `sparse` column has no value in most rows. */
 type Series = { column: string; label?: string; colour: Colour; sparse?: boolean };
 
 export type ChartOptions = {
   column: string;
-  /** Further curves. */
+  /** Curves in addition to `column`. */
   others?: Series[];
-  /** Label of the first curve, if there are others. */
+  /** Label of the curve of `column`, if the chart has several curves. */
   label?: string;
   axis: Axis;
   title: string;
-  /** One-line description. */
+  /** Description in one line. */
   about: string;
   digits?: number;
   /** True if values are shown as percentages. */
   share?: boolean;
   log?: boolean;
-  /** Minimum extent of the scale. */
+  /** Least range of the vertical scale. */
   span?: [number, number];
   levels?: { value: number; label: string }[];
-  /** True for the large chart: with axis, tests, labelled changes, and keys. Such a chart is focusable. */
+  /** True for the large chart, which has an axis, tests, labels of changes and keys. It can have the focus. */
   main?: boolean;
-  /** Called to change the visible part of the axis; undefined shows all. */
+  /** Changes the visible part of the axis; undefined shows the whole axis. */
   zoom?: (range: Range | undefined) => void;
 };
 
 const DRAW_EVERY_MS = 200;
 const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
-/** Hit distance of a test's circle, in px. */
+/** Largest distance between cursor and circle at which the circle's test is selected, in px. */
 const NEAR_PX = 9;
-/** Maximum number of arrow-key steps across the axis. */
+/** Largest number of arrow-key steps from one end of the axis to the other. */
 const KEY_STEPS = 120;
 const KEY_ZOOM = 0.6;
 const FAINT = 0.3;
 
-/** A change that can be undone, with the position of its label in the plot. */
+/** The button that undoes a change, placed over the change's label in the plot. */
 type Fork = { words: string; back: () => void; left: number; top: number; width: number };
 
 /** Rounds the end of the axis up, so that the curve does not shift with each row. */
@@ -87,7 +90,7 @@ export function roundUp(end: number): number {
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((round) => round >= end) ?? end;
 }
 
-/** Last row at or before a position on the axis. */
+/** Index of the last row at or before a position on the axis; −1 if there is none. */
 function rowAt(at: readonly number[], x: number): number {
   let [low, high] = [0, at.length];
   while (low < high) {
@@ -104,21 +107,24 @@ export class Chart {
   private readonly area = h("div.plot");
   private readonly now = h("output.number");
   private readonly heading: HTMLElement;
-  /** Texts above the plot: the current value of each curve (in its colour if there are several), then the position on the axis. */
+  /**
+   * Texts above the plot: the current value of each curve, then the position on the axis. With several curves, each value has the curve's
+   * colour.
+   */
   private valueSpans: HTMLElement[] = [];
-  /** Values of every run at the pointer. */
+  /** Box with the values of every run at the cursor. */
   private readonly tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
   private readonly forks = h("div.fork-marks");
   private forksShown = "";
   private readonly showing = state<Shown | undefined>(undefined);
   private readonly settings: State<ChartOptions>;
-  /** Draws immediately, even off-screen. */
+  /** Draws immediately, even if the chart is off-screen. */
   readonly drawNow: () => void;
-  /** Row under the pointer or key cursor. */
+  /** Row at the cursor, which the pointer or the keys move; null without a cursor. */
   private hovered: number | null = null;
-  /** Tests near the cursor. */
+  /** Tests at the cursor. */
   private tests: Test[] = [];
-  /** True if the pointer or the focus is on this chart; the cursors of all charts move together. */
+  /** True if this chart has the pointer or the focus. The cursors of all charts move together. */
   private own = false;
   private readonly about: HTMLElement;
 
@@ -180,7 +186,7 @@ export class Chart {
     });
   }
 
-  /** Changes the options, for another variant or another column. */
+  /** Changes some options, for another variant or another column. */
   suit(options: Partial<ChartOptions>): void {
     const made = (): string => JSON.stringify([this.series(), this.options.log]);
     const before = made();
@@ -203,17 +209,17 @@ export class Chart {
     return this.settings.value;
   }
 
-  /** Zooms and redraws without delay. */
+  /** Zooms to `range` and redraws immediately. */
   private zoom(range: Range | undefined): void {
     this.options.zoom?.(range);
     this.drawNow();
   }
 
-  /** Renders the chart without its title; `pixels` is the number of device pixels per CSS pixel. */
+  /** Renders the chart without its title. `pixels` is the number of device pixels per CSS pixel. */
   async picture(width: number, height: number, pixels: number): Promise<HTMLCanvasElement> {
     const unit = pixels / uPlot.pxRatio;
     const plot = new uPlot(this.uplot(width * unit, height * unit, unit), this.data(), h("div"));
-    // uPlot draws in a microtask after construction.
+    // uPlot draws in a microtask after its construction.
     await new Promise((resolve) => setTimeout(resolve));
     const canvas = h("canvas", { width: plot.ctx.canvas.width, height: plot.ctx.canvas.height });
     canvas.getContext("2d")!.drawImage(plot.ctx.canvas, 0, 0);
@@ -221,7 +227,7 @@ export class Chart {
     return canvas;
   }
 
-  /** The axis, the raw curves (only with smoothing, drawn faintly), and the curves to draw. */
+  /** The columns for uPlot: the axis, the raw curves (empty without smoothing; drawn faintly), then the curves. */
   private data(): uPlot.AlignedData {
     const { present, smoothing } = this.shown ?? {};
     const series = this.series();
@@ -232,7 +238,7 @@ export class Chart {
     return [present.at, ...raw.map((values) => (smoothing ? values : none)), ...strong] as unknown as uPlot.AlignedData;
   }
 
-  /** Drops values that a logarithmic scale cannot show. */
+  /** Sets values that a logarithmic scale cannot show to null. */
   private drawable(values: (number | null)[]): (number | null)[] {
     return this.options.log ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
   }
@@ -259,7 +265,7 @@ export class Chart {
     return [{ column, label, colour: main ? "accent" : "ink" }, ...others];
   }
 
-  /** Value in a row; for a sparse column the latest value up to that row. */
+  /** Value of a curve in a row. A sparse column has the latest value up to that row. */
   private value(run: Drawn | undefined, { column, sparse }: Series, row: number): number | null | undefined {
     const values = run?.columns[column];
     if (sparse) while (row > 0 && values?.[row] == null) row--;
@@ -272,7 +278,7 @@ export class Chart {
     return digits === undefined ? figure(value) : minus(value.toFixed(digits));
   }
 
-  /** Value with the label of its curve, if it has one. */
+  /** Text of a value, after the label of its curve if the curve has one. */
   private named({ label }: Series, value: number): string {
     return `${label ? `${label} ` : ""}${this.number(value)}`;
   }
@@ -303,21 +309,21 @@ export class Chart {
     this.writeTip();
   }
 
-  /** Tests whose circles are nearest to a position in the plot, within `NEAR_PX`. */
+  /** Tests nearest to a horizontal position in the plot. Empty if their circle is farther away than `NEAR_PX`. */
   private nearest(tests: Test[], left: number): Test[] {
     const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
     const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);
     return near && apart(near) <= NEAR_PX ? tests.filter(({ at }) => at === near.at) : [];
   }
 
-  /** Values at the cursor, one line per run, the current run first. */
+  /** Values at the cursor, one line per run. The current run is first. */
   private readings(): { letter: string; name: string; text: string }[] {
     const { shown, plot, options } = this;
     const { left = -10 } = plot.cursor;
     if (!shown || left < 0) return [];
     const x = this.tests[0]?.at ?? (this.hovered !== null ? shown.present.at[this.hovered]! : plot.posToVal(left, "x"));
     const of = (run: Drawn): string => {
-      // A run has no value beyond its end.
+      // A run has no value after its end.
       const row = x <= (run.at.at(-1) ?? -Infinity) ? rowAt(run.at, x) : -1;
       const curves = this.series().flatMap((series) => {
         const value = row < 0 ? null : this.value(run, series, row);
@@ -349,7 +355,7 @@ export class Chart {
     const { tip, area, options, plot, shown } = this;
     const lines = this.own || document.activeElement === area ? this.readings() : [];
     const x = this.tests[0]?.at ?? shown?.present.at[this.hovered ?? -1];
-    // A single value is already shown above the plot.
+    // The text above the plot already shows a single value.
     tip.hidden = lines.length === 0 || (lines.length === 1 && !this.tests.length && !shown?.smoothing);
     if (!tip.hidden) {
       tip.replaceChildren(
@@ -366,7 +372,7 @@ export class Chart {
     area.setAttribute("aria-valuetext", `${x === undefined ? "" : `${options.axis.words(x)}: `}${spoken}`);
   }
 
-  /** Left and right move along the curve, up and down between tests; plus and minus zoom, 0 shows all. */
+  /** Handles keys: left and right move along the curve, up and down select a test, plus and minus zoom, and 0 shows the whole axis. */
   private key(event: KeyboardEvent): void {
     const { shown, plot } = this;
     if (!shown || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -406,7 +412,7 @@ export class Chart {
     return size >= 1000 ? short(value) : size > 0 && size < 1e-3 ? figure(value) : minus(String(Number(value.toPrecision(4))));
   }
 
-  /** Extent of the scale for the visible values. */
+  /** Extent of the vertical scale for the visible values. `from` and `to` are the limits that uPlot found. */
   private extent(from: number | null, to: number | null): Range {
     const { options, shown } = this;
     let low = Math.min(from ?? Infinity, options.span?.[0] ?? Infinity);
@@ -415,7 +421,7 @@ export class Chart {
       if (value == null || (options.log && value <= 0)) return;
       [low, high] = [Math.min(low, value), Math.max(high, value)];
     };
-    // Without a fixed extent, the levels are visible too.
+    // Levels extend a scale that has no fixed extent.
     if (!options.span) for (const { value } of options.levels ?? []) include(value);
     const [begin, end] = shown?.range ?? [0, 0];
     for (const { at, columns } of shown?.overlays.map(({ curves }) => curves) ?? [])
@@ -431,7 +437,7 @@ export class Chart {
     return low <= high ? [low, high] : options.log ? [0.1, 1] : [0, 1];
   }
 
-  /** Options of uPlot; `unit` scales all sizes. */
+  /** Options of uPlot. `unit` scales all sizes. */
   private uplot(width: number, height: number, unit = 1): uPlot.Options {
     const { main } = this.options;
     const thin = { width: unit, size: 4 * unit };
@@ -439,7 +445,7 @@ export class Chart {
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
       let [low, high] = this.extent(from, to);
-      // For a nearly constant curve, ticks would have equal labels or steps below the precision.
+      // On the scale of a nearly constant curve, ticks would have equal labels or distances below the precision of a number.
       const size = Math.max(Math.abs(low), Math.abs(high));
       if (high - low < 1e-9 * Math.max(1, size)) {
         const room = Math.max(0.5, 1e-6 * size);
@@ -513,7 +519,7 @@ export class Chart {
     };
   }
 
-  /** Draws levels, past run and compared runs behind the curve. */
+  /** Draws levels, the past run and compared runs behind the curve. */
   private drawBehind(plot: uPlot, ratio: number): void {
     const { ctx: c, bbox } = plot;
     const { shown, options } = this;
@@ -593,7 +599,10 @@ export class Chart {
     c.restore();
   }
 
-  /** Horizontal position for a label at `y` that covers the fewest curves and circles, starting from the right. */
+  /**
+   * Horizontal position at which a label covers the fewest curves and circles. `y` is the label's vertical position. The search starts from
+   * the right.
+   */
   private roomAt(plot: uPlot, ratio: number, y: number, width: number, height: number): number {
     const { left, width: whole } = plot.bbox;
     const gap = 4 * ratio;
@@ -619,7 +628,7 @@ export class Chart {
     return places[covered.indexOf(Math.min(...covered))]!;
   }
 
-  /** Draws marks of changes, and tests, over the curve. */
+  /** Draws live changes and tests over the curve. */
   private drawAround(plot: uPlot, ratio: number): void {
     const { ctx: c, bbox } = plot;
     const { options } = this;
@@ -642,7 +651,7 @@ export class Chart {
       const { words, back } = mark;
       const width = c.measureText(words).width;
       const from = x + width + 4 * ratio > right ? x - width - 4 * ratio : x + 4 * ratio;
-      // First line without an overlapping label.
+      // First line of labels in which no label overlaps this one.
       let line = endOf.findIndex((end) => end < from);
       if (line < 0) line = endOf.length;
       if (line > 5) continue;
@@ -706,10 +715,10 @@ export class Chart {
   }
 }
 
-/** Tick distances of a counter. */
+/** Allowed distances of ticks on the axis of a counter. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((k) => k * 10 ** power)).flat();
 
-/** Text with an outline, for readability over lines. */
+/** Draws a text with an outline, so that it is readable over lines. */
 function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
   pen(c, palette.paper, 3 * ratio);
   c.strokeText(words, x, y);

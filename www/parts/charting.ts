@@ -1,4 +1,4 @@
-// Charts from the declarations of a room's columns: grouping, texts, and the data of a run for each chart.
+// Builds charts from the declarations of a room's columns: groups of columns, texts, and the data of a run for each chart.
 
 import { roundUp, type Axis, type ChartOptions, type Drawn, type Test } from "./chart";
 import { capital, count, figure, percent, plural, seconds, short, valueText } from "./format";
@@ -7,9 +7,9 @@ import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 
 const COLOURS: Colour[] = ["accent", "plus", "minus", "thrust", "rust"];
-/** Minimum length of the axis. */
+/** Least length of the axis, in units of the counter and in seconds. */
 const LEAST = { count: 100, time: 60 };
-/** Visible part of an unsolved past run, as a multiple of the current run's length. */
+/** Largest visible part of an unsolved past run, as a multiple of the current run's length. */
 const INTEREST = 8;
 
 const TIME: Axis = {
@@ -19,25 +19,25 @@ const TIME: Axis = {
   steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 72000],
 };
 
-/** A room's own texts for a chart; the columns declare the rest. */
+/** Texts that a room sets for a chart. Other texts are derived from the declarations of the columns. */
 export type ChartWords = Partial<Pick<ChartOptions, "title" | "about" | "digits" | "span" | "levels">> & {
-  /** Short label of each curve, if there are several. */
+  /** Short label of each curve, for a chart with several curves. */
   labels?: Record<string, string>;
-  /** Test columns drawn as curves, not as circles. */
+  /** Test columns that are drawn as curves instead of circles. */
   lines?: string[];
-  /** Test column drawn as a level (a horizontal line), such as a best possible value. */
+  /** Test column that is drawn as a level (a horizontal line), such as a best possible value. */
   level?: string;
 };
 
 export interface CurveWords {
   axis?: "count" | "time";
   least?: number;
-  /** Initially visible charts in this order; all if undefined. */
+  /** Names of the charts that are visible at first, in this order. If undefined, all charts are visible. */
   front?: string[];
   charts?: Record<string, ChartWords>;
 }
 
-/** Data of a run for the curves; the run may be current or stored. */
+/** Data of the current run or of a stored run, for the curves. */
 export interface RunData {
   readonly counts: number[];
   readonly train_s: number[];
@@ -53,11 +53,10 @@ export interface RunData {
 
 export type Compared = Look & { name: string; run: RunData };
 
-/** The current run, the past run and the compared runs. */
 export type Scene = { present: RunData; past: RunData | undefined; compared: Compared[] };
 
 export type Group = { name: string; metrics: Column[]; tests: Column[] };
-/** A group split into drawn columns and the column shown as a level, if the group has that column. */
+/** A group of columns for a chart. `drawn` contains its columns without `level`, the column that is shown as a level. */
 export type Split = { group: Group; drawn: Group; level?: Column };
 
 function groupsOf(room: RoomInfo): Group[] {
@@ -74,16 +73,16 @@ function groupsOf(room: RoomInfo): Group[] {
 
 export class Charting {
   readonly groups: Group[];
-  /** Group of the large chart: the first one with a test column. */
+  /** Group of the large chart: the first group with a test column. */
   readonly main: Group | undefined;
-  /** True if the axis is the training time, false for the first counter. */
+  /** True if the axis is the training time; false if it is the first counter. */
   time: boolean;
 
   constructor(
     readonly room: RoomInfo,
     readonly words: CurveWords,
     private readonly label: (knob: string) => string,
-    /** Returns a function that restores the run before a change, if possible. */
+    /** Returns a function that restores the run before a change, or undefined if that state is not kept. */
     private readonly back: (mark: Mark) => (() => void) | undefined = () => undefined,
   ) {
     this.time = words.axis === "time";
@@ -135,7 +134,7 @@ export class Charting {
     return { group, drawn: { ...group, tests: group.tests.filter((column) => column !== level) }, level };
   }
 
-  /** All charts to choose from: the room's groups and each single column. */
+  /** All charts that the visitor can choose: the room's groups, then each single column. */
   choices(): { label: string; groups: Group[] }[] {
     const charts = [...(this.main ? [this.main] : []), ...this.groups.filter((group) => group !== this.main)];
     const alone = (group: Group): boolean => group.metrics.length + group.tests.length === 1;
@@ -204,19 +203,19 @@ export class Charting {
     return { at, columns, changes, tests: circles };
   }
 
-  /** Common length of the axes. */
+  /** Length of the axis, which all charts share. */
   span({ present, past, compared }: Scene): number {
     const end = (run: RunData): number => Math.max(this.at(run.progress), (this.time ? run.train_s : run.counts).at(-1) ?? 0);
     const own = end(present);
     const least = (this.time === (this.words.axis === "time") ? this.words.least : undefined) ?? LEAST[this.time ? "time" : "count"];
-    // A long past run is shown until shortly after it was solved.
+    // A past run that was solved is shown until shortly after that point.
     const interest = past ? Math.min(end(past), past.solved ? this.at(past.solved) * 1.3 : Math.max(least, INTEREST * own)) : 0;
     // Compared runs are shown in full.
     return roundUp(Math.max(least, own * 1.02, interest, ...compared.map(({ run }) => end(run))));
   }
 }
 
-/** Places sparse values into the rows of an axis. */
+/** Arranges the values of `known` by the rows of an axis. Rows without a value are null. */
 function sparse(axis: number[], known: { at: number; value: number | null }[]): (number | null)[] {
   const values: (number | null)[] = axis.map(() => null);
   let row = 0;
@@ -227,7 +226,7 @@ function sparse(axis: number[], known: { at: number; value: number | null }[]): 
   return values;
 }
 
-/** Formats a value of a column. */
+/** Formats a value of a column; empty text without a value. */
 export const columnText = ({ share, unit }: Column, value: number | null | undefined): string =>
   value == null ? "" : share ? percent(value) : unit === "points" ? exactly(value) : figure(value);
 const exactly = (value: number): string => value.toFixed(2).replace("-", "−");

@@ -1,4 +1,4 @@
-// Tables of the data in the charts.
+// Tables with the data of the charts.
 
 import { columnText, type Charting, type Group, type RunData, type Scene } from "./charting";
 import { write } from "./dom";
@@ -9,7 +9,7 @@ import type { Column, Progress, Row } from "../run/protocol";
 const EVENTS = "Events";
 const MOST_TABLED = 80;
 
-/** Up to `most` evenly spaced row numbers below `length`, including the last. */
+/** At most `most` evenly spaced indices below `length`; the last is `length - 1`. */
 export function spread(length: number, most: number): number[] {
   const every = Math.max(1, Math.ceil(length / most));
   return Array.from({ length: Math.ceil(length / every) }, (_, k) => length - 1 - k * every).reverse();
@@ -34,7 +34,7 @@ export class CurveTables {
     return table;
   }
 
-  /** Table of the current run's metrics, without columns for other runs and for events. */
+  /** Table of the current run's metrics. It has no columns for other runs and for events. */
   ofMetrics(name: string, columns: Column[]): Table {
     const table: Table = new Table(
       name,
@@ -44,7 +44,7 @@ export class CurveTables {
     return table;
   }
 
-  /** The past run and the compared runs. Each has a column beside the current run. */
+  /** The past run and the compared runs. The table of a chart has a column for each. */
   private otherRuns(): { name: string; run: RunData | undefined }[] {
     return [
       { name: "Past run", run: this.scene()?.past },
@@ -63,7 +63,7 @@ export class CurveTables {
 
   /**
    * Rows of the current run's metrics. With `events`, a row also contains the first metric of each other run at the same count, and the
-   * events since the row before.
+   * events since the previous row.
    */
   private metricRows(table: Table, columns: Column[], events: boolean): string[][] {
     const present = this.scene()?.present;
@@ -105,7 +105,7 @@ export class CurveTables {
     return [...(this.scene()?.compared.length ? ["Run"] : []), "Time", this.charting.counter, ...this.tested.map(({ label }) => label)];
   }
 
-  /** Tests with standard errors: the current run, then the compared runs. */
+  /** Rows of tests with standard errors: first the current run's tests, then those of the compared runs. */
   private testRows(table: Table): string[][] {
     const scene = this.scene();
     if (!scene) return [];

@@ -1,5 +1,5 @@
-// The curves of a room: a large chart, small charts, and a chart of any column beside the compared runs. All show the same part of
-// the axis. Tables show the same data.
+// The curves of a room: a large chart, small charts, and a chart of any column for the compared runs. All charts show the same part of the
+// axis, and tables show the same data.
 
 import { Chart, type Drawn, type Overlay } from "./chart";
 import { Charting, columnText, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
@@ -16,7 +16,7 @@ import type { Mark, RoomInfo, Variant } from "../run/protocol";
 export type { ChartWords, CurveWords } from "./charting";
 
 export const CHART_KEYS = { shown: "← → ↑ ↓", does: "on a large chart: move between values or tests; + and − zoom, 0 shows all" };
-/** Maximum width of the smoothing average, as a share of the axis. */
+/** Largest width of the smoothing average, as a share of the axis. */
 const MOST_SMOOTHING = 0.1;
 const LEAST_ZOOM = 1e-4;
 
@@ -24,13 +24,13 @@ type Levels = { value: number; label: string }[];
 type Shown = Split & { chart: Chart; levels: Levels };
 
 export class RunCurves {
-  /** The large chart with its legend. */
+  /** The large chart and its legend. */
   readonly large: HTMLElement[];
-  /** The small charts with their table. */
+  /** The small charts and their table. */
   readonly small: HTMLElement;
   readonly mainTable: Table;
   readonly title: string;
-  /** A chart of any column with its controls, for comparing runs. */
+  /** A chart of a selected column with its controls, for the comparison of runs. */
   readonly compare: HTMLElement;
   private readonly charting: Charting;
   private readonly learning: Table;
@@ -44,7 +44,7 @@ export class RunCurves {
   private zoomed: Range | undefined;
   private whole: Range = [0, 1];
   private scene: Scene | undefined;
-  /** Cached chart data of stored runs. */
+  /** Cached chart data of stored runs, by chart. */
   private drawn = new WeakMap<RunData, Map<Group, Drawn>>();
   private suited: [Variant, Record<string, ChartWords>] | undefined;
 
@@ -85,7 +85,7 @@ export class RunCurves {
     ]);
   }
 
-  /** The small charts: some visible, the others in a collapsed section. */
+  /** The small charts. Those named in `front` are visible; the others are in a collapsed section. */
   private multiples(groups: Group[], front = groups.map(({ name }) => name)): HTMLElement {
     const visible = front.flatMap((name) => groups.find((group) => group.name === name) ?? []);
     const collapsed = groups.filter((group) => !visible.includes(group));
@@ -152,7 +152,7 @@ export class RunCurves {
     this.smoothing.setAttribute("aria-valuetext", share > 0 ? `an average over ${figure(share)}% of the axis` : "none");
   }
 
-  /** Smoothing width as a share of the axis; the slider is finer for small widths. */
+  /** Smoothing width as a share of the axis. It grows with the square of the slider's value, so small widths can be set finely. */
   private smoothingShare(): number {
     return MOST_SMOOTHING * (Number(this.smoothing.value) / 100) ** 2;
   }
@@ -204,7 +204,7 @@ export class RunCurves {
   show(present: RunData, past: RunData | undefined, compared: Scene["compared"] = []): void {
     const named = (scene: Scene["compared"] = []): string => scene.map(({ letter, name }) => letter + name).join();
     const changed = named(this.scene?.compared) !== named(compared);
-    // A new run resets the zoom.
+    // A new run shows the whole axis.
     if (this.scene?.present !== present) this.zoomed = undefined;
     this.scene = { present, past, compared };
     if (changed) this.writeLegends(compared);

@@ -1,4 +1,4 @@
-// Choice between CPU and GPU, with the outcome and its reason. The decision itself is made in Rust.
+// Choice between CPU and GPU, with the decision and its reason. The decision is made in Rust.
 
 import type { Device, DeviceWish } from "../run/protocol";
 import { Choice, h, write } from "./dom";
@@ -13,15 +13,15 @@ const CHOICES: { value: DeviceWish; words: string; label: string; title: string 
 
 export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ value }) => value === recall("device"))?.value;
 
-/** Name of the GPU without its API: `NVIDIA ampere`. */
+/** Name of the GPU without its API, such as `NVIDIA ampere`. */
 export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").replace(/ \(WebGPU\)$/, "");
 
 export const deviceText = (device: Device): string => `Training on ${device.on_gpu ? gpuName(device) : "the CPU"}.`;
 
-/** Words of a room: the unit of its rates, and the unit after which a change of device takes effect. */
+/** Words of a room: the unit of its rates, and the unit of training after which a change of device takes effect. */
 export type Counts = { rate: string; boundary: string };
 
-/** Reason for the choice, with the rates of CPU and GPU if they were measured. */
+/** Reason for the decision, with the rates of CPU and GPU if they were measured. */
 export function because({ why, rates }: Device, { rate }: Counts): string {
   if (!rates) return why;
   const [cpu, gpu] = rates.map(short);
@@ -54,9 +54,9 @@ export class DeviceSwitch {
     this.choose(wish);
   }
 
-  /** Shows the current device; undefined while it is undecided. */
+  /** Shows the device; undefined while it is undecided. */
   show(device: Device | undefined): void {
-    if (device && device.wish !== this.wish) return; // the answer to an earlier choice
+    if (device && device.wish !== this.wish) return; // a decision on an earlier choice
     this.again.hidden = !(device && device.wish === "gpu" && !device.on_gpu);
     write(this.outcome, device ? deviceText(device) : "");
     const pending: Record<DeviceWish, string> = {

@@ -1,4 +1,4 @@
-// A modal dialog based on the browser's `dialog` element, which traps the focus, closes on Escape and restores the focus.
+// A modal dialog. The browser's `dialog` element traps the focus, closes on Escape and restores the focus.
 
 import { button, h, icon, id, type Child } from "./dom";
 import { untilClosed } from "./life";
@@ -15,7 +15,7 @@ export class Dialog {
       ]),
       ...children,
     ]);
-    // The target of a click on the backdrop is the dialog itself.
+    // The target of a click is the dialog itself only if the click is on the backdrop.
     this.element.addEventListener("click", (event) => {
       if (event.target === this.element) this.close();
     });
@@ -32,10 +32,10 @@ export class Dialog {
   }
 }
 
-/** A command or link with a copy button that shows whether copying succeeded. */
+/** A command or link with a copy button. The button shows whether the text was copied. */
 export function copyField(label: string, text: string): HTMLElement {
   const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
-  // Lines may break between words, but not after the hyphens of a flag.
+  // A line may break between words, but not after the hyphens of a flag.
   code.append(...text.split(" ").flatMap((word, k) => [k > 0 ? " " : "", h("span", word)]));
   const button = h("button", "Copy");
   const status = h("span.unseen", { role: "status" });
@@ -49,7 +49,7 @@ export function copyField(label: string, text: string): HTMLElement {
   return h("div.copy", code, button, status);
 }
 
-/** A button that copies the current text and then shows `done` or, if the browser denies access, `refused`. */
+/** A button that copies the result of `text`. The button then shows `done`, or `refused` if the browser denies access to the clipboard. */
 export function copyButton(words: string, text: () => string | Promise<string>, done: string, refused: string): HTMLButtonElement {
   const press = async (): Promise<void> => {
     copied.textContent = (await copy(await text())) ? done : refused;
@@ -59,7 +59,7 @@ export function copyButton(words: string, text: () => string | Promise<string>, 
   return copied;
 }
 
-/** Copies text to the clipboard; false if the browser denies access. */
+/** Copies text to the clipboard. Returns false if the browser denies access. */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,10 +1,11 @@
-// Creates elements and attributes, without diffing or state. A part builds its nodes once and then updates the few that change.
+// Functions that create elements with attributes, without diffing or state. A part of the page builds its elements once and then updates
+// the few that change.
 
 type Value = string | number | boolean | null | undefined;
 type Listeners = { [Kind in keyof HTMLElementEventMap as `on${Kind}`]?: (event: HTMLElementEventMap[Kind]) => void };
-/** Attributes of all elements. */
+/** Attributes that all elements may have. */
 type Common = "autocapitalize" | "class" | "hidden" | "id" | "role" | "spellcheck" | "style" | "tabindex" | "title";
-/** Attributes of one kind of element. */
+/** Attributes that only one kind of element may have. */
 type Own = {
   a: "download" | "href";
   button: "disabled" | "type";
@@ -35,9 +36,9 @@ type Own = {
 export type Tag = keyof HTMLElementTagNameMap;
 type NameOf<K extends Tag> = Common | `aria-${string}` | `data-${string}` | (K extends keyof Own ? Own[K] : never);
 export type Attributes<K extends Tag> = Listeners & { [Name in NameOf<K>]?: Value };
-/** Content of an element, possibly nested lists. `false`, `null` and empty text are skipped. */
+/** Content of an element. Lists may be nested; `false`, `null`, `undefined` and empty text are skipped. */
 export type Child = Node | string | null | undefined | false | Child[];
-/** Tag with optional classes: `div.row.spread`. */
+/** A tag with optional classes, such as `div.row.spread`. */
 type Named<K extends Tag> = K | `${K}.${string}`;
 
 const isChild = (part: unknown): part is Child => !part || typeof part !== "object" || part instanceof Node || Array.isArray(part);
@@ -46,8 +47,8 @@ const nodesOf = (children: Child[]): (Node | string)[] =>
   children.flatMap((child) => (Array.isArray(child) ? nodesOf(child) : child ? [child] : []));
 
 /**
- * Creates an element: `h("button.small", { onclick: f }, "Go")`. `on…` attributes add listeners; attributes that are `false` or
- * `null` are skipped. Buttons have the type `button`.
+ * Creates an element: `h("button.small", { onclick: f }, "Go")`. Attributes `on…` add listeners. Attributes that are `false` or `null` are
+ * skipped. A button has the type `button`.
  */
 export function h<K extends Tag>(named: Named<K>, attributes: Attributes<K>, ...children: Child[]): HTMLElementTagNameMap[K];
 export function h<K extends Tag>(named: Named<K>, ...children: Child[]): HTMLElementTagNameMap[K];
@@ -68,20 +69,20 @@ export function h(named: string, ...parts: (Attributes<Tag> | Child)[]): HTMLEle
   return element;
 }
 
-/** Nodes from trusted markup (explanations, equations, icons); never from user data. */
+/** Creates nodes from trusted markup (explanations, equations, icons), never from user data. */
 export function markup(source: string): DocumentFragment {
   const template = document.createElement("template");
   template.innerHTML = source;
   return template.content;
 }
 
-/** Sets the text only if it differs, so that unchanged readouts cost nothing. */
+/** Sets the text of an element only if it differs from the present text, so that an unchanged text causes no layout. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
 let ids = 0;
-/** Unique id, for `for`, `aria-describedby` and similar attributes. */
+/** Returns a unique id, for `for`, `aria-describedby` and similar attributes. */
 export const id = (stem: string): string => `${stem}-${++ids}`;
 
 const icons = {
@@ -116,7 +117,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** SVG path through points, with a gap at each missing point. */
+/** SVG path through points, with a gap at each `undefined`. */
 export const lineThrough = (points: ([x: number, y: number] | undefined)[]): string =>
   points.map((point, k) => (point ? `${points[k - 1] ? "L" : "M"}${point.map((n) => n.toFixed(2)).join(" ")}` : "")).join("");
 
@@ -131,7 +132,7 @@ export const labelled = (label: string, input: HTMLElement, kind = "field"): HTM
 export const facts = (all: [name: string, value: string | HTMLElement][]): HTMLElement[] =>
   all.flatMap(([name, value]) => (value ? [h("dt", name), typeof value === "string" ? h("dd", value) : value] : []));
 
-/** A checkbox or switch before its label. */
+/** A checkbox or switch with its label on the right. */
 export const ticked = (input: HTMLElement, label: string): HTMLElement => h("span.row", input, h("label", { for: input.id }, label));
 
 export const select = (stem: string, options: [value: string | number, words: string][], chosen?: string | number): HTMLSelectElement =>
@@ -192,13 +193,13 @@ export class Choice<V extends string> {
   }
 }
 
-/** A section with a heading, elements beside the heading and elements below. */
+/** A section with a heading. `beside` is placed next to the heading, `below` under it. */
 export function pane(name: string, heading: Child, beside: Child[], ...below: Child[]): HTMLElement {
   const title = id("pane");
   return h("section", { class: name, "aria-labelledby": title }, h("div.head", h("h2.label", { id: title }, heading), beside), below);
 }
 
-/** Shows one of two elements and hides the other. If the hidden element had the focus, the shown element gets it. */
+/** Shows the first or the second element and hides the other. If the hidden element had the focus, the shown element receives it. */
 export function either(first: boolean, ...both: [HTMLElement, HTMLElement]): void {
   const [shown, hidden] = first ? both : (both.toReversed() as [HTMLElement, HTMLElement]);
   const focused = document.activeElement === hidden;

@@ -1,4 +1,4 @@
-// Export of the compared curves as CSV, JSON or a picture, with the settings of each run.
+// Exports the compared curves with the settings of each run, as CSV, JSON or a picture.
 
 import { pen, stroke } from "./canvas";
 import type { Compared, RunData } from "./charting";
@@ -6,7 +6,7 @@ import type { Look } from "./looks";
 import { palette } from "./theme";
 import type { Config, RoomInfo, Row, Value } from "../run/protocol";
 
-/** An exported run; `knobs` are its initial settings that differ from the defaults. */
+/** An exported run. `knobs` contains the initial settings that differ from the defaults. */
 export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: RunData };
 
 const PAD = 20;
@@ -21,11 +21,11 @@ export const knobsOf = ({ knobs }: Out): string =>
   Object.entries(knobs)
     .map(([knob, value]) => `${knob}=${value}`)
     .join(" ");
-/** Live changes in the notation of links: `320:lr=0.0001` sets `lr` after iteration 320. */
+/** Formats live changes as in links: `320:lr=0.0001` sets `lr` after iteration 320. */
 export const changesOf = ({ run }: Out): string =>
   run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
 
-/** CSV of all metrics and tests in order of iteration, with the settings of the run in each row. */
+/** CSV of all metrics and tests in the order of iterations. Each row contains the settings of its run. */
 export function csv(room: RoomInfo, runs: Out[]): string {
   const [counter] = room.counters;
   const head = [
@@ -106,7 +106,7 @@ export async function composed({ plot, width, height, pixels, title, about, axis
   const canvas = document.createElement("canvas");
   const c = canvas.getContext("2d")!;
   c.font = `12px ${SANS}`;
-  // Layout of the legend in as many lines as necessary.
+  // Distributes the entries of the legend over as many lines as necessary.
   let [x, line] = [0, 0];
   const places = runs.map(({ letter, name }) => {
     const text = letter ? `${letter}  ${name}` : name;

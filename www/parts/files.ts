@@ -1,4 +1,4 @@
-// Files: download, file chooser, and files dropped anywhere on the page.
+// Functions for files: download, file chooser, and files that the visitor drops on the page.
 
 import { h } from "./dom";
 import { pageLife, untilClosed } from "./life";
@@ -20,7 +20,7 @@ export function chooser(label: string, taken: (file: File) => void): HTMLElement
   return h("span", button, input);
 }
 
-/** Passes a file dropped anywhere on the page to `taken`, without reading it. */
+/** Calls `taken` with a file that is dropped anywhere on the page. The file is not read here. */
 export function dropping(words: string, taken: (file: File) => void): void {
   const veil = h("div.veil", { hidden: true, "aria-hidden": "true" }, h("p", words));
   document.body.append(veil);

@@ -1,25 +1,25 @@
-// Number formatting. The caller adds units unless stated otherwise.
+// Functions that format numbers. The caller adds the unit, unless the example of a function contains one.
 
-/** Replaces hyphens with minus signs, as on the axes. */
+/** Replaces hyphens with minus signs. */
 export const minus = (text: string): string => text.replaceAll("-", "−");
 
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** Unit of a column in words; its label if it has no unit. */
+/** Unit of a column, or its label in lower case if it has no unit. */
 export const plural = ({ unit, label }: { unit: string; label: string }): string => unit || label.toLowerCase();
 
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
-/** `312,416` */
+/** Whole number: `312,416`. */
 export const count = (n: number): string => Math.round(n).toLocaleString("en");
 
-/** At least `least` significant digits, and always the whole integer part. */
+/** Formats with `least` significant digits, or with more if the integer part has more. */
 const digits = (n: number, least: number): string => {
   const text = n.toPrecision(least);
   return text.includes("e") ? count(n) : trim(text);
 };
 
-/** `950`, `312k`, `1.24M`: for axes and readouts. */
+/** Short number for axes and readouts: `950`, `312k`, `1.24M`. */
 export function short(n: number): string {
   const size = Math.abs(n);
   if (size >= 999.5e9) return `${digits(n / 1e12, 3)}T`;
@@ -29,7 +29,7 @@ export function short(n: number): string {
   return trim(n.toFixed(0));
 }
 
-/** `312 thousand`, `1.2 million`, `320 million`: for sentences. */
+/** Number for sentences: `312 thousand`, `1.2 million`, `320 million`. */
 export function words(n: number): string {
   if (n >= 999.5e9) return `${digits(n / 1e12, 2)} trillion`;
   if (n >= 999.5e6) return `${digits(n / 1e9, 2)} billion`;
@@ -38,7 +38,7 @@ export function words(n: number): string {
   return count(n);
 }
 
-/** Three significant digits without noise: `0.003`, `−12.4`, `3e−5`. */
+/** Three significant digits without trailing zeros: `0.003`, `−12.4`, `3e−5`. */
 export function figure(n: number): string {
   if (!Number.isFinite(n)) return "none";
   if (n === 0) return "0";
@@ -48,28 +48,28 @@ export function figure(n: number): string {
   return minus(trim(n.toPrecision(3)));
 }
 
-/** `91.8%`. Values just below 100% are rounded down. */
+/** A share as a percentage: `91.8%`. Values between 99% and 100% are rounded down. */
 export function percent(share: number): string {
   const all = 100 * share;
   return `${all > 99 && all < 100 ? trim((Math.floor(100 * all + 1e-9) / 100).toFixed(2)) : figure(all)}%`;
 }
 
-/** Two significant digits, zeros included, for changing values: `0.0030`. From 100 on, a whole number. */
+/** Two significant digits including zeros, for changing values: `0.0030`. Numbers from 100 on are rounded to whole numbers. */
 export const two = (n: number): string => (n === 0 ? "0" : Math.abs(n) >= 99.5 ? count(n) : n.toPrecision(2));
 
-/** Full value of a knob, as typed: `4194304`; `1e9` if that is much shorter. */
+/** Full value of a knob, as a visitor would type it: `4194304`, or `1e9` if that is much shorter. */
 export function exact(n: number): string {
   const full = String(Number.isInteger(n) ? n : Number(n.toPrecision(6)));
   const power = Number(full).toExponential().replace("e+", "e");
   return power.length + 4 <= full.length ? power : full;
 }
 
-/** Rounded value of a knob as text. */
+/** A knob's value as text, with numbers rounded. */
 export const valueText = (value: number | string): string => (typeof value === "number" ? figure(value) : value || "nothing");
-/** Full value of a knob as text. */
+/** A knob's value as text, with numbers in full. */
 export const exactText = (value: number | string): string => (typeof value === "number" ? exact(value) : value || "nothing");
 
-/** `0.8 s`, `42 s`, `3 min 12 s` */
+/** A duration: `0.8 s`, `42 s`, `3 min 12 s`. */
 export function seconds(s: number): string {
   if (s < 9.95) return `${s.toFixed(1)}\u00a0s`;
   if (s < 59.5) return `${Math.round(s)}\u00a0s`;
@@ -79,10 +79,10 @@ export function seconds(s: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `412 kB`, `1.1 MB` */
+/** A size: `412 kB`, `1.1 MB`. */
 export const bytes = (n: number): string => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.round(n / 1e3)} kB`);
 
-/** `a moment ago`, `12 minutes ago` */
+/** Time since `ms`, a time in milliseconds: `a moment ago`, `12 minutes ago`. */
 export function ago(ms: number): string {
   const minutes = Math.round((Date.now() - ms) / 60_000);
   if (minutes < 2) return "a moment ago";

@@ -1,4 +1,5 @@
-// The past run of each variant: a grey curve behind the current one, a description, and a button to restore it.
+// The past run of each variant, which a new run of the variant has replaced. It is shown as a grey curve behind the current run's curve,
+// with a description and a button that restores it.
 
 import type { RoomInfo } from "../run/protocol";
 import { h } from "./dom";
@@ -48,7 +49,7 @@ export class Ghost {
     this.box.click();
   }
 
-  /** Settings of the past run that differ from those of the current run, with the past run's live changes and result. */
+  /** Describes the past run: its settings that differ from the current run's, its live changes and its result. */
   private differences(past: History, present: History): string {
     const { marks } = past;
     const other = startOf(present.settings, present.marks);

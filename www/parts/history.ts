@@ -1,38 +1,37 @@
-// History of a run in columns, for charts and tables. It is thinned: a run of days keeps a few thousand evenly spaced rows.
+// History of a run in columns, for charts and tables. It keeps at most a few thousand evenly spaced rows, even of a run of days.
 
 import type { Began, Column, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
 import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** Largest number of a knob's values to show; of more, only the first and the last are shown. */
+/** Largest number of a knob's values that are all shown. Of a longer list, only the first and the last value are shown. */
 const MOST_VALUES = 4;
 
 export class History {
-  /** Values of the first counter. */
+  /** Values of the first counter, by row. */
   readonly counts: number[] = [];
-  /** Values of the other counters, in order. */
+  /** Values of the other counters, one list per counter. */
   private readonly others: number[][];
   readonly iterations: number[] = [];
   readonly train_s: number[] = [];
-  /** Metrics and shares of time, by name. */
+  /** Metrics and shares of time, by name. Each list has one value per row. */
   readonly columns: Record<string, (number | null)[]>;
   readonly tests: Row[] = [];
   readonly marks: Mark[] = [];
-  /** The room's notes along the curves. */
+  /** Notes of the room, which charts show along the curves. */
   readonly notes: { progress: Progress; words: string }[] = [];
   readonly config: Config;
   readonly knobs: Record<string, Value>;
-  /** Increases with every change, to trigger a redraw. */
+  /** Number that increases with each change, so that views are redrawn. */
   readonly revision = state(1);
   private readonly solving = state<Progress | undefined>(undefined);
   /** Number of tests that reached the goal but were not confirmed. */
   attempts: number;
-  /** Latest progress. */
   progress: Progress;
   private every = 1;
   private skipped = 0;
-  /** True if the last row is between two kept rows; the next row replaces it. */
+  /** True if the last row is not one of the evenly spaced rows. The next row then replaces it. */
   private temporary = false;
 
   constructor(
@@ -75,7 +74,7 @@ export class History {
     this.tests.push(row);
     this.bumpRevision();
     if (this.tests.length <= MOST_TESTS) return;
-    // Drops every second test except the newest and the one that solved the task.
+    // Drops every second test. The newest test and the one that solved the task are kept.
     const kept = this.tests.filter(
       ({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration,
     );
@@ -103,17 +102,17 @@ export class History {
     return this.columns[name]?.at(-1) ?? undefined;
   }
 
-  /** Value of a test column; of the newest test by default. */
+  /** Value of a test column in `row`. Without `row`, the value in the newest test. */
   test(name: string, row: Row | undefined = this.tests.at(-1)): number | undefined {
     return row?.values[this.room.tests.findIndex((column) => column.name === name)] ?? undefined;
   }
 
-  /** Current settings. `startOf` returns the initial ones. */
+  /** Current settings. `startOf` computes the initial settings from them. */
   get settings(): Record<string, Value> {
     return { ...this.knobs, ...Object.fromEntries(this.marks.map((mark) => [mark.knob, mark.to])) };
   }
 
-  /** Drops every second row and halves the rate of further rows. */
+  /** Drops every second row, and keeps only half as many of the following rows. */
   private thin(): void {
     for (const column of this.all()) {
       let kept = 0;
@@ -131,7 +130,7 @@ export class History {
     return [this.iterations, this.counts, ...this.others, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** The history as CSV, in the format of the terminal's `--csv`: the metrics of each kept iteration and the test after it. */
+  /** The history as CSV, in the format of the terminal's `--csv`. Each kept iteration has its metrics and the test after it. */
   csv(): string {
     const { counters, metrics, tests, parts } = this.room;
     const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);
@@ -145,7 +144,7 @@ export class History {
     );
     for (const { progress, values } of this.tests) {
       const { iteration, counts, train_s } = progress;
-      // The row of this iteration may have been dropped.
+      // The row of this iteration may have been dropped by thinning.
       const row = rows.get(iteration) ?? { place: [iteration, ...counts, train_s], values: [], test: [] };
       rows.set(iteration, { ...row, test: values });
     }
@@ -174,13 +173,13 @@ export class History {
 
 export const sameMark = (a: Mark, b: Mark): boolean => a.knob === b.knob && a.to === b.to && a.progress.iteration === b.progress.iteration;
 
-/** Initial settings of a run, from the current settings and the live changes. */
+/** Computes the initial settings of a run from the current settings and the live changes. */
 export const startOf = (settings: Record<string, Value>, marks: Mark[]): Record<string, Value> => ({
   ...settings,
   ...Object.fromEntries(marks.toReversed().map((mark) => [mark.knob, mark.from])),
 });
 
-/** All values of a knob during a run: `0.01 → 0.001`. */
+/** All values of a knob during a run, such as `0.01 → 0.001`. */
 export function valuesOf(knob: string, start: Value, marks: Mark[], text: (value: Value) => string): string {
   const values = [start, ...marks.filter((mark) => mark.knob === knob).map(({ to }) => to)].map(text);
   return (values.length > MOST_VALUES ? [values[0], "…", values.at(-1)] : values).join(" → ");

@@ -1,18 +1,18 @@
-// Runs left during this visit, one per room and variant, in memory. A room that is opened again continues its run. The oldest are
-// dropped beyond a limit in bytes. `run/store.ts` stores runs in the browser.
+// Runs that the visitor left during this visit, in memory: one per room and variant. When the visitor returns to the variant, its run
+// continues. Beyond a limit in bytes the oldest runs are dropped. (`run/store.ts` stores runs in the browser's database.)
 
 import type { SavedRun } from "../run/store";
 import type { History } from "./history";
 
 export interface Kept extends SavedRun {
   room: string;
-  /** History of the run, while the page of its room is open. */
+  /** History of the run. It is kept only as long as the page of the run's room is open. */
   history?: History;
 }
 
 const MOST_BYTES = 256e6;
 
-/** Kept runs, newest last. */
+/** Kept runs. The newest is last. */
 const kept: Kept[] = [];
 
 export function keepRun(run: Kept): void {
@@ -26,7 +26,7 @@ export function forgetRun({ room, variant }: { room: string; variant: string }):
   if (at >= 0) kept.splice(at, 1);
 }
 
-/** Kept runs of a room, newest first. */
+/** Kept runs of a room. The newest is first. */
 export const keptRuns = (room: string): Kept[] => kept.filter((run) => run.room === room).reverse();
 
 export const keptRun = (room: string, variant: string): Kept | undefined => keptRuns(room).find((run) => run.variant === variant);

@@ -1,5 +1,5 @@
-// Controls for a run's settings, generated from their declarations. Live knobs change the run when released. The others apply to the
-// next run and are marked as pending. A few important knobs are placed beside the curve.
+// Controls for a run's settings, built from the declarations of the knobs. A live knob changes the run when the control is released. Any
+// other knob applies to the next run and is marked as pending. A few important knobs are placed beside the curve.
 
 import type { Knob, KnobKind, Value } from "../run/protocol";
 import { button, h, id, write } from "./dom";
@@ -11,12 +11,12 @@ const SETTLE_MS = 350;
 const FIRST = 3;
 
 type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
-/** A numeric knob with limits. */
+/** A numeric knob, which has limits. */
 type Range = Extract<KnobKind, { min: number }>;
 
-/** Conversion between a value and its slider position, 0 to 1. */
+/** Conversion between a value and its position on the slider, from 0 to 1. */
 function scale({ min, max, log }: Range): { place: (value: number) => number; value: (place: number) => number } {
-  // A logarithmic scale requires a positive minimum.
+  // A logarithmic slider requires a positive minimum.
   if (log && min > 0) {
     const ratio = Math.log(max / min);
     return { place: (v) => Math.log(v / min) / ratio, value: (p) => min * Math.exp(p * ratio) };
@@ -24,14 +24,14 @@ function scale({ min, max, log }: Range): { place: (value: number) => number; va
   return { place: (v) => (v - min) / (max - min), value: (p) => min + p * (max - min) };
 }
 
-/** Rounds a slider's value to the precision of its steps. */
+/** Rounds a slider's value to the precision of the slider's steps. */
 function rounded({ kind, min, max, log }: Range, value: number): number {
   const step = (log && min > 0 ? value : max - min) / SLIDER_STEPS;
   const digits = kind === "int" ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step))));
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
 }
 
-/** At most `FIRST` knobs to show beside the curve: those of `wanted` that exist, then the other live knobs. */
+/** Chooses at most `FIRST` knobs to show beside the curve: first those of `wanted` that exist, then the other live knobs. */
 function foremost(knobs: Knob[], wanted: string[]): Knob[] {
   const named = wanted.flatMap((name) => knobs.find((knob) => knob.name === name) ?? []);
   return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
@@ -45,7 +45,7 @@ export interface KnobActions {
   reset(): void;
 }
 
-/** Controls of a knob; `set` shows a value. */
+/** Elements of a knob's control. `set` shows a value in them. */
 type Field = {
   input: HTMLElement;
   set: (value: Value) => void;
@@ -55,7 +55,7 @@ type Field = {
   now?: HTMLElement;
 };
 
-/** Creates an error message for an input; `judge` shows or clears it. */
+/** Creates the error message of an input. `judge` hides the message if `good` is true; otherwise it shows `words` as the message. */
 function judged(input: HTMLElement): { error: HTMLElement; judge: (good: boolean, words?: string) => boolean } {
   const error = h("p.error", { id: id("error"), role: "alert" });
   const judge = (good: boolean, words = ""): boolean => {
@@ -75,7 +75,7 @@ export class Knobs {
   readonly first = h("div");
   private readonly parts = new Map<string, Parts>();
   private inForce: Record<string, Value> = {};
-  /** Changes that apply to the next run. */
+  /** Values of changed knobs that apply to the next run. */
   private readonly pending = new Map<string, Value>();
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
@@ -142,13 +142,13 @@ export class Knobs {
     this.parts.get(name)?.set(value);
   }
 
-  /** Shows a knob's current value if the run changes it by schedule. */
+  /** Shows the current value of a knob that the run changes by a schedule. */
   showNow(name: string, text: string): void {
     const now = this.parts.get(name)?.now;
     if (now) write(now, text);
   }
 
-  /** Settings of the next run: current values with the pending changes. */
+  /** Settings of the next run: the pending changes, and the current values of the other knobs. */
   wanted(): Wanted {
     const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {
@@ -191,7 +191,7 @@ export class Knobs {
     );
   }
 
-  /** Row of a knob. A `brief` row shows the short label and puts the help into the tooltip and the description. */
+  /** Row of a knob. A `brief` row shows the short label and has the help in its tooltip and description. */
   private row(knob: Knob, brief = false): HTMLElement {
     const { kind } = knob;
     const {
@@ -240,7 +240,7 @@ export class Knobs {
   }
 
   private range(knob: Knob, kind: Range, brief: boolean): Field {
-    // A unit equal to the label is omitted, as in "Environments: 2,048 environments".
+    // A unit that equals the label is omitted, as in "Environments: 2,048 environments".
     const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const whole = kind.kind === "int";
     let timer: ReturnType<typeof setTimeout> | undefined;

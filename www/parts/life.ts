@@ -1,11 +1,11 @@
-// Lifetime of a room's page; one page is open at a time. Parts with listeners outside their own elements register their cleanup here.
+// Lifetime of a room's page. Only one page is open at a time. Parts with listeners outside their own elements register their cleanup here.
 
 let life = new AbortController();
 
 /** Signal that aborts when the current page closes. */
 export const pageLife = (): AbortSignal => life.signal;
 
-/** Calls `stop` when the page closes, or earlier through the returned function. */
+/** Calls `stop` when the page closes. The returned function calls `stop` before that. */
 export function untilClosed(stop: () => void): () => void {
   const { signal } = life;
   const once = (): void => {

@@ -1,4 +1,4 @@
-// Line styles of compared runs: letter, dashes and colour.
+// Letter, dashes and colour of the curves of compared runs.
 
 import { markup } from "./dom";
 import type { Colour } from "./theme";
@@ -7,7 +7,7 @@ export type Look = { letter: string; colour: Colour; dash: number[] };
 
 export const PRESENT: Look = { letter: "", colour: "accent", dash: [] };
 
-/** Styles of compared runs; their number limits the comparison. */
+/** Styles of compared runs. At most this many runs can be compared. */
 export const LOOKS: Look[] = [
   { letter: "A", colour: "plus", dash: [8, 4] },
   { letter: "B", colour: "minus", dash: [2, 3] },

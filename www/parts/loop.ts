@@ -1,4 +1,4 @@
-// A single animation loop. Off-screen elements and background pages are not drawn.
+// A single animation loop for all elements. Off-screen elements and background pages are not drawn.
 
 import { untilClosed } from "./life";
 import { effect } from "./signal";
@@ -14,7 +14,7 @@ const watcher = new IntersectionObserver((changes) => {
   }
 });
 let running = false;
-/** Mean time between two frames. On a slow machine, elements are drawn less often. */
+/** Moving average of the time between two frames. If the average is long, each element is drawn less often. */
 let gapMs = 16;
 let tickMs = 0;
 const SLOW_GAP_MS = 24;
@@ -36,7 +36,10 @@ function tick(nowMs: number): void {
   requestAnimationFrame(tick);
 }
 
-/** Calls `draw` while `element` is on the screen and its page is open, at most every `everyMs`. The returned function ends the calls. */
+/**
+ * Calls `draw` in the animation loop while `element` is on the screen, at most once in `everyMs`. The calls end with the page, or earlier
+ * through the returned function.
+ */
 export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
   entries.set(element, { draw, everyMs, lastMs: -Infinity, seen: false });
   watcher.observe(element);
@@ -51,8 +54,8 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
 }
 
 /**
- * Calls `draw` when state that it reads changes, while `element` is on the screen, at most every `everyMs`. The returned function
- * draws without waiting.
+ * Calls `draw` again after changes of the state that `draw` has read, while `element` is on the screen, at most once in `everyMs`. The
+ * returned function makes a due call immediately.
  */
 export function drawing(element: Element, draw: () => void, everyMs = 0): () => void {
   let due: (() => void) | undefined;
@@ -66,15 +69,15 @@ export function drawing(element: Element, draw: () => void, everyMs = 0): () => 
   return now;
 }
 
-/** Visitor's preference for reduced motion; it may change during the visit. */
+/** Media query for the visitor's preference for reduced motion, which may change during the visit. */
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 export const calm = (): boolean => reduced.matches;
 
-/** True on a touch screen, where keyboard hints are omitted. */
+/** Media query for a touch screen, on which keyboard hints are omitted. */
 const coarse = matchMedia("(pointer: coarse)");
 export const touch = (): boolean => coarse.matches;
 
-/** Adapts the resolution of a canvas to the screen. `width` and `height` are in CSS pixels. */
+/** A canvas whose resolution is adapted to the screen. `width` and `height` are in CSS pixels. */
 export class Surface {
   readonly context: CanvasRenderingContext2D;
   width = 0;

@@ -1,10 +1,10 @@
-// Notices for the visitor, each with a next step. Errors interrupt a screen reader; other notices wait.
+// Notices for the visitor, each with a next step. An error interrupts a screen reader; any other notice waits until the reader is idle.
 
 import type { Level } from "../run/protocol";
 import { sentence } from "../run/notice";
 import { h, icon } from "./dom";
 
-/** Button of a notice. With `forMs` the notice disappears after that time; otherwise it stays until dismissed. */
+/** Button of a notice. With `forMs` the notice disappears after that time; without it the notice stays until the visitor dismisses it. */
 export type Action = { label: string; run: () => void; forMs?: number };
 
 const UNDO_MS = 30_000;
@@ -15,7 +15,7 @@ export class Notices {
   readonly element = h("div.notices", this.urgent, this.calm);
   private readonly shown = new Map<string, HTMLElement>();
 
-  /** Removes all notices, before another run opens. */
+  /** Removes all notices. Called before another run opens. */
   clear(): void {
     this.shown.clear();
     this.calm.replaceChildren();
@@ -27,12 +27,12 @@ export class Notices {
     this.shown.delete(text);
   }
 
-  /** Reports the end of a run or a game, with an undo button. */
+  /** Reports that a run or a game was replaced, with an undo button. */
   offerUndo(text: string, undo: () => void, kept = "The previous run is saved"): void {
     this.show("info", text, kept, { label: "Undo", run: undo, forMs: UNDO_MS });
   }
 
-  /** Shows a notice; it replaces an earlier notice with the same text. */
+  /** Shows a notice. It replaces a notice with the same text. */
   show(level: Level, text: string, nextStep: string, action?: Action): void {
     this.shown.get(text)?.remove();
     const card = h("div", { class: `notice ${level}` });
@@ -40,7 +40,7 @@ export class Notices {
       if (this.shown.get(text) === card) this.shown.delete(text);
       card.remove();
     };
-    // A notice under the pointer or with the focus does not expire.
+    // A notice does not expire while the pointer is over it or the focus is in it.
     const expire = (): void => void (card.matches(":hover, :focus-within") ? setTimeout(expire, action!.forMs) : close());
     if (action?.forMs) setTimeout(expire, action.forMs);
     card.append(

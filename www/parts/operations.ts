@@ -1,4 +1,4 @@
-// Table of gradient time by operation. Calls are timed while the table is open.
+// Table of the time for gradients, by operation. Operations are timed only while the table is open.
 
 import { untilClosed } from "./life";
 import { Table } from "./table";
@@ -11,11 +11,11 @@ export type Look = (look: boolean) => Promise<Operation[] | null>;
 
 export class Operations {
   readonly table: Table;
-  /** Measured operations; null for a learner without a plan. */
+  /** Measured operations; null if the learner has no plan. */
   private found: Operation[] | null = [];
   private timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `look` turns timing on or off and returns the measurements so far. */
+  /** `look` turns timing on or off and returns the measurements. */
   constructor(private readonly look: Look) {
     this.table = new Table("Time by operation", ["Operation", "Shape", "Calls", "Share"], () => this.rows(), ["Shape"]);
     this.table.button.textContent = "By operation";
@@ -38,7 +38,7 @@ export class Operations {
         this.found = found;
         this.table.renew();
       },
-      () => {}, // the run was closed
+      () => {}, // the run has been closed
     );
   }
 

@@ -1,4 +1,4 @@
-// Selected training speed, in rooms whose simulations have a real-time speed.
+// The speed of training that the visitor selects, in rooms whose simulations have a real-time speed.
 
 import type { Client } from "../run/client";
 import { SPEEDS } from "./transport";
@@ -17,13 +17,13 @@ export class Pace {
     this.keep();
   }
 
-  /** Applies the selected speed; called again when a run begins, because `realTime` may have changed. */
+  /** Applies the selected speed. Called again when a run begins, because `realTime` may have changed. */
   keep(): void {
     const { times } = SPEEDS[this.speed]!;
     this.client.setSpeed(times === null ? null : times * this.realTime());
   }
 
-  /** Removes the limit, for a save that waits for the end of the iteration. */
+  /** Removes the limit. A save waits for the end of the iteration, which would take long at a limited speed. */
   hurry(): void {
     this.client.setSpeed(null);
   }

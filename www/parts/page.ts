@@ -1,5 +1,5 @@
-// The page of a room. It combines the parts of every room (transport, curves, tables, knobs, device, sweep, saving, past runs) with
-// the room's own pictures and texts. It shows the run's events and sends the visitor's commands; the worker computes the run.
+// The page of a room. It combines the parts that every room has (transport, curves, tables, knobs, device, sweep, saving, past runs) with
+// the room's own pictures and texts. It shows the run's events and sends the visitor's commands. The worker computes the run.
 
 import type { Client } from "../run/client";
 import type { Began, Event as RunEvent, Mark, Progress, Row, Value, Variant } from "../run/protocol";
@@ -31,7 +31,7 @@ import { Sweep } from "./sweep";
 import { steps as commonSteps, Tour } from "./tour";
 import { SPEEDS } from "./transport";
 
-/** Interval between redraws of the curves. */
+/** Least time between two redraws of the curves. */
 const DRAW_MS = 100;
 
 const ABOUT =
@@ -147,7 +147,7 @@ export class Page implements RoomPage {
     this.shortcuts.help();
   }
 
-  /** Handles a link to a variant of this room; false if the page must be reopened. */
+  /** Handles a link to a variant of this room. Returns false if the page must be opened anew for the link. */
   follow(link: string): boolean {
     return this.starts.follow(link);
   }
@@ -157,7 +157,7 @@ export class Page implements RoomPage {
     this.element.remove();
   }
 
-  /** Closes the room and returns its saved run. */
+  /** Saves the run, closes the room, and returns the save. */
   async depart(): Promise<SavedRun | undefined> {
     const { client, present } = this;
     this.close();
@@ -312,12 +312,12 @@ export class Page implements RoomPage {
         notices.show(event.level, event.text, event.next_step);
         break;
       case "room":
-        // Room events of a room without its own handler.
+        // Events of a room whose view has no handler are shown as notices.
         if (!this.view.take) notices.show("info", event.text, "");
         break;
       case "device":
         this.device.show(event);
-        // The default, the CPU by automatic choice, is not announced.
+        // Automatic use of the CPU is the default and is not announced.
         if (event.on_gpu || event.wish !== "auto") announcer.say(deviceText(event), "device");
     }
   }
@@ -358,8 +358,8 @@ export class Page implements RoomPage {
   }
 
   /**
-   * Keeps the current run when another run replaces it. After a change of variant it can be continued; otherwise it becomes the past
-   * run.
+   * Keeps the current run before the next run replaces it. If the variant changes (`another`), the visitor can continue the kept run later;
+   * otherwise it becomes the past run.
    */
   private keepPrevious(another: boolean): void {
     const { client, present } = this;
@@ -375,7 +375,10 @@ export class Page implements RoomPage {
     );
   }
 
-  /** Drops the kept run of this variant: the new run continues it or, after a change of variant, shows it as the past run. */
+  /**
+   * Drops the kept run of the new run's variant, because the new run continues it. If the new run does not continue it after a change of
+   * variant, it becomes the past run.
+   */
   private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };
     const left = keptRun(of.room, of.variant);
@@ -403,7 +406,7 @@ export class Page implements RoomPage {
     if (present?.revision.value) untracked(() => this.curves.show(present, past, compared));
   }
 
-  /** Shows the scheduled learning rate beside its setting. */
+  /** Shows the scheduled learning rate beside the knob of the initial rate. */
   private showLearningRate(): void {
     const lr = this.present?.latest("lr");
     this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
@@ -414,7 +417,7 @@ export class Page implements RoomPage {
     return value === undefined ? undefined : `${this.curves.title} ${value}`;
   }
 
-  /** Shares of time in a row; they are stored after the row's metrics. */
+  /** Shares of time in a row. The row's values are the metrics, followed by these shares. */
   private shares({ values }: Row): number[] {
     return values.slice(this.client.room.metrics.length).map((share) => share ?? 0);
   }

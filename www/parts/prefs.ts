@@ -1,4 +1,4 @@
-// Remembered choices (theme, shortcuts). Without browser storage they last for the visit.
+// Choices of the visitor that are remembered (theme, shortcuts). Without browser storage they last until the end of the visit.
 
 const key = (name: string): string => `hothouse.${name}`;
 
@@ -15,6 +15,6 @@ export function remember(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(key(name));
     else localStorage.setItem(key(name), value);
   } catch {
-    // No storage: the choice lasts for this visit.
+    // Without storage the choice lasts for this visit.
   }
 }

@@ -1,4 +1,4 @@
-// State of the current run: history, whether it is training, and its rates.
+// State of the current run: its history, whether it is training, and its rates.
 
 import type { Began, Event as RunEvent, RoomInfo } from "../run/protocol";
 import { History } from "./history";
@@ -6,7 +6,7 @@ import { Rates } from "./rates";
 import { state } from "./signal";
 
 export class Present {
-  /** Undefined until the first run has begun. */
+  /** The current run; undefined until the first run has begun. */
   readonly run = state<History | undefined>(undefined);
   readonly running = state(true);
   readonly rates: Rates;

@@ -1,16 +1,16 @@
-// Rates of a run, from the room's rate columns, smoothed to stay readable.
+// Rates of a run. The room declares rate columns among its metrics. Their values are smoothed, so that they stay readable.
 
 import type { Column, RoomInfo, Row } from "../run/protocol";
 import { plural } from "./format";
 import { state, type State } from "./signal";
 
-/** Weight of a new row in the exponential average. */
+/** Weight of the newest row in the exponential average. */
 const WEIGHT = 0.2;
 
 export class Rates {
-  /** Up to two rate columns: the first counter's rate, then the rate of the main work. */
+  /** At most two rate columns. The first is the rate of the first counter, if the room has one. */
   readonly columns: Column[];
-  /** Unit of the main work, in words. */
+  /** Unit of the last rate column's counter, in words. */
   readonly work: string;
   readonly values: State<(number | undefined)[]> = state([]);
   private readonly places: number[];

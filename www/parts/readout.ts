@@ -1,4 +1,4 @@
-// Status of the run: the headline, one or two sentences, and the transport bar with its numbers.
+// Status of the run: the headline, one or two sentences, and the numbers in the transport bar.
 
 import type { Client } from "../run/client";
 import type { Progress, Variant } from "../run/protocol";
@@ -10,16 +10,16 @@ import type { View } from "./room";
 import { effect, paced } from "./signal";
 import { Transport, type TransportActions } from "./transport";
 
-/** Polling interval of the progress; shared memory has no change events. */
+/** Interval at which the progress is read from shared memory, which has no change events. */
 const POLL_MS = 100;
-/** Interval between updates of the sentences, slow enough to read them. */
+/** Least time between two updates of the sentences, so that they can be read. */
 const STATUS_MS = 500;
 
 export interface ReadoutSources {
   progress(): Progress;
-  /** Latest value of the large chart, with its name. */
+  /** Latest value of the large chart, after the chart's name. */
   newest(): string | undefined;
-  /** True while a sweep is running and the run is paused for it. */
+  /** True while a sweep runs, during which the run is paused. */
   sweeping(): boolean;
   /** Called after each update of the sentences. */
   written(): void;
@@ -55,7 +55,7 @@ export class Readout {
     write(this.headline, this.view.headline?.() ?? variant.name);
   }
 
-  /** A sentence: when the task was solved and the latest test, or the number of unconfirmed tests. */
+  /** A sentence about the goal: when the task was solved, with the result of the latest test, or how many tests were not confirmed. */
   result(): string {
     const run = this.present.run.value;
     const { goal } = this.client.variant;

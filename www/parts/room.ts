@@ -1,4 +1,4 @@
-// Interface between a room and its page: the room's extension, and the page as the room's views see it.
+// Interface between a room and its page: the room's extension of the page, and the page as the room's views use it.
 
 import type { Client, Options } from "../run/client";
 import type { Began, Event as RunEvent, Progress, Value, Variant } from "../run/protocol";
@@ -9,55 +9,56 @@ import type { Notices } from "./notices";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";
 
-/** Text of an explanation. `equation` is markup in a collapsed section titled `summary`. */
+/** An explanation. `equation` is markup, shown in a collapsed section titled `summary`. */
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
-/** Optional parts of a room beside its declarations in Rust. `C` is the type of its client, with the room's questions. */
+/**
+ * Parts of the page that a room can add to its declarations in Rust. `C` is the type of the room's client, which has the room's questions.
+ */
 export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
-  /** Budgets for a run in a sweep, in units of the first counter. */
+  /** Budgets that the form of a sweep offers for each run, in units of the first counter. */
   budgets?: number[];
-  /** True if a sweep can compare these two variants. */
+  /** True if a sweep may compare these two variants. */
   comparable?(a: Variant, b: Variant): boolean;
-  /** Names of the knobs beside the curve. A variant without them shows its first live knobs. */
+  /** Names of the knobs beside the curve. A variant that has none of them shows its first live knobs. */
   knobs?: string[];
-  /** Steps of the tour for new visitors. */
   tour?: Step[];
-  /** Features of this room, for its help. */
+  /** Features of this room, listed in the help dialog. */
   can?: string[];
-  /** Touch gestures of this room, for its help. */
+  /** Touch gestures of this room, listed in the help dialog. */
   gestures?: Gesture[];
-  /** Text for "Save and share" about the contents of a saved run and of a link. */
+  /** Text about the contents of a saved run and of a link, for the dialog "Save and share". */
   saved?: string;
   view?(page: RoomPage<C>): View;
 }
 
-/** A room's own pictures and texts. */
+/** Pictures and texts of a room. */
 export interface View {
-  /** Returns the top of the page, which must contain the element `curves`. */
+  /** Returns the top of the page. It must contain the element `curves`. */
   first?(curves: HTMLElement): HTMLElement;
   bands?: Band[];
-  /** Handler for a dropped file that is not a saved run; `words` is the label of the drop area. */
+  /** Handler for a dropped file that is not a saved run. `words` is the label of the drop area. */
   drops?: { words: string; take(file: File): void };
   keys?: Shortcut[];
-  /** Keys of a picture, for the list of shortcuts. */
+  /** Keys that a picture handles itself, for the list of shortcuts. */
   otherKeys?: Gesture[];
-  /** Name of a variant in the switch. */
+  /** Name of a variant in the switch between variants. */
   nameOf?(variant: Variant): string;
   headline?(): string;
   /** Status of the run in one or two sentences. */
   status?(present: History): string;
-  /** Status for a screen reader, if it differs from `status`. With undefined, the page uses its own sentence. */
+  /** Status for a screen reader, if it differs from `status`. If the result is undefined, the page uses its own sentence. */
   spoken?(present: History): string | undefined;
   explanations?(): Explanation[];
-  /** Chart texts of the current variant. */
+  /** Chart texts for the current variant. */
   charts?(): Record<string, ChartWords>;
   /** Growth of the first counter per second at real-time speed, if the room's simulations have such a speed. */
   realTime?(): number;
   /** Called when a run begins; `another` is true for the first run and after a change of variant. */
   began?(began: Began, another: boolean): void;
-  /** Called for each event of the run, after the common parts have handled it. */
+  /** Called for each event of the run, after the page has handled it. */
   take?(event: RunEvent): void;
   /** Called ten times a second. */
   refresh?(): void;
@@ -65,21 +66,22 @@ export interface View {
 
 export type PageContext = { notices: Notices; announcer: Announcer; open(options: Omit<Options, "room"> & { room?: string }): void };
 
-/** The page as the room's views see it. */
+/** The page as the room's views use it. */
 export interface RoomPage<C extends Client = Client> {
   readonly client: C;
   readonly around: PageContext;
   readonly announcer: Announcer;
   /** The current run; undefined until the first one has begun. */
   readonly present: History | undefined;
-  /** Current progress of the run. */
   readonly progress: Progress;
   /** Unit of the first counter, in words. */
   readonly unit: string;
-  /** Redraws the curves after a change that no event reported. */
+  /** Redraws the curves after a change that has no event. */
   showCurves(): void;
-  /** Starts a run on user data, or on the room's own data, with these knobs. Rejects with a message if that is impossible. */
+  /**
+   * Starts a run on a file or text, or without `source` on the room's own data, with these knobs. Rejects with a message if this is
+   * impossible.
+   */
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void>;
-  /** Starts a run of a variant with these knobs. */
   begin(variant: Variant, knobs: Record<string, Value>): Promise<void>;
 }

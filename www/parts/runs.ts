@@ -1,5 +1,5 @@
-// List of runs to compare: the current run and stored curves of this and earlier visits. Selected runs are drawn beside the current
-// one. Each run can be renamed, removed and restarted with its settings.
+// List of runs to compare: the current run, and curves of runs that are stored from this and earlier visits. Selected runs are drawn beside
+// the current run. The visitor can rename and remove each run, and start a new run with its settings.
 
 import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
 import { textOf } from "../run/notice";
@@ -19,39 +19,42 @@ import "./runs.css";
 const MOST_RUNS = 40;
 const MOST_BYTES = 6e6;
 const MOST_ROWS = 300;
-/** Least number of rows of a stored run. */
+/** Least number of rows of a run that is stored. */
 const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
-/** Training seconds by which a stored run may be ahead of a save that continues the same run; saves are less frequent. */
+/**
+ * A save continues a stored run only if the stored run is ahead by at most this training time, in seconds. (Curves are stored more often
+ * than saves.)
+ */
 const SAME_S = 15;
 const NAMED = 3;
 const CHANGES = 3;
 const PICTURE = { width: 960, height: 420, pixels: 2 };
 
 export interface RunActions {
-  /** Starts a new run with the settings of a stored one. */
+  /** Starts a new run with the settings of a stored run. */
   begin(config: Config): void;
   say(words: string): void;
   /** Renders the chart beside the list. */
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
 }
 
-/** The current run; `kept` is the revision of its history when the run was last stored. */
+/** The current run. `kept` is the revision of its history that was last stored. */
 type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLInputElement; show(): void; tick: HTMLInputElement };
 
 export class Runs {
   readonly element: HTMLElement;
   private readonly entries = new Map<string, Entry>();
-  /** Index into `LOOKS` of each selected run. */
+  /** Selected runs: maps a run's id to an index into `LOOKS`. */
   private readonly ticked = new Map<string, number>();
   private readonly list = h("ul.run-list", { "aria-label": "Runs" });
   private readonly from = h("select", { id: id("differences") });
   private readonly kept = h("p.small");
   private readonly removed = h("p.row.removed", { role: "status" });
   private present: Present | undefined;
-  /** Increases when the selection or a name changes. */
+  /** Number that increases with each change of the selection or of a name. */
   private readonly chosen = state(0);
   private keptMs = 0;
   private refused = "";
@@ -128,7 +131,7 @@ export class Runs {
 
   // ---- storage
 
-  /** Gives a restored or continued run the identity of its stored record. */
+  /** If the current run continues a stored run, adopts the stored record's identity. */
   private adoptStored(): void {
     const { present } = this;
     if (!present || present.history.length === 0) return;
@@ -182,7 +185,7 @@ export class Runs {
     this.kept.classList.toggle("error", this.refused !== "");
   }
 
-  /** Drops the oldest runs that are not drawn, until the list is within its limits. */
+  /** Drops the oldest runs until the list is within its limits. Drawn runs are kept. */
   private bound(): void {
     const old = [...this.entries.values()].map(({ record }) => record).sort((a, b) => a.beganMs - b.beganMs);
     let bytes = old.reduce((sum, record) => sum + bytesOf(record), 0);
@@ -241,12 +244,12 @@ export class Runs {
     this.list.append(element);
   }
 
-  /** Sorts the current run first, then newest first. */
+  /** Sorts the list: the current run first, then from the newest to the oldest. */
   private sort(): void {
     const order = [...this.entries.values()].sort(
       (a, b) => Number(b.record.id === this.present?.id) - Number(a.record.id === this.present?.id) || b.record.beganMs - a.record.beganMs,
     );
-    // Elements in the right place are not moved, because moving would remove the focus.
+    // Elements in their right place are not moved, because a move would remove the focus.
     order.forEach(({ element }, k) => this.list.children[k] !== element && this.list.insertBefore(element, this.list.children[k] ?? null));
     const options = [
       ["", "the defaults"],
@@ -274,7 +277,7 @@ export class Runs {
     for (const { show } of this.entries.values()) show();
   }
 
-  /** Name from the visitor, or the variant with its changed settings. */
+  /** Name that the visitor gave a run; otherwise a name from the variant and the changed settings. */
   private nameOf(of: RunRecord): string {
     if (of.name) return of.name;
     const own = automatic(of);
@@ -426,7 +429,7 @@ export class Runs {
 const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> =>
   Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
 
-/** Name of a run that the visitor has not named: variant, changed settings, and a seed other than 1. */
+/** Automatic name of a run: its variant, changed settings, and the seed unless it is 1. */
 function automatic({ variant, config, settings, defaults, labels, marks }: RunRecord): string {
   const named = Object.entries(startOf(settings, marks)).filter(
     ([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob),
@@ -461,7 +464,7 @@ function recordOf({ id, history, beganMs, name, variant, defaults, labels }: Pre
     iterations: pick(history.iterations),
     counts: pick(history.counts),
     train_s: pick(history.train_s),
-    // Without the shares of time, which are not compared.
+    // The record omits the shares of time, which are not compared.
     columns: Object.fromEntries(history.room.metrics.map(({ name }) => [name, pick(history.columns[name] ?? [])])),
     tests,
   };
@@ -483,7 +486,9 @@ function dataOf(record: RunRecord, room: RoomInfo): RunData {
   };
 }
 
-/** True if a run continues a stored run. The training times at the latest common iteration are equal only in this case. */
+/**
+ * True if a run continues a stored run. The two then have the same training time at their latest common iteration; other runs differ there.
+ */
 function continues(history: History, record: RunRecord): boolean {
   const { config } = history;
   if (config.variant !== record.config.variant || config.seed !== record.config.seed) return false;

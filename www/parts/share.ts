@@ -1,4 +1,4 @@
-// Saving and sharing: files, links, the command for a terminal, and runs of earlier visits. Independent of the room.
+// Dialog to save and share a run: files, links, the command for a terminal, and runs of earlier visits. It does not depend on the room.
 
 import type { Announcer } from "./announce";
 import { copy, copyField, Dialog } from "./dialog";
@@ -17,12 +17,12 @@ export interface Run {
 }
 
 export interface ShareActions {
-  /** Text about the contents of a saved run of this room and of a link. */
+  /** Text about the contents of a saved run and of a link in this room. */
   about: string;
   csv(): string;
   fileName(): string;
   load(file: File): void;
-  /** Continues a run that is stored in this browser. */
+  /** Continues a run that this browser has stored. */
   resume(bytes: Uint8Array): void;
 }
 
@@ -97,7 +97,7 @@ export class Share {
     this.native.open();
   }
 
-  /** Shows the command that resumes the last saved file, or the file that a save would write now. */
+  /** Shows the command that resumes the last saved file. Before the first save it contains the name that the file would have. */
   private writeResume(): void {
     this.resume.replaceChildren(
       copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.actions.fileName())}`),
@@ -128,7 +128,7 @@ export class Share {
 const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
 const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
 
-/** Contents and limits of a link. */
+/** Describes the contents and limits of a link. */
 function inWords({ changes, checked_at, limits }: Shared): string {
   const contents = `The link contains the settings and the seed${changes ? `, and ${changesInWords(changes)}, ${inTime(changes)}` : ""}.`;
   const checked = checked_at === null ? "" : ` After ${checked_at} iterations the page checks that the run was reproduced.`;

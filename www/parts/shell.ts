@@ -1,4 +1,4 @@
-// Quoting for shell commands that the visitor pastes into a terminal.
+// Quotes words of the shell commands that the visitor pastes into a terminal.
 
 /** Quotes a word for a shell, as `run::permalink::quoted` does. */
 export function quoted(word: string): string {

@@ -1,4 +1,4 @@
-// Help dialog and single-key shortcuts. Shortcuts never take keys from a field, a button or a dialog, and can be turned off.
+// Help dialog and single-key shortcuts. A shortcut does not apply in a field, a button or a dialog. The visitor can turn shortcuts off.
 
 import { Dialog } from "./dialog";
 import { button, h, id } from "./dom";
@@ -6,10 +6,10 @@ import { pageLife } from "./life";
 import { recall, remember } from "./prefs";
 
 export type Shortcut = { key: string; shown: string; does: string; run: () => void };
-/** A key or a gesture of a picture. */
+/** A key or gesture that a picture handles, for the list in the help dialog. */
 export type Gesture = { shown: string; does: string };
 
-/** Content of the help dialog apart from the keys. */
+/** Content of the help dialog, except the keys. */
 export type Help = { about: string; can: string[]; gestures: Gesture[]; tour: () => void };
 
 /** Elements that handle all keys themselves while they have the focus. */
@@ -47,7 +47,7 @@ export class Shortcuts {
       h("h3", "Features"),
       h("ul.can", ...can.map((words) => h("li", words))),
       h("p.row", [button("Take the tour", () => (this.dialog.close(), tour()))]),
-      // The style sheet shows one of the two sections, by the type of screen.
+      // The style sheet shows the section for the present type of screen, keyboard or touch.
       h("section.by-keys", { "aria-label": "Keys" }, [
         h("h3", "Keys"),
         table("Keyboard shortcuts", "Key", [...shortcuts, ...others, { shown: "?", does: "this help" }]),

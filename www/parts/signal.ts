@@ -1,6 +1,6 @@
-// Reactive state. A change notifies every reader, so that views update without manual invalidation.
+// Reactive state. A change of a value notifies all of its readers, so that views update automatically.
 
-/** A readable value. `derived` and `effect` track the values that they read. */
+/** A value that can be read. `derived` and `effect` track the values that they read. */
 export interface Readable<T> {
   readonly value: T;
 }
@@ -8,7 +8,7 @@ export interface State<T> {
   value: T;
 }
 
-/** Calls `again`, which repeats an effect, immediately or later. */
+/** Decides when an effect is repeated: calls `again` immediately or later. */
 export type Schedule = (again: () => void) => void;
 
 type Readers = Set<Reader>;
@@ -31,7 +31,7 @@ function notify(readers: Readers): void {
   for (const reader of [...readers]) reader.changed();
 }
 
-/** Runs `read` and tracks the values that it reads for `reader`. Values of an earlier call for `reader` are no longer tracked. */
+/** Runs `read` and registers `reader` with each value that is read. The registrations of the reader's previous call end. */
 function tracked<T>(reader: Reader, read: () => T): T {
   untrack(reader);
   const outer = reading;
@@ -43,7 +43,7 @@ function tracked<T>(reader: Reader, read: () => T): T {
   }
 }
 
-/** Runs `read` without tracking. */
+/** Runs `read` without registering a reader. */
 export function untracked<T>(read: () => T): T {
   const outer = reading;
   reading = undefined;
@@ -70,7 +70,7 @@ export function state<T>(first: T): State<T> {
   };
 }
 
-/** A lazily computed value. It is recomputed when read after a change of its sources. */
+/** A value that is computed when it is read for the first time, or after a change of the values on which it depends. */
 export function derived<T>(compute: () => T): Readable<T> {
   const readers: Readers = new Set();
   let cached: { value: T } | undefined;
@@ -106,7 +106,7 @@ export function paced(ms: number): Schedule {
   };
 }
 
-/** Calls `run` now, and again by `schedule` after each change of a value that it read. The returned function ends the effect. */
+/** Calls `run` now, and again after each change of a value that it read. `schedule` decides when. The returned function ends the effect. */
 export function effect(run: () => void, schedule: Schedule): () => void {
   let [due, ended] = [false, false];
   const again = (): void => {

@@ -3,14 +3,14 @@
 import { pageLife } from "./life";
 
 const SLEPT_S = 30;
-/** Wait after the tab becomes visible, so that events that the worker sent in the meantime can arrive. */
+/** Wait after the tab becomes visible. The events that the worker sent while the tab was hidden arrive in this time. */
 const ARRIVE_MS = 1500;
 
 export interface Watched {
   /** True while the run is not paused. */
   running(): boolean;
   trained_s(): number;
-  /** Called with the duration of the suspension in seconds. */
+  /** Called after a suspension, with its duration in seconds. */
   slept(s: number): void;
 }
 

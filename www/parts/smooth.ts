@@ -1,5 +1,4 @@
-// Exponential moving average along an axis. Weights depend on the distance along the axis, not on the number of rows, so that the
-// density of rows does not affect the curve.
+// Exponential moving average of a curve. Weights depend on distances along the axis, so the number of rows does not affect the result.
 
 export function smooth(at: readonly number[], values: readonly (number | null)[], length: number): (number | null)[] {
   let mean: number | undefined;

@@ -1,4 +1,5 @@
-// Starts another run: a reset, another variant, user data, a value of a sweep, a file, or a restored earlier run.
+// Starts another run: after a reset, a change of variant, new user data, a choice of a sweep's value, the opening of a file, or the return
+// to an earlier run.
 
 import type { Client } from "../run/client";
 import type { Config, Value, Variant } from "../run/protocol";
@@ -19,7 +20,7 @@ import { Switcher } from "./switcher";
 
 export interface StartSources {
   present(): History | undefined;
-  /** Settings of a new run, from the knobs. */
+  /** Settings of the next run, as the knobs show them. */
   wanted(): Wanted;
   label(knob: string): string;
 }
@@ -53,7 +54,7 @@ export class Starts {
     return this.view.nameOf?.(variant) ?? variant.name;
   }
 
-  /** Restores a run of this room. Games and other interactions continue in the restored run. */
+  /** Restores a run of this room, for example an earlier state of the current run. Games and other interactions continue. */
   goBack(bytes: Uint8Array): void {
     void this.succession.replace({ kind: "restore", bytes, follow: true });
   }
@@ -72,7 +73,7 @@ export class Starts {
     const { data: _, ...kept } = fresh(present.config);
     const wanted = this.sources.wanted();
     const config: Config = { ...kept, seed: wanted.seed, knobs: { ...wanted.knobs, ...knobs } };
-    // Without changed settings, the data goes to the run that waits for it, with that run's settings.
+    // If no setting was changed, the data is passed to the run that waits for it, and that run's settings apply.
     const changed = present.marks.length > 0 || !!present.config.changes?.length;
     const own =
       changed || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
@@ -107,7 +108,7 @@ export class Starts {
     goUp();
   }
 
-  /** Continues a saved run, in the room that it belongs to. */
+  /** Continues the run in a file. If the run belongs to another room, opens that room. */
   async load(file: File): Promise<void> {
     this.around.announcer.say(`Loading ${file.name}`);
     const ends = { words: `${file.name} was loaded.`, follow: false };
@@ -123,7 +124,7 @@ export class Starts {
   async begin(variant: Variant, knobs: Record<string, Value>, push = true): Promise<void> {
     const present = this.sources.present();
     if (!present) return;
-    // The address names the variant, so that bookmarks, reloads and the back button work.
+    // The address contains the variant, so that bookmarks, reloads and the back button work.
     const set = Object.entries(knobs).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
     if (push) this.address.push(this.linkTo(variant.id) + set.join(""));
     const { version, room, seed, data } = present.config;
@@ -135,8 +136,8 @@ export class Starts {
   }
 
   /**
-   * Switches to the variant of a link, if the link has no other settings, belongs to a kept run, or is the current address. Returns
-   * false if the page must be reopened instead.
+   * Switches to the variant in a link if the link has no other settings, is the address of a kept run, or is the current address. Otherwise
+   * returns false, and the page must be opened anew.
    */
   follow(link: string): boolean {
     const { room } = this.client;
@@ -155,7 +156,7 @@ export class Starts {
     return `#/${this.client.room.id}?variant=${variant}&v=${version}`;
   }
 
-  /** Switches to a variant: continues the variant's run of this visit, or starts a new run. */
+  /** Switches to a variant. Continues the variant's run of this visit if there is one; otherwise starts a new run. */
   private async goTo(variant: Variant, push: boolean): Promise<void> {
     const { client } = this;
     const present = this.sources.present();
@@ -169,7 +170,7 @@ export class Starts {
       this.around.announcer.say(`${this.nameOf(variant)}: run continued.`, "variant");
       await done;
     }
-    // A query is answered after the `began` event, so this waits for the new run.
+    // The worker answers in order, so this answer arrives after the new run's `began` event.
     await client.shared();
   }
 
@@ -179,7 +180,7 @@ export class Starts {
   }
 }
 
-/** Settings of a new run, without recorded live changes. */
+/** Config of a new run: without the live changes of the given config. */
 function fresh({ changes: _, ...config }: Config): Config {
   return config;
 }

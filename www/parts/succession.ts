@@ -1,4 +1,4 @@
-// Replaces the current run by another. Replacements run one after another, and each saves the previous run.
+// Replaces the current run by another run. Only one replacement is in progress at a time, and each saves the previous run.
 
 import type { Client } from "../run/client";
 import type { Command, Value } from "../run/protocol";
@@ -6,15 +6,18 @@ import type { SavedRun } from "../run/store";
 import { pageLife } from "./life";
 import type { Pace } from "./pace";
 
-/** Undo notice after a replacement. `follow` is true if games and other interactions continue in the restored run. */
+/** Notice that offers to undo a replacement. `follow` is true if games and other interactions continue in the restored run. */
 export type Ends = { words: string; follow: boolean };
-/** Options of a replacement: `start` starts the new run, `ends` offers to undo it. */
+/**
+ * Options of a replacement. With `start` the new run trains even if the previous run was paused. With `ends` a notice offers to undo the
+ * replacement.
+ */
 export type Replacing = { start?: boolean; ends?: Ends | undefined };
 
 export const NEW_RUN: Ends = { words: "A new run began.", follow: true };
 
 export class Succession {
-  /** Save of the run that is being replaced. */
+  /** Save of the run that is being replaced; undefined if it could not be saved. */
   private leaving: SavedRun | undefined;
   private ends: Ends | undefined;
   private changing: Promise<unknown> = Promise.resolve();
@@ -23,7 +26,7 @@ export class Succession {
   constructor(
     private readonly client: Client,
     private readonly pace: Pace,
-    /** Called after each replacement, also after one that was refused. */
+    /** Called after each replacement, even if the worker refused it. */
     private readonly done: () => void,
   ) {}
 
@@ -50,12 +53,12 @@ export class Succession {
     return done;
   }
 
-  /** Changes a knob live, after pending replacements. */
+  /** Changes a knob live, after all requested replacements. */
   change(name: string, value: Value): void {
     this.changing = this.changing.then(() => this.life.aborted || this.client.command({ kind: "set_knob", name, value }));
   }
 
-  /** Returns and clears the save of the previous run. */
+  /** Returns the save of the previous run with its undo notice, and clears both. */
   take(): { left: SavedRun | undefined; ends: Ends | undefined } {
     const { leaving: left, ends } = this;
     this.leaving = this.ends = undefined;

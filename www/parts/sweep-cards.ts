@@ -1,4 +1,4 @@
-// Results of a sweep: a card for each value, with a curve for each seed, their mean and their spread.
+// Results of a sweep. Each value of the knob has a card with a curve for each seed, the mean curve and the spread.
 
 import type { SweepCell, SweepSpec, Value } from "../run/protocol";
 import { button, h, lineThrough, select, svg, write } from "./dom";
@@ -19,12 +19,15 @@ type Card = {
 };
 type Point = { at: number; mean: number; low: number; high: number };
 
-/** The sweep that is shown: knob label, goal if any, and limits of the vertical scale (from the curves if undefined). */
+/**
+ * The sweep that is shown, with the knob's label. `goal` is the variant's goal, if any. `scale` limits the vertical scale; if it is
+ * undefined, the curves determine the limits.
+ */
 export type Swept = { spec: SweepSpec; label: string; goal: number | undefined; scale: [number, number] | undefined };
 
 /**
- * Mean and spread of several curves, at every position of any curve within the range of all. The spread is the standard error, or
- * the minimum and maximum.
+ * Mean and spread of several curves in the range that all of them cover. There is a point at each position of any curve. The spread is the
+ * standard error if `error` is true, otherwise from minimum to maximum.
  */
 export function over(curves: [number, number][][], error: boolean): Point[] {
   const nonEmpty = curves.filter((curve) => curve.length > 0);
@@ -56,7 +59,7 @@ const median = (numbers: number[]): number => {
 
 export class SweepCards {
   readonly element = h("ul.sweep-grid", { "aria-label": "Results by value" });
-  /** Select for the meaning of the band around the mean curve. */
+  /** Select for the kind of spread that the band around the mean curve shows. */
   readonly spread = select("sweep-band", [
     ["range", "minimum to maximum"],
     ["error", "± standard error"],
@@ -129,7 +132,10 @@ export class SweepCards {
     return `${figure(mean)}${about} at ${short(at)}`;
   }
 
-  /** Value with the most solved seeds, then the lowest median count at which they were solved, then the best median of the last tests. */
+  /**
+   * The best value of the knob. Values are compared by the number of solved seeds, then by the median count at which they were solved, then
+   * by the median of the last tests.
+   */
   best(cells: SweepCell[]): Value | undefined {
     const scores = (this.swept?.spec.values ?? []).map((value) => {
       const own = cells.filter((cell) => cell.value === value);

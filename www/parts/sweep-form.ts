@@ -1,4 +1,4 @@
-// Form for a sweep: knob, values, seeds and budget. It also shows the equivalent command for a terminal.
+// Form for a sweep: knob, values, seeds and budget. It also shows the same sweep as a command for a terminal.
 
 import type { Config, Knob, RoomInfo, SweepSpec, Value, Variant } from "../run/protocol";
 import { copyField } from "./dialog";
@@ -6,19 +6,23 @@ import { form, h, id, labelled, select } from "./dom";
 import { capital, exact, short } from "./format";
 import { quoted } from "./shell";
 
-/** Default budgets, in units of the first counter. */
+/** Budgets that the form offers by default, in units of the first counter. */
 const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
-/** Suggested range: a logarithmic knob varies by this factor in both directions, any other knob by `PART` of its range. */
+/**
+ * Factor of the suggested range of a logarithmic knob, which extends from the current value divided by the factor to the value times the
+ * factor.
+ */
 const FACTOR = 5;
+/** Share of the limits' distance by which the suggested range of any other knob extends to both sides of the current value. */
 const PART = 0.2;
-/** Name of the pseudo-knob that compares variants. */
+/** Name of the knob with which the form compares variants. No variant declares a knob of this name. */
 export const VARIANT = "variant";
 
-/** A room's budgets, in units of the first counter, and the function that decides whether two variants are comparable. */
+/** Options of a room's form. `budgets` are in units of the first counter. `comparable` decides whether a sweep may compare two variants. */
 export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Variant, b: Variant) => boolean) | undefined };
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 
-/** A select of numbers; the last is selected. */
+/** A select whose options are numbers. The last is selected at first. */
 const count = (stem: string, numbers: number[]): HTMLSelectElement =>
   select(
     stem,
@@ -42,7 +46,7 @@ export class SweepForm {
   private run: Varied | undefined;
   private budgetChosen = false;
 
-  /** `buttons` are placed last; one of them submits. */
+  /** `buttons` are placed at the end of the form. One of them submits it. */
   constructor(
     private readonly room: RoomInfo,
     unit: string,
@@ -67,14 +71,14 @@ export class SweepForm {
     this.budget.addEventListener("change", () => (this.budgetChosen = true));
   }
 
-  /** Updates the form for a run that has begun; `another` is true after a change of variant. */
+  /** Updates the form for a new run. `another` is true after a change of variant. */
   begin(run: Varied, another: boolean): void {
     this.run = run;
     if (another) {
       this.budgetChosen = false;
       this.budget.value = String(this.budgets[Math.min(1, this.budgets.length - 1)]);
     }
-    // Switches and texts cannot be swept.
+    // Only numbers and choices can be swept.
     this.knobs = [...this.variants(run.variant), ...run.knobs.filter(({ kind }) => kind.kind !== "bool" && kind.kind !== "text")];
     if (!another && this.knob.options.length === this.knobs.length) {
       this.writeCommand();
@@ -88,7 +92,7 @@ export class SweepForm {
     this.suggest();
   }
 
-  /** Selects a budget slightly above the count at which the current run was solved. */
+  /** Selects the smallest offered budget that is at least 1.2 times `count`, at which the current run was solved. */
   solvedAfter(count: number): void {
     if (this.budgetChosen) return;
     const suggested = this.budgets.find((each) => each >= 1.2 * count) ?? this.budgets.at(-1)!;
@@ -100,7 +104,7 @@ export class SweepForm {
     return this.current()?.label;
   }
 
-  /** Pseudo-knob whose values are the comparable variants; empty if there are fewer than two. */
+  /** The knob that compares variants, in a list. The list is empty if fewer than two variants are comparable. */
   private variants(variant: Variant): Knob[] {
     const options = this.room.variants
       .filter((other) => this.comparable(variant, other))
@@ -139,12 +143,12 @@ export class SweepForm {
     this.writeCommand();
   }
 
-  /** The requested sweep, or an error message. */
+  /** Returns the requested sweep, or an error message. */
   wanted(): SweepSpec | string {
     const knob = this.current();
     const config = this.run?.config;
     if (!knob || !config) return "Choose a knob.";
-    // Seeds start at 1, as in the native program, so that both run the same sweep.
+    // Seeds start at 1 as in the native program, so that page and program run the same sweep.
     const spec = (values: Value[]): SweepSpec => ({
       config: { ...config, seed: 1 },
       knob: knob.name,
@@ -181,7 +185,7 @@ export class SweepForm {
   }
 }
 
-/** Rounds to three significant digits, or to an integer for an integer knob. */
+/** Rounds a value to three significant digits, or to a whole number if the knob is an integer. */
 function tidy({ kind }: Knob, value: number): number {
   return kind.kind === "int" ? Math.round(value) : Number(value.toPrecision(3));
 }

@@ -1,5 +1,5 @@
-// A small sweep: several values of one knob with several seeds, trained simultaneously in the worker. This part sends the request and
-// shows the results.
+// A small sweep: several values of one knob with several seeds, trained simultaneously in the worker. This part of the page sends the
+// request and shows the results.
 
 import type { RoomInfo, SweepCell, SweepSpec, Value } from "../run/protocol";
 import type { SweepState } from "../run/client";
@@ -31,10 +31,10 @@ export class Sweep {
   private readonly status = h("p.small");
   private readonly unit: string;
   private run: Varied | undefined;
-  /** Limits of the vertical scale; undefined if they depend on the curves. */
+  /** Limits of the vertical scale; undefined if the curves determine them. */
   private scale: [number, number] | undefined;
   private cells: SweepCell[] = [];
-  /** True while the sweep is running and the run is paused. */
+  /** True while the sweep runs, during which the run is paused. */
   running = false;
   private wroteMs = 0;
 
@@ -75,7 +75,7 @@ export class Sweep {
     ]);
   }
 
-  /** Sets the run whose settings the sweep varies. */
+  /** Sets the run whose settings the sweep varies. `scale` limits the vertical scale of the results, if given. */
   begin(run: Varied, scale: [number, number] | undefined): void {
     const another = run.variant.id !== this.run?.variant.id;
     if (another) this.clear();

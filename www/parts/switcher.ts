@@ -1,4 +1,4 @@
-// Switch between the variants of a room. A request waits until the previous switch is complete.
+// Switch between the variants of a room. A requested switch waits until the previous switch is complete.
 
 import type { RoomInfo, Variant } from "../run/protocol";
 import { h } from "./dom";
@@ -14,7 +14,7 @@ export class Switcher {
   readonly element: HTMLElement;
   private readonly list = h("ul");
   private switching: Promise<unknown> = Promise.resolve();
-  /** True if the focus was on a link of the list that is about to be rebuilt. */
+  /** True if one of the links had the focus before the list of links was rebuilt. */
   private focused = false;
   private variant = "";
 
@@ -56,7 +56,7 @@ export class Switcher {
       [this.actions.nameOf(variant)],
     );
     link.addEventListener("click", (event) => {
-      // Clicks that open another tab or window are left to the browser.
+      // The browser handles clicks that open another tab or window.
       if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       this.switchTo(variant);

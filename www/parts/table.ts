@@ -1,4 +1,4 @@
-// Table alternative to a picture, with a button to open it. The table updates while it is open.
+// Table with the data of a picture, and a button that opens it. The table updates while it is open.
 
 import { h, id } from "./dom";
 
@@ -14,7 +14,7 @@ export class Table {
   private wroteMs = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The first cell of each row is its heading; `texts` are the titles of text columns. */
+  /** The first cell of each row is the row's heading. `texts` lists the titles of the columns that contain text. */
   constructor(
     readonly name: string,
     private readonly titles: string[] | (() => string[]),
@@ -37,18 +37,18 @@ export class Table {
     this.renew();
   }
 
-  /** Rewrites the table immediately, after a change of the data that it shows. */
+  /** Rewrites an open table immediately, after a change of its data. */
   renew(): void {
     this.wroteMs = -Infinity;
     if (!this.element.hidden) this.write();
   }
 
-  /** Updates the table soon, but not while it has the focus. */
+  /** Updates an open table soon, but not while the table has the focus. */
   refresh(): void {
     if (this.element.hidden) return;
     const now = performance.now();
     const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
-    // With the focus in the table, a screen reader may be reading it.
+    // While the table has the focus, a screen reader may be reading it.
     if (waitMs > 0 || this.element.contains(document.activeElement)) {
       this.timer ??= setTimeout(
         () => {
@@ -77,7 +77,6 @@ export class Table {
     );
   }
 
-  /** Closes and empties the table. */
   clear(): void {
     this.open(false);
     this.body.replaceChildren();

@@ -1,4 +1,4 @@
-// Light or dark theme: the system's setting unless the visitor chooses. Canvases use the style sheet's colours through `palette`.
+// Light or dark theme, as the system's setting unless the visitor chooses. Canvases read the style sheet's colours from `palette`.
 
 import { h, icon } from "./dom";
 import { untilClosed } from "./life";
@@ -6,7 +6,7 @@ import { recall, remember } from "./prefs";
 
 type Theme = "auto" | "light" | "dark";
 
-/** Colours of the style sheet by name, for canvases. */
+/** Colours of the style sheet by name, which canvases use. */
 export const palette = {
   ink: "",
   soft: "",
@@ -37,7 +37,7 @@ function apply(): void {
   for (const listener of listeners) listener();
 }
 
-/** Red, green and blue of a named colour, 0 to 255. */
+/** Red, green and blue of a named colour, from 0 to 255. */
 export function rgb(name: Colour): [number, number, number] {
   const hex = parseInt(palette[name].slice(1), 16);
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
@@ -54,7 +54,7 @@ export function startTheme(): void {
   if (kept === "light" || kept === "dark") theme = kept;
   dark.addEventListener("change", apply);
   apply();
-  // WebKit may run the script before the style sheet is loaded; the colours are empty until then.
+  // WebKit may run this script before the style sheet is loaded. The colours are empty at that time, so they are read again later.
   if (document.readyState !== "complete") addEventListener("load", apply, { once: true });
 }
 

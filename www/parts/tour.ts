@@ -1,26 +1,26 @@
-// A short tour: from the picture to a knob and its effect on the curve. The box is placed beside its target and does not block the
-// page. The tour starts automatically on the first visit only.
+// A short tour from the picture to a knob and its effect on the curve. The tour's box is placed beside its target and does not block the
+// page. The tour starts automatically only on the first visit.
 
 import { h, icon, id, write } from "./dom";
 import { untilClosed } from "./life";
 import { calm } from "./loop";
 import { recall, remember } from "./prefs";
 
-/** A step of the tour; `at` selects the target. With `change`, the tour continues after a change of a knob. */
+/** A step of the tour. `at` is a CSS selector of its target. With `change`, the next step follows when the visitor changes a knob. */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
 
 const GAP = 12;
 const EDGE = 8;
-/** Below this page width the box is at the bottom of the screen. */
+/** Page width below which the box is at the bottom of the screen, in px. */
 const NARROW = 760;
 
-/** Steps of the tour in a room without its own steps; `subject` begins the first text. */
+/** Steps of the tour in a room that defines none. `subject` is the subject of the first sentence. */
 export const steps = (subject: string): Step[] => [
   { at: ".returns", heading: "Training runs", words: `${subject} has been training since the page opened. This curve shows its results.` },
   ...knobToCurve("Drag a slider far to either side."),
 ];
 
-/** Common last steps of every tour: a knob and its effect on the curve. */
+/** Last steps of every tour: a knob and its effect on the curve. `dare` is the sentence that suggests a change. */
 export const knobToCurve = (dare: string): Step[] => [
   { at: ".first-knobs", heading: "Turn a knob", words: `${dare} The change applies at once, while training continues.`, change: true },
   {
@@ -41,7 +41,7 @@ export class Tour {
   private at = -1;
   private offered = false;
   private target: HTMLElement | undefined;
-  /** Element with the focus before the tour. */
+  /** Element that had the focus before the tour. */
   private before: Element | null = null;
   private readonly escape = (event: KeyboardEvent): void => {
     if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
@@ -63,7 +63,7 @@ export class Tour {
     untilClosed(() => (this.end(), this.box.remove()));
   }
 
-  /** Starts the tour on the first visit in this browser, without moving the focus. */
+  /** Starts the tour on the first visit with this browser. The focus does not move. */
   beginOnce(): void {
     if (this.offered) return;
     this.offered = true;
@@ -117,7 +117,7 @@ export class Tour {
     if (scroll) this.reveal();
   }
 
-  /** Places the box beside the target if there is space, otherwise below it. */
+  /** Places the box beside the target, or below it if there is no space. */
   private place(): void {
     if (this.box.hidden) return;
     const { style } = this.box;

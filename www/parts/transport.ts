@@ -1,8 +1,8 @@
-// The transport bar: play, pause, step, new run and speed, with the run's rate and counters.
+// The transport bar: buttons for play, pause, step, new run and speed, with the run's rate and counters.
 
 import { Choice, h, icon, write } from "./dom";
 
-/** Speeds as multiples of real time; null is unlimited. */
+/** Speeds that the visitor can select. `times` is a multiple of real time; null is unlimited. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
   { name: "×1", spoken: "real time", times: 1 },
   { name: "×4", spoken: "4 times real time", times: 4 },
@@ -14,11 +14,11 @@ export type TransportActions = {
   run: (running: boolean) => void;
   step: () => void;
   reset: () => void;
-  /** Sets the speed, in rooms with a real time. */
+  /** Sets the speed. Missing in rooms without a real-time speed. */
   speed?: (index: number) => void;
 };
 
-/** Labels of the rate and the counters, and the unit of a step. */
+/** Texts of a room: labels of the rate and of the counters, and the unit of a step. */
 export type Counted = { rate: string; figures: string[]; step: string };
 
 const speedChoice = (chosen: (index: number) => void): Choice<string> =>
@@ -82,7 +82,7 @@ export class Transport {
     this.actions.speed?.(index);
   }
 
-  /** Shows the counters, and the rate while the run is not paused. */
+  /** Shows the counters, and the rate if the run is not paused. */
   show(rate: string | undefined, figures: string[]): void {
     figures.forEach((text, k) => write(this.figures[k]!, text));
     if (this.running && rate !== undefined) write(this.rate, rate);

@@ -1,14 +1,14 @@
-// Pointer, wheel and touch input of a chart: zoom, pan and the position of the cursor.
+// Pointer, wheel and touch input of a chart, which zooms, pans and moves the cursor.
 
 export type Range = [number, number];
 
 export interface Axes {
-  /** Screen position of the plot. */
+  /** Position of the plot in the browser's window. */
   box(): DOMRect;
   range(): Range;
   /** Shows a range; undefined shows the whole axis. */
   zoom(range: Range | undefined): void;
-  /** Moves the cursor. */
+  /** Moves the cursor to a point of the browser's window. */
   point(clientX: number, clientY: number): void;
 }
 
@@ -16,10 +16,10 @@ export interface Axes {
 const DRAG_PX = 6;
 const WHEEL = 0.002;
 
-/** Scales `range` by `factor` about the fixed point `at`. */
+/** Scales `range` by `factor`. The position `at` stays fixed. */
 export const about = ([from, to]: Range, at: number, factor: number): Range => [at - (at - from) * factor, at + (to - at) * factor];
 
-/** Adds the listeners to `area`, which also shows the selection. */
+/** Adds the listeners to `area` and an element that shows the selected range. */
 export function zooming(area: HTMLElement, axes: Axes): void {
   const selection = document.createElement("div");
   selection.className = "zoom-part";
@@ -31,7 +31,7 @@ export function zooming(area: HTMLElement, axes: Axes): void {
     return from + Math.max(0, Math.min(1, (clientX - left) / width)) * (to - from);
   };
   let from: number | undefined;
-  /** Screen and axis position of each finger. */
+  /** Fingers on the plot by pointer id. `x` is a finger's screen position; `held` is the axis position that stays under the finger. */
   const fingers = new Map<number, { x: number; held: number }>();
 
   area.addEventListener("pointerdown", (event) => {
@@ -48,7 +48,7 @@ export function zooming(area: HTMLElement, axes: Axes): void {
       const [a, b] = [...fingers.values()];
       if (!a || !b) return axes.point(event.clientX, event.clientY);
       if (Math.abs(a.x - b.x) < 2 * DRAG_PX) return;
-      // The axis position under each finger stays under it.
+      // Zooms so that the held axis positions stay under their fingers.
       const { left, width } = axes.box();
       const each = (b.held - a.held) / (b.x - a.x);
       const start = a.held - (a.x - left) * each;
@@ -75,7 +75,7 @@ export function zooming(area: HTMLElement, axes: Axes): void {
   area.addEventListener(
     "wheel",
     (event) => {
-      // The wheel zooms only with Ctrl or when the chart has the focus; otherwise it scrolls the page.
+      // The wheel zooms only with Ctrl or while the chart has the focus. Otherwise it scrolls the page.
       if (!event.ctrlKey && document.activeElement !== area) return;
       event.preventDefault();
       const range = axes.range();

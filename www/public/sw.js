@@ -1,11 +1,11 @@
-// Service worker. It adds the headers for cross-origin isolation and serves the page offline. `npm run build` fills in the three
-// constants below: the name of the build, the files of every page, and the files of all rooms by module flavour (null if not all are
-// built).
+// Service worker. It adds the headers for cross-origin isolation and serves the page offline. `npm run build` sets the three constants
+// below. `BUILD` is the name of the build and `SHELL` lists the files of every page. `ROOMS` lists the files of all rooms by module
+// flavour, or null if a module of the flavour is not built.
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
 const ROOMS = "__ROOMS__";
 
-// Caches belong to the origin, which other pages and other builds may share.
+// Caches belong to the origin. Other pages and other builds may share the origin, so names of caches contain path and build.
 const SCOPE = self.registration.scope;
 const MINE = `hothouse ${new URL(SCOPE).pathname} `;
 const CACHE = MINE + BUILD;
@@ -37,12 +37,12 @@ self.addEventListener("message", (event) => {
   if (keepRooms) event.waitUntil(cacheAll(ROOMS[keepRooms]?.map((path) => SCOPE + path)).then((all) => event.ports[0].postMessage(all)));
 });
 
-/** Caches the files; resolves to true if all are cached. */
+/** Caches the files of `urls`. Resolves to true if all are cached. */
 async function cacheAll(urls) {
   if (!urls) return false;
   const cache = await caches.open(CACHE);
   let all = true;
-  // One at a time, so that the page's own requests have priority.
+  // Files are loaded one at a time, so that the page's own requests have priority.
   for (const url of urls) {
     if (!(await cache.match(url))) await cache.add(url).catch(() => (all = false));
   }
@@ -56,17 +56,18 @@ self.addEventListener("fetch", (event) => {
   event.respondWith((isPage(url) ? page(request) : file(request)).then(isolated));
 });
 
-/** Path within the scope, without the query; undefined outside the scope. */
+/** Path of a URL within the scope, without the query; undefined if the URL is outside the scope. */
 function scopedPath({ origin, pathname }) {
   const address = origin + pathname;
   return address.startsWith(SCOPE) ? address.slice(SCOPE.length) : undefined;
 }
 
-/** The page has one document and these files. Other requests within the scope are not handled. */
+/** True for the addresses of the page's only document. */
 const isPage = (url) => ["", "index.html"].includes(scopedPath(url));
+/** True for the page's files. The browser handles all other requests. */
 const ours = (url) => isPage(url) || SHELL.includes(scopedPath(url)) || /^(assets|wasm)\//.test(scopedPath(url));
 
-/** Loads the document from the network if possible, so that a new build is used. */
+/** Loads the document from the network, so that a new build is used. Uses the cache if the network fails or is slow. */
 async function page(request) {
   const cache = await caches.open(CACHE);
   const fresh = fetch(request).then((response) => keepCopy(cache, "./", response));
@@ -75,14 +76,14 @@ async function page(request) {
   return first ?? (await cache.match("./")) ?? fresh;
 }
 
-/** Loads a file from the cache first: its name contains a hash or it belongs to this build. */
+/** Loads a file from the cache if possible. The cached file is current, because its name contains a hash or it belongs to this build. */
 async function file(request) {
   const cache = await caches.open(CACHE);
   return (await cache.match(request, { ignoreSearch: true })) ?? keepCopy(cache, request, await fetch(request));
 }
 
 function keepCopy(cache, key, response) {
-  // a full disk must not fail the response
+  // A full disk must not make the response fail.
   if (response.ok && response.type === "basic") cache.put(key, response.clone()).catch(() => {});
   return response;
 }

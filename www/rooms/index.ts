@@ -1,17 +1,18 @@
-// Rooms with their own pictures or texts, each loaded when it is opened. A room that is not listed shows the common parts only.
+// Rooms that have their own pictures or texts. A room's files are loaded when it is opened. A room that is not listed shows only the common
+// parts of the page.
 
 import type { RoomExtension } from "../parts/room";
 import { STORE } from "./control/store";
 
 export interface Entry {
-  /** Room id in the URL and in the wasm module. */
+  /** Id of the room in links and in the wasm module. */
   id: string;
   load?: () => Promise<{ extension: RoomExtension }>;
-  /** Name of the room's store in the browser; `hothouse-ID` by default. */
+  /** Name of the browser database with the room's runs; by default `hothouse-ID`. */
   store?: string;
 }
 
-/** Rooms in the order of the header. The first is the default. */
+/** Rooms in the order of the header. The first room is the default. */
 export const ROOMS: Entry[] = [
   { id: "control", load: () => import("./control"), store: STORE },
   { id: "backgammon", load: () => import("./backgammon") },

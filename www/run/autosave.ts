@@ -1,18 +1,19 @@
-// Autosave of a run. One tab per room writes autosaves to the browser's storage.
+// Autosave of a run. Only one tab per room writes autosaves to the browser's database.
 
 import type { Line } from "./line";
 import { textOf } from "./notice";
 import type { Level } from "./protocol";
 import { saveRun, type SavedRun } from "./store";
 
-/** Interval between autosaves; it grows with the size of the last one. */
+/** Interval between autosaves of a small run. */
 const AUTOSAVE_MS = 10_000;
+/** Increase of the interval per byte of the latest autosave. */
 const AUTOSAVE_MS_PER_BYTE = 1e-3;
 
 export type Notice = (level: Level, text: string, nextStep: string) => void;
 
 export class Autosave {
-  /** Latest save of the run. */
+  /** Latest save of the run; undefined before the first. */
   newest: SavedRun | undefined;
   /** True if this tab holds the room's autosave lock. */
   private storing = false;
@@ -50,7 +51,7 @@ export class Autosave {
     });
   }
 
-  /** Acquires the room's autosave lock. A second tab shows a notice and takes over when the first tab closes. */
+  /** Acquires the room's autosave lock. If another tab holds it, shows a notice and waits until that tab closes. */
   private own(): void {
     const { closed: signal } = this.line;
     const released = new Promise<void>((release) => signal.addEventListener("abort", () => release()));
@@ -59,7 +60,7 @@ export class Autosave {
       return released;
     };
     if (!("locks" in navigator)) {
-      own(); // no locks: other tabs cannot be detected
+      own(); // without locks, other tabs cannot be detected
       return;
     }
     const name = `hothouse-autosave-${this.room}`;

@@ -1,4 +1,5 @@
-// The page's handle to a run of any room. It sends commands and queries to the worker and emits the run's events. It draws nothing.
+// The page's interface to a run of any room. It sends commands and queries to the worker and passes the run's events to listeners. It draws
+// nothing.
 
 import { Autosave } from "./autosave";
 import type { Module } from "./features";
@@ -28,28 +29,30 @@ import type {
 import { beginVisit, loadRuns, loadVisit, type SavedRun, type Saved } from "./store";
 import type { FromWorker, RunQueries, Opened } from "./worker";
 
-/** Address of each wasm module, by room and flavour, relative to the page. The build defines it. */
+/** Addresses of the wasm modules, by room and flavour, relative to the page. The build defines this constant. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
-/** Longest wait for a final save when the visitor leaves the room. */
+/** Longest wait for the last save when the visitor leaves the room. */
 const LEAVE_MS = 1500;
 
 export interface Options {
   room: string;
   config?: Config;
-  /** Saved run to continue; it contains its config. */
+  /** Saved run to continue. It contains its own config. */
   checkpoint?: Uint8Array;
-  /** Link to a run (`location.hash`). It starts the run if config and checkpoint are missing; otherwise only its digest is used. */
+  /**
+   * Link to a run (`location.hash`). Without config and checkpoint, the link starts the run; otherwise only the digest in the link is used.
+   */
   link?: string;
-  /** Module name, instead of the fastest module; `?use=simd128` in the page's address does the same. */
+  /** Flavour of the wasm module to use instead of the fastest one. `?use=simd128` in the page's address has the same effect. */
   use?: "auto" | Module;
-  /** Requested device. `?device=gpu` in the page's address takes precedence. */
+  /** Device that the visitor chose. `?device=gpu` in the page's address overrides it. */
   device?: DeviceWish;
 }
 
 export interface Crash {
   text: string;
-  /** Latest save of the run; `connect({ checkpoint })` continues from it. */
+  /** Latest save of the run, which `connect({ checkpoint })` can continue; null if there is none. */
   autosave: Uint8Array | null;
 }
 
@@ -63,24 +66,25 @@ async function contentOf(file: File): Promise<ArrayBuffer> {
 
 export type SweepState = { cells: SweepCell[]; done: boolean };
 
-/** Argument of each kind of listener. */
+/** Argument of the listeners, by kind of listener. */
 type Notifications = { event: Event; sweep: SweepState; crash: Crash; silence: Crash | null };
 
-/** A run in its worker. `Q` and `A` are `Question` and `Answers` of the room's `protocol.ts`. */
+/** A run, which a worker computes. `Q` and `A` are the types `Question` and `Answers` in the room's `protocol.ts`. */
 export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   backend!: InUse;
-  /** Description of the run's room, and of all rooms in the module. */
+  /** Description of the run's room. */
   room!: RoomInfo;
+  /** Descriptions of all rooms in the wasm module. */
   rooms: RoomInfo[] = [];
-  /** Knobs of the current variant. Defaults differ between variants. */
+  /** Knobs of the current variant. Their defaults may differ between variants. */
   knobs: Knob[] = [];
-  /** Device of this run, once chosen. */
+  /** Device of this run; undefined until it is decided. */
   device: Device | undefined;
-  /** Runs of earlier visits that were stored in this browser when the room opened, newest first. */
+  /** Runs that this browser had stored when the room was opened, newest first. */
   keptRuns: Saved[] = [];
-  /** Mark indices of the live changes that can be undone: the run before each of them is kept. */
+  /** Indices of the live changes that can be undone, because the run's state before them is kept. */
   keptBefore: number[] = [];
-  /** True if the default run replaces the requested run, which waits for its data. False again when another run begins. */
+  /** True if the default run was started because the requested run waits for its data. False again after another run has begun. */
   isFallback = false;
   private readonly line = new Line({
     received: (message) => this.receive(message),
@@ -133,7 +137,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     autosave.begin();
   }
 
-  /** Starts a new visit if this visit saved the requested run. Otherwise the fallback run would overwrite that save. */
+  /** Starts a new visit if the requested run is stored under this visit. Otherwise the fallback run would overwrite its save. */
   private async separateVisit(link: string): Promise<void> {
     const requested = link.replace(/&digest=[^&]*/, "");
     if ((await loadVisit(this.room.id)).some(({ address }) => address === requested)) beginVisit();
@@ -190,7 +194,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     void this.store(run);
   }
 
-  /** Stores a run of the room in this browser. Runs of other variants are kept. */
+  /** Stores a run of this room in the browser. Stored runs of other variants remain. */
   async store(run: SavedRun): Promise<void> {
     await this.autosave?.store(run);
   }
@@ -206,7 +210,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.heartbeat?.progress();
   }
 
-  /** For tests and the console. */
+  /** The worker, for tests and the console. */
   get worker(): Worker {
     return this.line.worker;
   }
@@ -215,7 +219,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "ask", id, what }));
   }
 
-  /** Reads a saved run and detects its room. Rejects an oversized file before reading it. */
+  /** Reads a file with a saved run and determines its room. Rejects a file that is too large before reading it. */
   async read(file: File): Promise<{ bytes: Uint8Array; room: string }> {
     await this.line.question((id) => ({ kind: "has_room", id, name: file.name, bytes: file.size }));
     const bytes = new Uint8Array(await contentOf(file));
@@ -223,12 +227,15 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return { bytes, room };
   }
 
-  /** Sends a room-specific question. */
+  /** Sends a question that only this room's worker can answer. */
   ask<Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> {
     return this.line.question((id) => ({ kind: "question", id, question }));
   }
 
-  /** Gradient time by operation since profiling started; null if the learner has no plan. `look` turns profiling on or off. */
+  /**
+   * Turns the timing of operations on or off (`look`). Returns the time for gradients by operation since timing started; null if the
+   * learner has no plan.
+   */
   operations(look: boolean): Promise<Operation[] | null> {
     return this.line.question((id) => ({ kind: "operations", id, look }));
   }
@@ -238,19 +245,19 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "command", command });
   }
 
-  /** Save of the run just before a change; `mark` is in `keptBefore`. */
+  /** Save of the run just before the live change with the index `mark`, which must be in `keptBefore`. */
   saveBefore(mark: number): Promise<Uint8Array> {
     return this.line.question((id) => ({ kind: "save_before", id, mark }));
   }
 
-  /** Limits the growth of the room's first counter, per second; null removes the limit. */
+  /** Limits the growth of the room's first counter, in counts per second. Null removes the limit. */
   setSpeed(perS: number | null): void {
     this.line.send({ kind: "speed", perS });
   }
 
   /**
-   * Passes user data, a file or pasted text, to the run that waits for it; otherwise starts a new run, with `config` if given.
-   * Rejects with a message if the data cannot be used. An oversized file is rejected before it is read.
+   * Passes a file or pasted text to the run that waits for data. If `config` is given or no run waits, starts a new run on the data.
+   * Rejects with a message if the data cannot be used; a file that is too large is not read.
    */
   async provideData(source: File | string, config: Config | null = null): Promise<void> {
     const file = typeof source === "string" ? new File([source], "pasted text") : source;
@@ -268,17 +275,17 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.query("save");
   }
 
-  /** A shareable description of the run and what it cannot reproduce. */
+  /** Description of the run for sharing. It lists what cannot be reproduced. */
   shared(): Promise<Shared> {
     return this.query("shared");
   }
 
-  /** Runs a test now, independent of the test schedule. */
+  /** Runs a test now, in addition to the scheduled tests. */
   test(): Promise<Row> {
     return this.query("test");
   }
 
-  /** Starts a small sweep. The run pauses during the sweep and resumes after its end or after `endSweep`. */
+  /** Starts a small sweep. The run is paused until the sweep ends or `endSweep` is called. */
   sweep(spec: SweepSpec): void {
     this.line.send({ kind: "sweep", spec });
   }
@@ -301,12 +308,12 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.listeners.crash.push(callback);
   }
 
-  /** Adds a listener for an unresponsive worker; the argument is null when the worker responds again. */
+  /** Adds a listener for a worker that does not respond. Its argument is null when the worker responds again. */
   onSilence(callback: (silence: Crash | null) => void): void {
     this.listeners.silence.push(callback);
   }
 
-  /** Causes a panic; for tests and the console. */
+  /** Causes a panic of the worker, or in one of its threads if `inPool` is true. For tests and the console. */
   panic(inPool = false): void {
     this.line.send({ kind: "panic", inPool });
   }
@@ -322,7 +329,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return { bytes, variant: this.variantId, address, iteration };
   }
 
-  /** Saves the run, closes it and returns the save; the latest autosave if saving takes too long. */
+  /** Saves the run, closes it, and returns the save. If saving takes too long, returns the latest autosave. */
   async leave(): Promise<SavedRun | undefined> {
     this.setSpeed(null); // at a limited speed an iteration may take longer than LEAVE_MS
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, LEAVE_MS, undefined));

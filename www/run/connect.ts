@@ -1,4 +1,4 @@
-// Opens a run with the fastest module that starts in this browser, and records why faster modules were not used.
+// Opens a run with the fastest wasm module that starts in this browser. Records why faster modules are not used.
 
 import { Client, type Options } from "./client";
 import { choose, MODULES, type Module } from "./features";

@@ -1,4 +1,5 @@
-// One object store in IndexedDB, opened for each transaction. Storage may be unavailable or full: the caller handles the rejection.
+// Access to one object store in IndexedDB, opened for each transaction. If storage is unavailable or full, functions reject, and the caller
+// handles this.
 
 const STORE = "runs";
 
@@ -12,7 +13,10 @@ function open(name: string): Promise<IDBDatabase> {
   });
 }
 
-/** Runs `work` in a transaction. With `strict` durability the data is on disk when the promise resolves. */
+/**
+ * Calls `work` in a transaction and returns the result of its request. With `strict` durability, the data is on disk when the promise
+ * resolves.
+ */
 export async function within<T>(
   name: string,
   mode: IDBTransactionMode,

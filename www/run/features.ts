@@ -1,17 +1,17 @@
-// Choice of the wasm module for this browser, with reasons. scripts/wasm.mjs builds the modules; this file loads none.
+// Chooses the wasm modules for this browser and gives the reasons. scripts/wasm.mjs builds the modules. This file loads none.
 
 export const MODULES = ["threads-relaxed", "threads-simd128", "simd128"] as const;
 export type Module = (typeof MODULES)[number];
 
 export interface Choice {
-  /** Modules that this browser supports, fastest first. */
+  /** Flavours of modules that this browser supports, fastest first. */
   candidates: Module[];
   /** Reasons for the choice, as sentences for the visitor. */
   why: string[];
   threads: number;
 }
 
-/** Tests whether the browser supports an instruction, by validating a function that applies the instruction to `vectors` vectors. */
+/** True if the browser supports an instruction. Validates a function that applies the instruction to `vectors` vectors. */
 const probe = (vectors: number, ...instruction: number[]): boolean => {
   const push = Array.from({ length: vectors }, () => [0x41, 0, 0xfd, 0x0f]).flat(); // i32.const 0, i8x16.splat
   const body = [0, ...push, ...instruction, 0x0b];
@@ -21,7 +21,7 @@ const probe = (vectors: number, ...instruction: number[]): boolean => {
 const simd128 = () => probe(1, 0xfd, 0x4d); // v128.not
 const relaxed = () => probe(3, 0xfd, 0x85, 0x02); // f32x4.relaxed_madd
 
-/** Tests for memory that workers can share. WebKitGTK creates such memory but refuses to post it to another worker. */
+/** True if workers can share memory. WebKitGTK creates shared memory but refuses to post it to a worker. */
 const sharedMemory = () => {
   const { port1 } = new MessageChannel();
   try {
@@ -34,7 +34,7 @@ const sharedMemory = () => {
   }
 };
 
-/** Number of training threads: all cores up to four; with more, one core stays free for the page. At most eight. */
+/** Number of threads for training. All cores are used up to four; with more cores, one is left to the page. The maximum is eight. */
 function threadCount(): number {
   const cores = navigator.hardwareConcurrency || 1;
   return Math.min(8, cores > 4 ? cores - 1 : cores);

@@ -1,3 +1,3 @@
-// Arrays of numbers leave wasm as bytes. This view avoids an array of boxed numbers.
+// Views bytes as an array of numbers. wasm returns arrays of numbers as bytes, because JavaScript would box each number.
 
 export const floats = (bytes: Uint8Array): Float32Array => new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);

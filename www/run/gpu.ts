@@ -1,10 +1,13 @@
-// Opens the GPU for the worker of a run, asynchronously, when the run requests one and again after a failure. The choice of
-// device is made in Rust.
+// Opens the GPU in the worker of a run, asynchronously: when the run wants a GPU, and again after a failure. The choice between CPU and GPU
+// is made in Rust.
 
-/** GPU failure for a test: device loss, out of memory, or a limit on the bytes of a buffer. */
+/**
+ * GPU failure that a test causes: `lost` and `memory` are the loss of the device and a lack of memory; a number limits the size of buffers,
+ * in bytes.
+ */
 export type GpuFailure = "lost" | "memory" | number;
 
-/** Exported by crates/web. */
+/** An open GPU, exported by crates/web. */
 export interface Graphics {
   works(): boolean;
   fail_for_test(outOfMemory: boolean): void;
@@ -22,10 +25,10 @@ export interface MayTrainOnGpu {
 }
 
 export class GpuOpener {
-  /** The last opened GPU. */
+  /** The GPU that was opened last. */
   private graphics: Graphics | undefined;
   private opening = false;
-  /** Artificial buffer limit in bytes, for tests. */
+  /** Limit on the size of buffers in bytes, which a test sets. */
   private largestBuffer: number | undefined;
 
   constructor(
@@ -52,7 +55,7 @@ export class GpuOpener {
       });
   }
 
-  /** Withdraws a failed GPU before a new device request, so that another can be opened. */
+  /** Withdraws a failed GPU from the run, so that another can be opened. Called before a device is chosen again. */
   discardFailed(run: MayTrainOnGpu): void {
     if (this.graphics && !this.graphics.works()) run.offer_none("the previous GPU failed");
   }
@@ -77,7 +80,7 @@ interface Adapter {
 }
 type AdapterInfo = { vendor: string; architecture: string };
 
-/** Vendor and architecture, as in `NVIDIA ampere`. Most browsers reveal no more of the name. */
+/** Name of the GPU from vendor and architecture, such as `NVIDIA ampere`. Most browsers reveal no more. */
 function adapterName({ vendor, architecture }: AdapterInfo): string {
   const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
   const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);

@@ -1,15 +1,15 @@
-// Cross-origin isolation (required for threads) and offline use, through the page's own service worker.
-// If the host does not send the isolation headers, the first visit reloads once, and never a second time.
+// Cross-origin isolation, which threads require, and offline use, both by the page's own service worker. If the host does not send the
+// isolation headers, the first visit reloads the page once.
 
 import type { Module } from "./features";
 
 const RELOADED = "hothouse.isolation-tried";
 const TIMEOUT_MS = 5000;
 
-/** The registration, set by `isolate`; undefined after a failure. */
+/** The registration of the service worker, which `isolate` sets; undefined after a failure. */
 let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
 
-/** The browser's service workers, if available. Some browsers have none, or throw on access. */
+/** The browser's container of service workers. Some browsers have none, or throw on access. */
 function workers(): ServiceWorkerContainer | undefined {
   try {
     return isSecureContext ? navigator.serviceWorker : undefined;
@@ -18,7 +18,7 @@ function workers(): ServiceWorkerContainer | undefined {
   }
 }
 
-/** Resolves when the page can start. If a reload would enable threads, reloads and never resolves. */
+/** Resolves when the page can start. If a reload enables threads, reloads the page and never resolves. */
 export async function isolate(): Promise<void> {
   const container = workers();
   if (!container) return;
@@ -40,13 +40,16 @@ async function register(container: ServiceWorkerContainer): Promise<ServiceWorke
   try {
     return await container.register(new URL("sw.js", document.baseURI));
   } catch {
-    return undefined; // refused: the page works without it
+    return undefined; // the browser refused it; the page works without it
   }
 }
 
 const late = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS, undefined));
 
-/** Records a reload in the session storage, or clears the record. False if there is a record already, or no storage. */
+/**
+ * Records a reload in the session storage; with null, clears the record. Returns false if a reload is recorded already or if there is no
+ * storage.
+ */
 function remember(value: string | null): boolean {
   try {
     if (value === null) sessionStorage.removeItem(RELOADED);
@@ -68,7 +71,7 @@ function activated(registration: ServiceWorkerRegistration): Promise<boolean> {
   });
 }
 
-/** Also caches the files that the first visit loaded before the service worker was active. */
+/** Caches the files that the page loaded before the service worker was active. */
 async function keepForOffline(registration: ServiceWorkerRegistration | undefined): Promise<void> {
   if (!registration || !(await activated(registration))) return;
   keep(performance.getEntriesByType("resource").map((entry) => entry.name));
@@ -81,21 +84,21 @@ async function post(message: unknown, transfer: Transferable[] = []): Promise<vo
   worker.postMessage(message, transfer);
 }
 
-/** Resolves if the service worker cannot be installed; `ready` would never resolve then. */
+/** Resolves if the service worker cannot be installed. In this case `ready` never resolves. */
 function redundant({ installing }: ServiceWorkerRegistration): Promise<undefined> {
   return new Promise((resolve) => {
     installing?.addEventListener("statechange", () => installing.state === "redundant" && resolve(undefined));
   });
 }
 
-/** Asks the service worker to cache these addresses for offline use. */
+/** Requests that the service worker cache these addresses for offline use. */
 export function keep(urls: string[]): void {
   post({ keep: urls }).catch(() => {}); // without a service worker nothing is cached
 }
 
 /**
- * Asks the service worker to cache every room with its module of this flavour. Resolves to false if a room is missing: the
- * network may be down, and `npm start` builds a module only when its room is opened.
+ * Requests that the service worker cache every room with its module of this flavour. Resolves to false if a file is missing: the network
+ * may be down, or the module is not built (`npm start` builds a module when its room is opened).
  */
 export function keepRooms(module: Module): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,41 +1,44 @@
-// The page's connection to the worker of a run: messages, questions with answers, heartbeats and crash reports.
-// It is independent of what the run does.
+// The page's connection to the worker of a run: messages, questions with answers, heartbeats and crash reports. It does not depend on the
+// room.
 
 import type { FromWorker, ToWorker } from "./worker";
 
-/** Wait for the text of a panic after a trap; the two arrive through different channels. */
+/** Wait for the text of a panic after the worker has trapped. The text and the trap arrive through different channels. */
 const CRASH_GATHER_MS = 200;
-/** Interval between heartbeats. */
+/** Interval between heartbeats, to which the worker replies. */
 const BEAT_MS = 1000;
-/** Number of unanswered heartbeats after which the worker counts as silent. The worker normally answers after each slice. */
+/** Number of intervals without a reply after which the worker counts as silent. The worker normally replies after each slice. */
 const SILENT_BEATS = 15;
-/** Number of unanswered heartbeats during work without slices: starting a run, testing, reading a file. */
+/**
+ * Number of intervals without a reply after which a worker counts as silent while it does work without slices: starting a run, testing,
+ * reading a file.
+ */
 const BUSY_BEATS = 60;
 
 export interface LineListener {
   received(message: FromWorker): void;
-  /** Reports a silent worker; null when it answers again. */
+  /** Called with a text when the worker has become silent, and with null when it replies again. */
   silence(text: string | null): void;
-  /** Reports the end of the worker. The line is closed. */
+  /** Called when the worker has ended. The line is closed then. */
   crashed(text: string): void;
 }
 
 type PendingQuestion = { long: boolean; resolve(value: unknown): void; reject(error: Error): void };
 
-/** True if an answer may take longer than a slice. */
+/** True if the answer to a message may take longer than a slice. */
 const isLong = (message: ToWorker): boolean => {
   if (message.kind === "ask") return message.what !== "shared";
   return message.kind !== "question" && message.kind !== "operations";
 };
 
-/** True if the message starts a run or a sweep. */
+/** True if a message starts a run or a sweep. */
 const begins = (message: ToWorker): boolean =>
   (message.kind === "command" && (message.command.kind === "reset" || message.command.kind === "restore")) ||
   (message.kind === "sweep" && message.spec !== null);
 
 export class Line {
   readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
-  /** Broadcast channel for panics, unique among tabs. (`crypto.randomUUID` is missing without https.) */
+  /** Name of the channel through which panics are reported. It is unique among tabs. (`crypto.randomUUID` is missing without https.) */
   readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly panics = new BroadcastChannel(this.channel);
   private readonly closing = new AbortController();
@@ -43,9 +46,9 @@ export class Line {
   private questions = 0;
   private opened = false;
   private beginning = true;
-  /** Heartbeats since the last answer. */
+  /** Number of intervals since the last reply to a heartbeat. */
   private silence = 0;
-  /** True once the silence was reported. */
+  /** True if the silence has been reported. */
   private silent = false;
   private crashText: string | null = null;
 
@@ -57,7 +60,7 @@ export class Line {
     this.closed.addEventListener("abort", () => clearInterval(timer));
   }
 
-  /** Aborts when the line closes. */
+  /** Signal that aborts when the line closes. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -67,7 +70,9 @@ export class Line {
     this.worker.postMessage(message, transfer);
   }
 
-  /** Sends a question; rejects with the worker's message if it is refused. The worker answers between two slices. */
+  /**
+   * Sends a question, which the worker answers between two slices. Rejects with the worker's message if the worker refuses the question.
+   */
   question<T>(make: (id: number) => ToWorker, transfer: Transferable[] = []): Promise<T> {
     const id = this.questions++;
     return new Promise<T>((resolve, reject) => {
@@ -118,7 +123,7 @@ export class Line {
     this.silent = false;
   }
 
-  /** Checks for a silent worker. A browser that kills a worker, for instance to free memory, sends no event. */
+  /** Sends a heartbeat and checks for a silent worker. A browser that kills a worker, for example to free memory, sends no event. */
   private beat(): void {
     if (this.silence++ === 0) this.send({ kind: "beat" });
     const busy = this.beginning || [...this.pending.values()].some(({ long }) => long);
@@ -129,7 +134,10 @@ export class Line {
     this.listener.silence(text);
   }
 
-  /** Reports a crash once. The panicking thread (with the panic text), the worker and the browser may each call it. */
+  /**
+   * Reports a crash once. The panicking thread, the worker and the browser may each call this. A `final` call has the panic's text, which
+   * replaces the text of an earlier call.
+   */
   private crashed(text: string, final: boolean): void {
     if (this.closed.aborted) return;
     const first = this.crashText === null;

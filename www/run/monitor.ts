@@ -1,19 +1,19 @@
-// Reads the monitor, a memory region that the wasm module writes. The worker reads new metrics and test rows from it. With shared
-// memory, the page also reads the current progress from it. The module passes the layout (crates/run/src/monitor).
+// Reads the monitor, a region of memory that the wasm module writes. The worker reads new rows of metrics and tests from it. If the memory
+// is shared, the page also reads the current progress from it. The module passes the layout of the region (crates/run/src/monitor).
 
 import type { Cursor, Event, Layout, Progress, TrackLayout } from "./protocol";
 
-/** Location of the monitor. `memory` is null unless it is shared. */
+/** Location of the monitor. `offset` is in bytes. `memory` is null if the memory is not shared. */
 export interface MonitorLocation {
   layout: Layout;
   offset: number;
   memory: WebAssembly.Memory | null;
 }
 
-/** Words before the counters: iteration and training seconds. */
+/** Number of words in a progress before the counters: one for the iteration, one for the training seconds. */
 const PROGRESS_HEAD = 2;
 
-/** Two views of the same memory: integers for sequence numbers, floats for values. */
+/** Two views of the same memory: integers, used for sequence numbers, and floats, used for values. */
 class TwoViews {
   private readonly words: BigUint64Array;
   private readonly floats: Float64Array;
@@ -41,7 +41,7 @@ class TwoViews {
   }
 }
 
-/** A record's position in the order of all records, and its event. */
+/** A position in the order of all records, and the event at that position. */
 type Positioned = [position: number, event: Event];
 type Track = { kind: "metrics" | "test"; layout: TrackLayout; next: number };
 
@@ -57,7 +57,7 @@ export class Monitor {
     this.tests = { kind: "test", layout: layout.tests, next: 0 };
   }
 
-  /** Replaces the views; growing a memory creates a new buffer. */
+  /** Replaces the views, because a memory that grows has a new buffer. */
   attach(buffer: ArrayBufferLike, offset: number): void {
     this.words = new TwoViews(this.words.layout, buffer, offset);
   }
@@ -68,7 +68,7 @@ export class Monitor {
     this.tests.next = cursor.tests;
   }
 
-  /** Rows written since the last call, in order. Empty if another run has begun and `begin` has not yet received its cursor. */
+  /** Rows that were written since the last call, in order. Empty if another run has begun for which `begin` has not been called. */
   read(): Event[] {
     if (!this.isCurrentRun()) return [];
     const rows = [...this.newer(this.metrics), ...this.newer(this.tests)];
@@ -87,7 +87,7 @@ export class Monitor {
     const { head, ring, ring_records, record } = track.layout;
     const end = this.words.at(head);
     const rows: Positioned[] = [];
-    // Rows that have left the ring remain in the run's history.
+    // The ring no longer contains the oldest rows. The run's history contains them.
     for (let ordinal = Math.max(track.next, end - ring_records); ordinal < end; ordinal++)
       rows.push(this.row(track, ring + record * (ordinal % ring_records)));
     track.next = end;
@@ -102,7 +102,7 @@ export class Monitor {
   }
 }
 
-/** Progress of a run for the page: current with shared memory, otherwise as of the last message. */
+/** The run's progress on the page. With shared memory it is current; otherwise it is that of the last message. */
 export class Heartbeat {
   private readonly words: TwoViews | undefined;
   private epoch = 0;
@@ -112,7 +112,7 @@ export class Heartbeat {
     this.words = memory ? new TwoViews(layout, memory.buffer, offset) : undefined;
   }
 
-  /** Takes the progress sent with events; `epoch` is set if they begin a run. */
+  /** Stores the progress that arrived with events. `epoch` is null unless the events begin a run. */
   update(progress: Progress | null, epoch: number | null): void {
     this.newest = progress ?? this.newest;
     if (epoch !== null) this.epoch = epoch;

@@ -1,4 +1,5 @@
-// Notices that wasm throws to refuse a request, and their formatting. Library errors are lower case without a final period.
+// Notices that wasm throws when it refuses a request, and the formatting of their texts. Errors of libraries start in lower case and have
+// no final period.
 
 import type { Event } from "./protocol";
 
@@ -6,7 +7,7 @@ export type Notice = Event & { kind: "notice" };
 export type Refusal = Pick<Notice, "text" | "next_step">;
 export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
-/** Message of a thrown value. */
+/** Message of a thrown value of any type. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function sentence(text: string): string {

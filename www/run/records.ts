@@ -1,18 +1,19 @@
-// Curves of each room's earlier runs, in IndexedDB, for comparison; without weights. Storage may be unavailable or full: the
-// caller handles the rejection.
+// Curves of earlier runs of each room, in IndexedDB, for comparison. Weights are not stored. If storage is unavailable or full, functions
+// reject, and the caller handles this.
 
 import { within } from "./database";
 import type { Config, Mark, Progress, Row, Value } from "./protocol";
 
 export interface RunRecord {
   id: string;
-  /** Name chosen by the visitor, or empty. */
+  /** Name that the visitor gave the run; empty if none. */
   name: string;
   variant: string;
   beganMs: number;
   config: Config;
-  /** Current value of every knob, default value and label. (`marks` contain the initial values.) */
+  /** Current value of every knob. (`marks` contains the initial values of changed knobs.) */
   settings: Record<string, Value>;
+  /** Default value of every knob. */
   defaults: Record<string, Value>;
   labels: Record<string, string>;
   marks: Mark[];
@@ -21,7 +22,7 @@ export interface RunRecord {
   iterations: Float64Array;
   counts: Float64Array;
   train_s: Float64Array;
-  /** NaN marks an unknown value. */
+  /** Metrics by name, one value per row. NaN marks an unknown value. */
   columns: Record<string, Float64Array>;
   tests: Row[];
 }
@@ -39,7 +40,7 @@ export const putRecord = (room: string, record: RunRecord): Promise<unknown> =>
   within(NAME, "readwrite", (store) => store.put(record, key(room, record.id)));
 export const dropRecord = (room: string, id: string): Promise<unknown> => within(NAME, "readwrite", (store) => store.delete(key(room, id)));
 
-/** Approximate size of a record. */
+/** Approximate size of a record in bytes. */
 export function bytesOf({ counts, columns, tests, marks }: RunRecord): number {
   const values = tests.reduce((sum, { values }) => sum + values.length + 8, 0) + marks.length * 16;
   return 8 * (counts.length * (3 + Object.keys(columns).length) + values) + 4000;

@@ -1,22 +1,22 @@
-// Runs of the last two visits to a room in this browser, in IndexedDB: the newest run of each variant and visit. A visit belongs to
-// one tab and survives a reload. Storage may be unavailable or full: the caller handles the rejection.
+// Runs that this browser stores in IndexedDB: for each of the last two visits to a room, the newest run of each variant. A visit belongs to
+// one tab and survives a reload. If storage is unavailable or full, functions reject, and the caller handles this.
 
 import { within } from "./database";
 
 export interface SavedRun {
   bytes: Uint8Array;
   variant: string;
-  /** Link that starts the run. */
+  /** Link that starts the same run. */
   address: string;
-  /** Lower bound of the iteration. */
+  /** Lower bound of the iteration at the save. */
   iteration?: number;
 }
 
-/** A stored run. `visit` is the start of the visit in ms. Runs stored by early versions have no variant. */
+/** A stored run. `visit` is the time at which the visit started, in ms. Runs that early versions stored have no variant. */
 export type Saved = Omit<SavedRun, "variant" | "address"> & Partial<SavedRun> & { visit: number; savedAtMs: number };
 
 const VISITS_KEPT = 2;
-/** Storage limit of a room. Beyond it the oldest runs are deleted; the newest run always stays. */
+/** Largest size of a room's stored runs in bytes. Beyond it the oldest runs are deleted, but never the newest run. */
 const MOST_BYTES = 512e6;
 const VISIT = "hothouse-visit";
 let visit = thisVisit();
@@ -30,7 +30,7 @@ function thisVisit(): number {
     sessionStorage.setItem(VISIT, began);
     return Number(began);
   } catch {
-    return Date.now(); // no session storage: a reload starts another visit
+    return Date.now(); // without session storage, a reload starts another visit
   }
 }
 
@@ -40,22 +40,22 @@ export function beginVisit(): void {
   try {
     sessionStorage.setItem(VISIT, String(visit));
   } catch {
-    // no session storage
+    // without session storage, a reload starts another visit
   }
 }
 
-/** Name of a room's database, if it is not `hothouse-ROOM`. */
+/** Names of the databases that are not called `hothouse-ROOM`, by room. */
 export const places = new Map<string, string>();
 const nameOf = (room: string): string => places.get(room) ?? `hothouse-${room}`;
 
-/** Uses strict durability: a resolved save is on disk. */
+/** Accesses the store of a room. When a write has resolved, the data is on disk. */
 const inStore = <T>(room: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> =>
   within(nameOf(room), mode, work, "strict");
 const all = (room: string): Promise<Saved[]> => inStore(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
 
 /**
- * Stores this visit's run of a variant. Saves alternate between two keys: if a closing tab interrupts a write, the previous
- * save survives. Saves run one after another, because a closing tab requests two. The first save also prunes old runs.
+ * Stores this visit's run of a variant. Saves use two keys in turn: if the tab closes during a write, the previous save remains. Only one
+ * save runs at a time, because a closing tab may request two. The visit's first save also deletes old runs.
  */
 export function saveRun(room: string, run: SavedRun): Promise<void> {
   const saved = saving.then(() => put(room, run));
@@ -84,19 +84,19 @@ async function prune(room: string): Promise<void> {
   }
 }
 
-/** Newest run of each kind, newest first. */
+/** Newest run of each kind, ordered from the newest to the oldest. */
 function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
   const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
   return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
 }
 
-/** Newest run of each of the last visits, newest first. `others` excludes this visit. */
+/** Newest run of each of the last visits, newest first. With `others`, this visit is excluded. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
   const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
   return kept.filter((run) => !others || run.visit !== visit);
 }
 
-/** This visit's newest run of each variant, newest first. */
+/** Newest run of each variant in this visit, newest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
   return newestOf(
     (await all(room)).filter((run) => run.visit === visit),

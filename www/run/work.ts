@@ -1,11 +1,10 @@
-// Parts of every room's worker: a loop that runs between messages, and a queue of save requests. Both are independent of what the
-// run does.
+// Parts of every room's worker: a loop that works between messages, and a queue of save requests. Both are independent of the room.
 
 import { inWords, isNotice, type Refusal } from "./notice";
 
-/** Longest work between two checks for messages. */
+/** Longest time of work between two checks for messages. */
 export const BURST_MS = 4;
-/** Polling interval while the GPU works. The GPU's answer normally wakes the loop earlier. */
+/** Interval at which the loop checks for the GPU's answer. Normally the answer wakes the loop earlier. */
 export const POLL_MS = 250;
 
 export class Loop {
@@ -37,7 +36,7 @@ export type SaveReply =
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string };
 
-/** Number of the page's question, or the autosave, which has no reply. */
+/** Requester of a save: the id of a question from the page, or the autosave. */
 type Requester = number | "autosave";
 
 export class Saves {
@@ -59,12 +58,12 @@ export class Saves {
 
   deliver(bytes: Uint8Array): void {
     const requesters = this.waiting.splice(0);
-    // A single requester receives the bytes without a copy.
+    // If there is a single requester, the bytes are transferred without a copy.
     const transfer = requesters.length === 1 ? [bytes.buffer] : [];
     for (const id of requesters) this.reply(id === "autosave" ? { kind: id, bytes } : { kind: "answer", id, value: bytes }, transfer);
   }
 
-  /** Requests the save again. A reset or restore drops a save that waits for the end of an iteration. */
+  /** Requests a save again if requests are waiting. A reset or a restore drops a save that waits for the end of an iteration. */
   retry(): void {
     try {
       if (this.waiting.length) this.begin();

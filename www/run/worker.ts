@@ -1,5 +1,5 @@
-// The worker of a run. It loads a wasm module, trains in short slices, and handles messages and posts events between slices. It is
-// independent of the page and of the meaning of a room's questions.
+// The worker of a run. It loads a wasm module and trains in short slices. Between slices it handles messages and posts events. It does not
+// depend on the page or on the meaning of a room's questions.
 
 import type {
   Backend,
@@ -43,28 +43,28 @@ export type ToWorker =
       device: DeviceWish;
     }
   | { kind: "command"; command: Command }
-  /** Save of the run just before the change with this mark index. */
+  /** Requests a save of the run just before the live change with the index `mark`. */
   | { kind: "save_before"; id: number; mark: number }
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof RunQueries }
   | { kind: "room_of"; id: number; bytes: Uint8Array }
-  /** Checks that a file of this size fits into memory. */
+  /** Requests a check that a file of this size fits into memory. */
   | { kind: "has_room"; id: number; name: string; bytes: number }
-  /** Checks that a run on data of this size can begin; a null `config` is the current one. */
+  /** Requests a check that a run on data of this size can begin. If `config` is null, the check uses the current config. */
   | { kind: "fits"; id: number; data: Dataset; config: Config | null }
-  /** User data for the run that waits for it, or for a new run. */
+  /** Passes user data to the run that waits for it, or to a new run. */
   | { kind: "provide_data"; id: number; data: Dataset; config: Config | null }
-  /** Gradient time by operation; `look` turns profiling on or off. */
+  /** Requests the time for gradients by operation, and turns timing on or off (`look`). */
   | { kind: "operations"; id: number; look: boolean }
-  /** A room-specific question. */
+  /** A question that depends on the room. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
   | { kind: "beat" }
   | { kind: "panic"; inPool: boolean }
   | { kind: "fail_gpu"; how: GpuFailure };
 
-/** `isFallback` marks the default run, started because the requested run waits for its data. */
+/** Reply to `open`. `isFallback` is true if the default run was started because the requested run waits for its data. */
 export type Opened = {
   kind: "opened";
   room: RoomInfo;
@@ -77,10 +77,10 @@ export type Opened = {
 export type FromWorker =
   | Opened
   | { kind: "knobs"; knobs: Knob[] }
-  /** Events in order and the progress after them; `epoch` is the monitor's epoch if a run begins. */
+  /** Events in order, and the progress after them. `epoch` is the monitor's epoch if the events begin a run, otherwise null. */
   | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null; keptBefore: Uint32Array }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
-  /** A saved run with its variant and link. */
+  /** A saved run, with its variant and its link. */
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
@@ -88,7 +88,7 @@ export type FromWorker =
   | { kind: "failed"; text: string }
   | { kind: "crash"; text: string };
 
-/** Exports of crates/web. */
+/** A run in wasm, exported by crates/web. */
 interface Run extends MayTrainOnGpu {
   command(command: Command): void;
   advance(nowS: number): boolean;
@@ -110,7 +110,7 @@ interface Run extends MayTrainOnGpu {
   shared(): Shared;
   kept_before(): Uint32Array;
   save_before(mark: number): Uint8Array;
-  /** Throws if a run of this config does not fit into memory together with the current run. */
+  /** Throws if a run with this config does not fit into memory beside the current run. */
   check_beside(config: Config): void;
 }
 interface Sweep {
@@ -128,18 +128,18 @@ interface Wasm extends GraphicsModule {
   room_of(bytes: Uint8Array): string;
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
-  /** User data that a saved run needs and its file does not contain; undefined if there is none. */
+  /** User data that a saved run needs and that its file does not contain; undefined if it needs none. */
   data_wanted(bytes: Uint8Array): Dataset | undefined;
-  /** Default config of the room that a link names, or of the first room. */
+  /** Default config of the room in a link, or of the first room. */
   default_config(link: string): Config;
   Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
   Sweep: { start(spec: SweepSpec, run: Run): Sweep };
 }
 
-/** Interval between batches of rows for the page. */
+/** Interval at which batches of rows are posted to the page. */
 const ROWS_MS = 30;
 const SWEEP_MS = 200;
-/** Longest pause that is caught up at a limited speed. */
+/** Longest delay that training at a limited speed catches up, in seconds. */
 const MOST_CREDIT_S = 0.1;
 
 const page = self as unknown as {
@@ -152,19 +152,19 @@ let wasm: Wasm;
 let run: Run;
 let memory: WebAssembly.Memory;
 let monitor: Monitor;
-/** Rows not yet posted. */
+/** Rows that have not been posted yet. */
 const rows: Event[] = [];
 /** Time of the last post of rows. */
 let postedMs = 0;
-/** True if a timer will post the rows. */
+/** True if a timer is set that will post the rows. */
 let postScheduled = false;
 let running = false;
-/** True after the first slice. Only then is the GPU opened, so that training starts without delay. */
+/** True after the first slice. The GPU is opened only after that, so that training starts without delay. */
 let begun = false;
 let variant = "";
-/** A small sweep in progress; `resume` is true if the run continues after the sweep. */
+/** The small sweep in progress. `resume` is true if the run continues after the sweep. */
 let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
-/** A run that waits for its user data. It begins when the data arrives, unless another run begins first. */
+/** The run that waits for its user data. It begins when the data arrives. If another run begins before, it no longer waits. */
 let waitingForData: { command: Command; digest: Digest | null } | undefined;
 const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
@@ -187,7 +187,7 @@ const loop = new Loop(() =>
     else if (worked) loop.wake();
   }),
 );
-/** Refusal of a save before training starts; preparing a large text may take long. */
+/** Refusal of a save before training has started. The preparation of a large text may take long. */
 const PREPARING: Event = {
   kind: "notice",
   level: "warning",
@@ -207,7 +207,7 @@ const saves = new Saves(
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
-/** Advances the sweep by one slice, if there is one; false when it is done. */
+/** Advances the sweep by one slice. Returns false if it is done or if there is none. */
 function advanceSweep(): boolean {
   if (!sweep) return false;
   const continues = sweep.learners.advance(nowS());
@@ -238,7 +238,7 @@ function endSweep(): void {
   sweep = undefined;
 }
 
-/** Milliseconds to wait at a limited speed; 0 without a limit. */
+/** Time to wait at a limited speed, in ms; 0 if training may continue. */
 function restToKeepPace(): number {
   const { perS } = pace;
   if (perS === null) return 0;
@@ -254,7 +254,6 @@ function setSpeed(perS: number | null): void {
   Object.assign(pace, { perS, credit: 0, lastS: nowS(), last: run.count() });
 }
 
-/** Posts new rows and events. */
 function postNews(): void {
   const events = run.events();
   takeRows();
@@ -263,7 +262,7 @@ function postNews(): void {
   if (begun) gpu.openIfWanted(run, wasm);
 }
 
-/** Updates the monitor's views; growing the memory creates a new buffer. */
+/** Updates the monitor's views, because a memory that grows has a new buffer. */
 function attachMonitor(): void {
   monitor.attach(memory.buffer, run.monitor());
 }
@@ -297,7 +296,7 @@ function handleEvents(events: Event[]): void {
   saves.retry();
 }
 
-/** Posts waiting rows, then the events. */
+/** Posts the waiting rows, then the events. */
 function post(events: Event[], cursor: Cursor | null = null): void {
   postedMs = performance.now();
   attachMonitor();
@@ -305,7 +304,7 @@ function post(events: Event[], cursor: Cursor | null = null): void {
   page.postMessage({ kind: "events", events: posted, progress: monitor.progress(), epoch, keptBefore: run.kept_before() });
 }
 
-/** Posts waiting rows if they are due; otherwise sets a timer, because the loop may sleep. */
+/** Posts the waiting rows if they are due. Otherwise sets a timer, because the loop may sleep. */
 function postRows(): void {
   if (rows.length === 0) return;
   const waitMs = postedMs + ROWS_MS - performance.now();
@@ -352,7 +351,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   loop.wake();
 }
 
-/** Starts the requested run. If that run is refused, starts the default run and returns the reason. */
+/** Starts the requested run. If it is refused, starts the default run and returns the reason as an event. */
 function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
   let command: Command | undefined;
   let digest: Digest | null = null;
@@ -360,7 +359,7 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
     if (checkpoint) {
       command = { kind: "restore", bytes: checkpoint };
       run = wasm.Run.restore(checkpoint);
-      // A restored run that a link started still has to reach the link's digest.
+      // If a link started the restored run, the run must still reach the digest in the link.
       digest = digestOf(link);
       if (digest) run.expect(digest);
     } else {
@@ -386,17 +385,17 @@ function digestOf(link: string): Digest | null {
   }
 }
 
-/** True if a refused run lacks its user data. */
+/** True if a run was refused because its user data is missing. */
 function wantsData(command: Command): boolean {
   try {
     if (command.kind === "restore") return !command.data && wasm.data_wanted(command.bytes) !== undefined;
     return command.kind === "reset" && !!command.config?.data && !command.config.data.content;
   } catch {
-    return false; // damaged, as already reported
+    return false; // a damaged file has already been reported
   }
 }
 
-/** Executes a command. Remembers a run that lacks its user data until another run begins. */
+/** Executes a command. If it starts a run whose user data is missing, that run waits for the data. */
 function dispatch(command: Command, digest: Digest | null = null): void {
   const another = command.kind === "reset" || command.kind === "restore";
   try {
@@ -409,18 +408,18 @@ function dispatch(command: Command, digest: Digest | null = null): void {
   }
 }
 
-/** Starts the run that waits for `data`, or else a new run. */
+/** Passes `data` to the run that waits for it. If `config` is given or no run waits, starts a new run. */
 function provideData(data: Dataset, config: Config | null): void {
   const waits = config ? undefined : waitingForData?.command;
   if (waits?.kind === "restore") dispatch({ ...waits, data });
   else if (waits?.kind === "reset") {
-    // The hash identifies the expected data; other data is refused.
+    // The config contains the hash of the expected data, so other data is refused.
     const wanted = waits.config!;
     dispatch({ kind: "reset", config: { ...wanted, data: { ...wanted.data!, content: data.content } } }, waitingForData!.digest);
   } else dispatch({ kind: "reset", config: { ...(config ?? run.config()), data } });
 }
 
-/** Buffers of an answer, transferred without a copy; the answer is their only owner. */
+/** Buffers of an answer, which are transferred to the page without a copy. The worker does not use them afterwards. */
 const arraysOf = (value: unknown): Transferable[] =>
   (value instanceof Uint8Array ? [value] : Object.values(value ?? {})).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : []));
 
@@ -453,7 +452,7 @@ page.onmessage = ({ data }) => {
   guarded(() => {
     if ("id" in data) {
       answer(data);
-      // These messages do not change the run, so the loop need not wake; a view may send sixty of them a second.
+      // These messages do not change the run, so the loop need not wake. A view may send sixty of them per second.
       if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return;
     } else if (data.kind === "autosave") saves.request("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);

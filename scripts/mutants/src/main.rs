@@ -27,7 +27,7 @@ impl Finder<'_> {
     fn binary(&self, expr: &syn::ExprBinary) {
         let (left, op, right) = (self.of(&expr.left), self.of(&expr.op), self.of(&expr.right));
         if has_let(&expr.left) || has_let(&expr.right) {
-            return; // conditions that bind names cannot be changed alone
+            return; // an operand that binds names (`let`) cannot be changed alone
         }
         let other = match expr.op {
             BinOp::Add(_) => "-",
@@ -136,7 +136,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 }
             }
             Expr::Const(_) => return,
-            // The length of an array is a constant.
+            // The length of an array is a constant, which is skipped.
             Expr::Repeat(repeat) => return self.visit_expr(&repeat.expr),
             _ => {}
         }

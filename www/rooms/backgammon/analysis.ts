@@ -1,4 +1,4 @@
-// Analysis of a position given by an id or by the editor: its outlook or, with dice, its ranked moves.
+// Analysis of a position, which an id or the editor defines. Without dice it shows the outlook of the position, with dice the ranked moves.
 
 import type { Announcer } from "../../parts/announce";
 import { h } from "../../parts/dom";
@@ -14,7 +14,7 @@ export class AnalysisPane {
   readonly element: HTMLElement;
   readonly form: PositionForm;
   private readonly findings = new Findings();
-  /** Marks answers to older questions as stale. */
+  /** Marks each question as stale when a newer one is asked. */
   private readonly questions = new Turns();
   private asked = false;
 
@@ -33,14 +33,14 @@ export class AnalysisPane {
     ]);
   }
 
-  /** Analyses the default position, unless a position was analysed before. */
+  /** Analyses the default position, unless the page has analysed a position before. */
   begin(): void {
     if (!this.asked) void this.ask(true);
   }
 
-  /** Opens the position of a link; rejects if its id is invalid. */
+  /** Opens the position in a link. Rejects if its id is invalid. */
   async open(id: string): Promise<void> {
-    // Set before the request, so that the default position is not analysed first.
+    // Set before the request, so that `begin` does not analyse the default position meanwhile.
     this.asked = true;
     this.questions.take();
     const { xgid, dice } = await this.form.open(id);

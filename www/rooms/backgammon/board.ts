@@ -1,24 +1,24 @@
-// A backgammon board, drawn from the counts of a position and seen by side 0, whose points count from the lower right.
-// Buttons over the drawing, one per place, serve pointers, keys and screen readers. The board has no rules: it gets the
-// legal steps and reports the chosen one.
+// A backgammon board, drawn from the point of view of side 0. The points of side 0 count from the lower right. Each place has a button over
+// the drawing, for pointers, keys and screen readers. The board knows no rules: the caller passes the legal steps, and the board reports
+// the chosen step.
 
 import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { modified } from "../shared/keys";
 import { allOf, type Roll } from "./dice";
 
-/** Side 0 is the side from which the board is seen. */
+/** A side of the board. The board is drawn from the point of view of side 0. */
 export type Side = 0 | 1;
-/** Checker counts of each side in its own numbering: borne off, points 1 to 24, bar. */
+/** Checker counts of both sides. Each side counts in its own numbering: index 0 is borne off, 1 to 24 are points, 25 is the bar. */
 export type Places = { mine: number[]; theirs: number[] };
-/** Move of one checker by one die, in its side's numbering: 25 is the bar, 0 is off. */
+/** Move of one checker by one die, in the numbering of the checker's side. 25 is the bar, 0 is off. */
 export type Step = { from: number; to: number; hit: boolean };
 export type Cube = { value: number; owner: Side | null };
 export type Dice = { side: Side; shown: Roll; left: number[] };
 
 export const BAR = 25;
 export const OFF = 0;
-/** Start position of a side. */
+/** Checkers of a side at the start of a game. */
 export const START: [place: number, count: number][] = [
   [6, 5],
   [8, 3],
@@ -45,15 +45,18 @@ const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
-/** A touch within this distance selects a place, because points of a narrow board are thinner than a finger. */
+/** Greatest distance of a touch from a place that it selects. The points of a narrow board are thinner than a finger. */
 const NEAR_PX = 10;
 
-/** Dots of each die face on a 3×3 grid, numbered row by row from 1. */
+/**
+ * Dots of each face of a die. The digits are fields of a 3×3 grid, counted row by row from 1; they are converted to offsets from the
+ * centre.
+ */
 const PIPS = ["5", "19", "159", "1379", "13579", "134679"].map((places) =>
   Array.from(places, (place) => [((Number(place) - 1) % 3) - 1, Math.floor((Number(place) - 1) / 3) - 1] as const),
 );
 
-/** Converts a side's place to the numbering of side 0; bar and off are unchanged. */
+/** Converts a place from a side's numbering to that of side 0. Bar and off are unchanged. */
 const seen = (side: Side, place: number): number => (side === 0 || place === BAR || place === OFF ? place : 25 - place);
 
 function columnX(point: number): number {
@@ -65,7 +68,7 @@ function columnX(point: number): number {
 
 type Spot = { x: number; y: number; flat: boolean };
 
-/** Position of the checker with `below` checkers below it. */
+/** Position of a checker that has `below` checkers of its stack below it. */
 function spot(side: Side, place: number, below: number): Spot {
   const level = Math.min(below, MOST_STACKED - 1);
   if (place === BAR) return { x: BAR_X + COLUMN / 2, y: MIDDLE + (side === 0 ? 1 : -1) * (44 + level * 34), flat: false };
@@ -82,10 +85,10 @@ const put = (element: SVGElement, { x, y, flat }: Spot): void => {
 const checkers = (n: number): string => (n === 1 ? "1 checker" : `${n} checkers`);
 
 export type BoardCallbacks = {
-  /** Called when the person chooses a legal step. */
+  /** Called when the visitor chooses a legal step. */
   step(from: number, to: number): void;
   refuse(words: string): void;
-  /** Called in the editor, where no checker moves, when a place is chosen; `less` is true to remove a checker. */
+  /** Called when the visitor chooses a place in the editor. `less` is true if a checker is to be removed there. */
   pick?(place: number, less: boolean): void;
 };
 
@@ -101,14 +104,14 @@ export class Board {
   private readonly word = svg("g", { class: "word" });
   private readonly cubeText = svg("text", { "text-anchor": "middle", dy: "0.36em" });
   private readonly head = id("arrow");
-  /** Checkers by side and place; within a place from the lowest to the highest. */
+  /** Checkers by side and place. Each stack is ordered from the lowest checker to the highest. */
   private readonly stacks: SVGGElement[][][] = [[], []];
   private readonly buttons = new Map<number, HTMLButtonElement>();
   private readonly overlay: HTMLElement;
   private open: Step[] = [];
   private source: number | undefined;
   private focused = 6;
-  /** Number of the newest animation; older ones stop. */
+  /** Number of the newest animation. An animation stops when a newer one starts. */
   private turn = 0;
   private dragged = false;
 
@@ -152,14 +155,14 @@ export class Board {
 
   // ---- contents
 
-  /** Shows a position; checkers glide to their places. */
+  /** Shows a position. Checkers glide to their new places. */
   show({ mine, theirs }: Places): void {
     this.turn++;
     [mine, theirs].forEach((counts, side) => this.rearrange(side as Side, counts));
     this.settle();
   }
 
-  /** Animates the steps of a side; ends early when something newer is shown. */
+  /** Animates the steps of a side. Stops when the board shows anything newer. */
   async play(side: Side, steps: Step[]): Promise<void> {
     const turn = ++this.turn;
     for (const step of steps) {
@@ -171,13 +174,13 @@ export class Board {
   }
 
   /**
-   * Draws an arrow for each step. The steps led to the shown position or, if `guess` is true, could follow from it. An empty list
-   * removes all arrows.
+   * Draws an arrow for each step; an empty list removes the arrows. If `guess` is false, the steps led to the shown position. If `guess` is
+   * true, they start from it.
    */
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
     this.arrows.replaceChildren();
-    // Track counts step by step, because a checker that moves twice may rest on an otherwise empty point.
+    // Counts are updated step by step, because a checker that moves twice may rest on an otherwise empty point.
     const counts = this.stacks[side]!.map((stack) => stack.length);
     if (!guess)
       for (const { from, to } of [...steps].reverse()) {
@@ -199,7 +202,7 @@ export class Board {
     }
   }
 
-  /** Shows a text in a side's half of the board, such as the side's answer to a double; an empty text removes it. */
+  /** Shows a text in a side's half of the board, such as the side's answer to a double. An empty text removes it. */
   say(side: Side, words: string): void {
     this.word.replaceChildren();
     if (!words) return;
@@ -220,7 +223,7 @@ export class Board {
     const all = allOf(shown);
     const middle = (side === 0 ? RIGHT_X : LEFT) + HALF / 2;
     const unused = [...left];
-    // The dice of a double are used from the first on.
+    // A double counts as four equal dice. The first ones count as used.
     const used = all.map((number, k) => {
       if (double) return k < all.length - left.length;
       const at = unused.indexOf(number);
@@ -239,17 +242,17 @@ export class Board {
     });
   }
 
-  /** Shows the doubling cube, or none if it is not in use. */
+  /** Shows the doubling cube, or hides it if `cube` is undefined. */
   turnCube(cube: Cube | undefined): void {
     this.cube.style.display = cube ? "" : "none";
     if (!cube) return;
-    // A centred cube shows 64, as on a real table.
+    // A cube that has not been turned shows 64, as on a real board.
     this.cubeText.textContent = String(cube.owner === null && cube.value === 1 ? 64 : cube.value);
     const y = cube.owner === null ? MIDDLE : cube.owner === 0 ? BOTTOM - 18 : TOP + 18;
     this.cube.style.transform = `translate(${BAR_X + COLUMN / 2}px, ${y}px)`;
   }
 
-  /** Sets the legal steps of the person at side 0. */
+  /** Sets the legal steps of the person, who plays side 0. */
   offer(steps: Step[]): void {
     this.open = steps;
     if (this.source !== undefined && !steps.some(({ from }) => from === this.source)) this.source = undefined;
@@ -277,7 +280,7 @@ export class Board {
     const victim = hit ? this.stacks[other]![25 - to]!.pop() : undefined;
     if (victim) this.stacks[other]![BAR]!.push(victim);
     this.stacks[side]![to]!.push(checker);
-    // Draw the moving checker on top. The layout read makes the browser start the transition from there.
+    // The moving checker is drawn above the others. Reading the layout makes the browser start the transition from the checker's old place.
     this.moving.append(checker);
     void checker.getBoundingClientRect();
   }
@@ -336,7 +339,7 @@ export class Board {
     return this.open.some((step) => step.from === from && step.to === to);
   }
 
-  /** Marks the targets of the picked-up checker or, without one, the movable checkers. */
+  /** Marks the targets of the checker that is picked up. If none is picked up, marks the movable checkers. */
   private mark(): void {
     this.name();
     this.marks.replaceChildren();
@@ -371,7 +374,7 @@ export class Board {
     }
     const from = this.source;
     if (at === from) {
-      // A second click moves the checker by the larger die.
+      // A second click on the picked-up checker moves it by the larger die.
       const farthest = this.open.filter((step) => step.from === from).sort((a, b) => a.to - b.to)[0];
       if (farthest) this.step(from, farthest.to);
     } else if (this.leads(from, at)) this.step(from, at);
@@ -467,7 +470,7 @@ export class Board {
       stop.abort();
       checker.classList.remove("held");
       if (!this.dragged) return;
-      // The click that follows is part of the drag.
+      // The browser sends a click after the drag, which must be ignored.
       setTimeout(() => (this.dragged = false));
       if (at !== undefined && this.leads(from, at)) {
         this.step(from, at);
@@ -510,7 +513,7 @@ function placeOf(target: EventTarget | null): number | undefined {
   return button ? Number(button.dataset.place) : undefined;
 }
 
-/** Places from left to right, in the upper and the lower row. */
+/** Places of the upper and the lower row, from left to right. */
 const ROWS = [
   [13, 14, 15, 16, 17, 18, BAR, 19, 20, 21, 22, 23, 24, OFF],
   [12, 11, 10, 9, 8, 7, BAR, 6, 5, 4, 3, 2, 1, OFF],
@@ -526,7 +529,7 @@ function beside(at: number, key: string): number | undefined {
   return undefined;
 }
 
-/** Frame, fields, trays and points. */
+/** The drawing of the board: frame, fields, trays and points. */
 function surface(): SVGElement[] {
   const parts: SVGElement[] = [
     svg("rect", { class: "frame", width: WIDTH, height: HEIGHT, rx: 8 }),

@@ -1,4 +1,4 @@
-// Candidate moves beside the board: their table, the expected outcomes, and the decision tree.
+// Candidate moves beside the board: their table, the outcome probabilities, and the decision tree.
 
 import { h, id, write } from "../../parts/dom";
 import { Turns } from "../shared/asking";
@@ -18,7 +18,7 @@ type Thought = {
   intro: string;
   candidates?: Candidate[];
   root?: string;
-  /** Player that evaluates the replies. */
+  /** Player that evaluates the replies in the tree. */
   engine?: Engine | undefined;
   pick?: (candidate: Candidate) => void;
 };

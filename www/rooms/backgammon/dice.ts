@@ -1,20 +1,20 @@
-// Formatting and parsing of two dice.
+// Functions that format and parse two dice.
 
 import { line, type Attributes } from "../../parts/dom";
 
 export type Roll = [number, number];
 
-/** `3-1`; empty without dice. */
+/** Dice as text, such as `3-1`; empty without dice. */
 export const rollText = (dice: Roll | null): string => (dice ? `${dice[0]}-${dice[1]}` : "");
 
-/** Numbers to play: a double counts twice. */
+/** The dice of a roll. A double counts as four dice. */
 export const allOf = (dice: Roll): number[] => (dice[0] === dice[1] ? [...dice, ...dice] : dice);
 
 export const diceField = (attributes: Attributes<"input">): HTMLInputElement =>
   line("dice", { class: "dice-field", inputmode: "numeric", ...attributes });
 
 export const DICE_ASKED = "Enter two dice such as 3 1, or none.";
-/** Parses typed dice: two dice, `null` for empty text, `undefined` for anything else. */
+/** Parses typed dice. Returns `null` for empty text and `undefined` for text that is not two dice. */
 export function readDice(text: string): Roll | null | undefined {
   const digits = text.replaceAll(/[\s,-]+/g, "");
   if (digits === "") return null;

@@ -1,5 +1,5 @@
-// Position editor: checkers are added and removed by pointer or keys; cube, score, turn and dice by fields. The worker validates the
-// position, and the editor shows the worker's message.
+// Position editor. The visitor adds and removes checkers by pointer or keys, and sets cube, score, turn and dice in fields. The worker
+// validates the position, and the editor shows the worker's message.
 
 import type { Draft, Standing } from "./protocol";
 import { button, h, id, labelled, select, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ import { textOf } from "../../run/notice";
 
 const ALL = 15;
 
-/** Checkers of each side on points 1 to 24 and the bar; index 0 is borne off. */
+/** Checkers of each side in its own numbering. Index 0 is borne off, 1 to 24 are points, 25 is the bar. */
 type Sides = [number[], number[]];
 
 const none = (): number[] => Array<number>(BAR + 1).fill(0);
@@ -120,7 +120,7 @@ export class Editor {
     this.set([this.sides[1], this.sides[0]]);
   }
 
-  /** Adds or removes a checker at a place, in the numbering of the player on roll. */
+  /** Adds or removes a checker at a place. `at` is in the numbering of the player on roll. */
   private pick(at: number, less: boolean): void {
     const take = less || this.pieces.value === "-";
     const place = (side: number): number => (at === BAR || at === OFF ? at : side === 0 ? at : 25 - at);
@@ -151,7 +151,7 @@ export class Editor {
       cube: Number(this.cube.value),
       cube_is_mine: this.owner.value === "" ? null : this.owner.value === "mine",
       length,
-      // Money play has no score.
+      // A money game has no score.
       score: length ? [whole(this.scores[0]!), whole(this.scores[1]!)] : [0, 0],
       crawford: length > 0 && this.crawford.checked,
     };

@@ -1,5 +1,5 @@
-// The backgammon room: an agent that learns by self-play, a table to watch or play it, its candidate moves, and analysis of
-// any position.
+// The backgammon room: an agent that learns by self-play, a table to watch or play it, its candidate moves, and the analysis of any
+// position.
 
 import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";

@@ -1,4 +1,4 @@
-// Texts about a session: its state and reviews of moves.
+// Texts about a game session: its state, and reviews of moves and cube decisions.
 
 import { minus } from "../../parts/format";
 import { rollText } from "./dice";
@@ -21,19 +21,19 @@ const CUBE_ACTS: Record<CubeReview["did"], { name: string; should: string; doing
 const NUMBERS = ["", "", "two", "three", "four"];
 const FACES = ["", "ones", "twos", "threes", "fours", "fives", "sixes"];
 export const LEVELS = ["", "a single game", "a gammon", "a backgammon"];
-/** Equity loss below which an action is no error. */
+/** Equity loss below which an action is no error, in points. */
 const EXACT = 0.0005;
 
 export const points = (n: number): string => (n === 1 ? "1 point" : `${n} points`);
-/** `four sixes`, or `3 and 1` */
+/** Dice that are left to play: `four sixes`, or `3 and 1`. */
 const diceLeft = (left: number[]): string =>
   left.length > 1 && left.every((die) => die === left[0]) ? `${NUMBERS[left.length]} ${FACES[left[0]!]}` : left.join(" and ");
-/** Mean equity loss per move with a choice: `−0.0195 a move`. */
+/** Mean equity loss per move that had an alternative: `−0.0195 a move`. */
 export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
 
 export const isPlayed = ({ setup }: Session): boolean => setup.seats.includes(null);
 
-/** The last action, if it was an answer to a double. */
+/** The last action of an engine if it is an answer to a double, otherwise null. */
 export function answerOf({ reply, moves }: Session): Session["reply"] {
   return reply && reply.did !== "played" && moves.at(-1)?.text === reply.text ? reply : null;
 }
@@ -66,7 +66,7 @@ function endOf(
   return `${who}${way}: ${points(won)}.${match_over && setup.length ? " The match is over." : ""}`;
 }
 
-/** Text of a move's review, with the mean loss of all reviewed moves. */
+/** Review of a move in words. From the second reviewed move on, it contains the mean loss of all reviewed moves. */
 export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed, lost: all }: Review): string {
   const judged =
     of === 1
@@ -78,7 +78,7 @@ export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed
   return judged + sum;
 }
 
-/** Text of a cube decision's review. With `quietly`, the review of a correct decision is undefined. */
+/** Review of a cube decision in words. With `quietly` it is undefined for a correct decision. */
 export function cubeReviewOf({ did, best, error: lost, verdict }: CubeReview, quietly: boolean): string | undefined {
   if (lost < EXACT) return quietly ? undefined : `Correct: ${CUBE_ACTS[did].name}.`;
   const how = verdict === "good" ? "Close." : VERDICTS[verdict];

@@ -1,5 +1,5 @@
-// Players that the visitor can play against or ask for an analysis: the current agent, earlier agents, and baselines; and their
-// look-ahead.
+// Players that the visitor can play against or use for an analysis: the current agent, earlier agents, and baselines. Also the choice of
+// their look-ahead.
 
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id, labelled, select } from "../../parts/dom";
@@ -24,19 +24,19 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
-/** A player's name within a sentence. */
+/** Name of a player within a sentence. */
 export const within = (name: string): string => (name.startsWith("agent") ? `the ${name}` : name);
-/** A player's name at the start of a sentence. */
+/** Name of a player at the start of a sentence. */
 export const whoIs = (name: string): string => capital(within(name));
 
-/** Player that reviews a person's moves. */
+/** Player that reviews the visitor's actions. */
 export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 
 export class WhoField {
   readonly element: HTMLElement;
   private readonly select = h("select", { id: id("who") });
 
-  /** Leaves out the baselines unless `baselines` is set, because they have no equities. */
+  /** Offers the agents, and with `baselines` also the baselines, which give no equities. */
   constructor(label: string, baselines: boolean) {
     const choices = CHOICES.filter(({ who }) => baselines || who.kind === "now" || who.kind === "frozen");
     this.select.append(...choices.map(({ value, words }) => h("option", { value }, words)));

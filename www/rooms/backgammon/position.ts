@@ -1,4 +1,4 @@
-// Form for an analysis: position id, dice, player and look-ahead; and the editor.
+// Form for an analysis: position id, dice, player, look-ahead, and the editor.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
@@ -23,9 +23,9 @@ export class PositionForm {
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   private readonly editor: Editor;
   private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
-  /** Id from which the dice field was filled; undefined if the id must be read again. */
+  /** The id that was last read; undefined if the id must be read again. Reading fills the dice field. */
   private readText: string | undefined = START;
-  /** True if the visitor has typed dice since then. */
+  /** True if the visitor has typed dice since the id was read. */
   private diceTouched = false;
   private reading: Promise<void> = Promise.resolve();
   private readonly life = pageLife();
@@ -51,7 +51,7 @@ export class PositionForm {
     ];
   }
 
-  /** The request; undefined if the dice are invalid or `stale` returns true. */
+  /** Returns the request for an analysis. Returns undefined if the dice are invalid or if `stale` returns true. */
   async request(stale: () => boolean): Promise<Asked | undefined> {
     this.clear();
     await this.read();
@@ -71,7 +71,7 @@ export class PositionForm {
     for (const input of [this.position, this.dice]) markInvalid(input, false);
   }
 
-  /** Sets the id of a link and reads it; rejects an invalid id. */
+  /** Sets the id of a link and reads it. Rejects if the id is invalid. */
   async open(id: string): Promise<Read> {
     this.position.value = id;
     this.readText = undefined;
@@ -87,7 +87,7 @@ export class PositionForm {
     this.position.focus({ preventScroll: true });
   }
 
-  /** Copies the dice of a new id into the dice field. A request waits until this is done. */
+  /** Reads a new id and copies its dice into the dice field. A request for an analysis waits for this. */
   private read(): Promise<void> {
     const text = this.position.value.trim();
     if (text === this.readText) return this.reading;
@@ -95,11 +95,11 @@ export class PositionForm {
     this.diceTouched = false;
     return (this.reading = this.client.ask({ ask: "read_id", id: text }).then(
       (standing) => {
-        // Typed dice win. A bare position id contains no dice.
+        // Dice that the visitor typed are not replaced. A bare position id contains no dice.
         if (this.life.aborted || text !== this.readText || standing.bare || this.diceTouched) return;
         this.dice.value = standing.dice ? standing.dice.join(" ") : "";
       },
-      () => {}, // the analysis reports the error
+      () => {}, // the analysis reports an invalid id
     ));
   }
 

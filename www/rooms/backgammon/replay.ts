@@ -1,5 +1,5 @@
-// Replay of a game: the board at each action, a judgement of the action, and a clickable curve of equity. The current agent
-// judges one action at a time.
+// Replay of a game: the board at each action, a judgement of the action, and a clickable curve of the equity. The current agent judges one
+// action at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
 import { button, h, lineThrough, svg, write } from "../../parts/dom";
@@ -29,7 +29,7 @@ export class ReplayPane {
   private session: Session | undefined;
   private at = 0;
   private moment: Moment | undefined;
-  /** Judgements of this game, by index of the move. */
+  /** Judgements of this game's actions, by index of the action; undefined until judged. */
   private judged: (Judged | undefined)[] = [];
   private game = "";
   private opened = false;
@@ -58,7 +58,7 @@ export class ReplayPane {
     ]);
     this.element.addEventListener("keydown", (event) => {
       const to = placeOf(event, this.at, this.moves.length);
-      // On the board, arrow keys move between points.
+      // While the board has the focus, arrow keys move between its points.
       if (to === undefined || modified(event) || this.board.element.contains(event.target as Node)) return;
       event.preventDefault();
       void this.go(to);
@@ -75,7 +75,7 @@ export class ReplayPane {
     return this.session?.moves ?? [];
   }
 
-  /** Shows the current state of the session; keeps judgements of the same game. */
+  /** Shows the current state of the session. Judgements remain while the game is the same. */
   take(session: Session): void {
     const game = `${session.setup.seed} ${session.game}`;
     if (game !== this.game) {
@@ -128,7 +128,7 @@ export class ReplayPane {
     write(this.message, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
   }
 
-  /** Name of the first side, whose equity is shown, within a sentence. */
+  /** Name of the first player, whose equity the curve shows, within a sentence. */
   private get first(): string {
     return within(this.session?.names[0] ?? "");
   }
@@ -165,7 +165,7 @@ export class ReplayPane {
         if (missing === this.at) this.writeMessage();
       }
     } catch {
-      // the game or the run was replaced; the next game is judged again
+      // The game or the run was replaced. Actions of the next game are judged anew.
     } finally {
       this.judging = false;
     }

@@ -1,5 +1,5 @@
-// A game session: a person against the agent, or the agent against itself. The worker has the rules; this class sends it
-// actions and paces the engines.
+// A game session: a person against the agent, or the agent against itself. The worker applies the rules. This class sends the person's
+// actions to the worker and paces the engines.
 
 import type { Announcer } from "../../parts/announce";
 import { pageLife, untilClosed } from "../../parts/life";
@@ -20,7 +20,7 @@ import { SetupForm } from "./setup";
 import { modeOf, Table, type Mode } from "./table";
 import { cubeReviewOf, isPlayed, reviewOf } from "./phrases";
 
-/** Interval at which engine turns are checked. */
+/** Interval at which the pane checks whether it is an engine's turn. */
 const LOOK_MS = 100;
 /** Pause between two moves of a watched game. */
 const WATCH_MS = 1500;
@@ -38,11 +38,11 @@ export class SessionPane {
   private readonly replay: ReplayPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
-  /** True while an engine's turn is being requested or animated. */
+  /** True while an engine's action is requested or animated. */
   private busy = false;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
-  /** Order of the shown sessions; a newer session stops the animation of the previous session. */
+  /** Marks each shown session as stale when a newer one is shown, which stops the animation of the older session. */
   private readonly shown = new Turns();
   private paused = false;
   private dueMs = 0;
@@ -52,7 +52,7 @@ export class SessionPane {
     private readonly client: Backgammon,
     private readonly announcer: Announcer,
     analyse: (id: string, dice: Roll | null) => void,
-    /** Called when another match replaces a person's match. */
+    /** Called when another match replaces a person's match. `undo` restores the person's match. */
     private readonly replaced: (undo: () => void) => void,
   ) {
     this.considered = new Considered(client);
@@ -68,7 +68,7 @@ export class SessionPane {
       transcript: () => client.ask({ ask: "transcript" }),
     };
     this.table = new Table(callbacks, this.mode, this.setup.element, this.replay);
-    // A match with a person continues while the board is out of sight; a watched game pauses.
+    // A match with a person continues while the board is off-screen. A watched game pauses.
     animate(this.table.board.element, () => this.mode === "watch" && this.playEngines(), LOOK_MS);
     const always = setInterval(() => this.mode === "play" && this.playEngines(), LOOK_MS);
     untilClosed(() => clearInterval(always));
@@ -102,7 +102,7 @@ export class SessionPane {
     const played = before && isPlayed(before) && (before.moves.length > 0 || before.dice) && !before.ending?.match_over;
     if (played && this.session !== before) this.replaced(() => void this.goBack());
     this.table.judge("");
-    // On a phone the form is below the board.
+    // On a phone the form is below the board, so the board is scrolled into view.
     if (before && !this.life.aborted) this.table.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     if (this.mode === "play") this.considered.begin();
   }
@@ -157,7 +157,7 @@ export class SessionPane {
   private async reply(): Promise<void> {
     const { table } = this;
     this.busy = true;
-    // Results of a replaced session are dropped.
+    // The engine's action is ignored if another session has replaced this one.
     let stale = this.shown.stale();
     try {
       const session = await this.client.ask({ ask: "act", act: { kind: "reply" } });
@@ -172,7 +172,7 @@ export class SessionPane {
     } catch (error) {
       if (stale()) return;
       table.refuse(textOf(error));
-      // A retry would fail again, so wait for another session.
+      // A retry would fail again, so the engines stop until another session is shown.
       this.session = undefined;
     } finally {
       this.busy = false;
@@ -212,7 +212,7 @@ export class SessionPane {
       const [best] = candidates;
       if (!best) return;
       this.table.board.point(0, this.session?.steps.length ? [] : best.steps, true);
-      // Also below the board, because the list of candidates may be out of sight.
+      // The hint is also written below the board, because the list of candidates may be off-screen.
       this.table.judge(`Hint: ${best.text} (${signed(best.equity)}).`);
       this.announcer.say(`Hint: ${best.text}.`);
     } catch (error) {
@@ -223,14 +223,14 @@ export class SessionPane {
   private async review(): Promise<void> {
     const review = await this.client.ask({ ask: "review", engine: JUDGE }).catch(() => undefined);
     if (this.life.aborted) return;
-    if (!review) return this.table.judge(""); // the turn can no longer be judged
+    if (!review) return this.table.judge(""); // the move can no longer be judged
     const words = reviewOf(review);
     this.table.judge(`Your last move, judged by the current agent: ${words}`, review.verdict);
     this.announcer.say(words, "review");
   }
 
   private async reviewCube(quietly: boolean): Promise<void> {
-    // No review arrives if the game has moved on or the run has ended.
+    // There is no review if the game has continued or the run has ended.
     const review = await this.client.ask({ ask: "review_cube", engine: JUDGE }).catch(() => null);
     const words = review && cubeReviewOf(review, quietly);
     if (this.life.aborted || !words) return;

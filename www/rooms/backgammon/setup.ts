@@ -29,7 +29,7 @@ export class SetupForm {
     ]);
   }
 
-  /** Setup of a new match for a person or for the current agent. */
+  /** Setup of a new match. If `person` is true, the visitor plays the first side; otherwise the current agent plays both sides. */
   setup(person: boolean): Setup {
     const evals = this.lookAhead.evals();
     return {

@@ -1,4 +1,4 @@
-// The table: board, players, actions and moves so far. It shows a session and reports the visitor's actions through callbacks.
+// The table: board, players, actions, and the moves so far. It shows a session and calls its callbacks when the visitor acts.
 
 import { copyButton, Dialog } from "../../parts/dialog";
 import { button, Choice, form, h, line, markInvalid, pane, write } from "../../parts/dom";
@@ -31,7 +31,7 @@ export interface TableCallbacks {
 
 type Name = "roll" | "double" | "take" | "pass" | "confirm" | "undo" | "next" | "again" | "hint" | "resign" | "pause";
 
-/** Action buttons; only the legal ones are visible. */
+/** Buttons for actions, of which only the legal ones are visible. */
 class Actions {
   readonly element = h("div.row.table-actions");
   private readonly buttons: Record<Name, HTMLButtonElement>;
@@ -74,7 +74,7 @@ class Actions {
     this.buttons.pause.hidden = person;
   }
 
-  /** Presses the first visible button of `names`. */
+  /** Presses the first of `names` whose button is visible. */
   press(...names: Name[]): void {
     names
       .map((name) => this.buttons[name])
@@ -154,7 +154,7 @@ export class Table {
 
   // ---- messages
 
-  /** True while an error is shown. */
+  /** True while the table shows an error. */
   get refused(): boolean {
     return this.error.textContent !== "";
   }
@@ -170,7 +170,7 @@ export class Table {
     else delete this.verdict.dataset.verdict;
   }
 
-  /** Moves the focus to the board or the actions if the focused button has gone; does not scroll. */
+  /** If the focused button has disappeared, moves the focus to the board or to another button. The page does not scroll. */
   keepFocus(): void {
     const active = document.activeElement;
     if (active instanceof HTMLElement && active !== document.body && active.offsetParent !== null) return;
@@ -186,7 +186,7 @@ export class Table {
     const { position, dice, turn, phase, reply, setup } = session;
     board.show(position);
     board.point(0, []);
-    // The answer to a double stays until the next action.
+    // The board shows the answer to a double until the next action.
     const said = answerOf(session);
     board.say((said?.seat ?? 0) as Side, said ? capital(said.text) : "");
     if (phase === "to_play" && dice) board.throw({ side: turn as Side, shown: dice, left: session.left });

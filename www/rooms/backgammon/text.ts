@@ -81,7 +81,7 @@ const lookAhead: Explanation = {
     "opponent's replies, a position looks better than it is.",
 };
 
-/** Explanations by learner; a learner without an entry is explained by its summary. */
+/** Explanations by learner. For a learner that is not listed, the page shows its summary. */
 const learners: Record<string, Explanation> = {
   strong: {
     heading: "How does it learn?",

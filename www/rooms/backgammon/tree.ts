@@ -1,5 +1,5 @@
-// Decision tree of two levels: from the roll to its candidates, and from each candidate to the opponent's 21 rolls. The dot of a roll is
-// the equity after the best reply. Good moves have dots on the right; a wide spread means more luck.
+// Decision tree of two levels: from a roll to its candidate moves, and from each candidate to the opponent's 21 rolls. Each roll is a dot
+// at the equity after the opponent's best reply. Good moves have dots further right; widely spread dots mean more luck.
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ const ROW = 46;
 const ROOT_X = 22;
 const FROM_X = 78;
 
-/** Requests the replies to the drawn moves, one move at a time, until the game or the run has ended. */
+/** Requests the replies to the drawn moves, one move at a time. Stops if `stale` returns true or the worker does not answer. */
 export async function unfold(
   client: Backgammon,
   tree: Tree,
@@ -36,7 +36,7 @@ export class Tree {
   private root = "";
   candidates: Candidate[] = [];
   private chosen: string | undefined;
-  /** Replies to each move, once received. */
+  /** Replies by id of the move, as far as they have arrived. */
   readonly branches = new Map<string, Branch[]>();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
@@ -126,7 +126,7 @@ export class Tree {
     );
   }
 
-  /** Text with the range of equities after the reply. */
+  /** Text with the range of equities after the replies to a move; empty if they have not arrived. */
   private spread(id: string): string {
     const equities = (this.branches.get(id) ?? []).map(({ equity }) => equity);
     return equities.length ? `, after the reply from ${signed(Math.min(...equities))} to ${signed(Math.max(...equities))}` : "";

@@ -1,5 +1,5 @@
-// The backgammon room's view: the table, the candidate moves, and the analysis of any position. The worker has the rules and
-// the evaluations.
+// The backgammon room's view: the table, the candidate moves, and the analysis of any position. The worker applies the rules and evaluates
+// positions.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { h } from "../../parts/dom";
@@ -14,10 +14,10 @@ import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane } from "./session";
 import * as text from "./text";
 
-/** Position in the page's address, until it is opened. */
+/** Position id in the page's address; null once it has been opened. */
 let linked = new URLSearchParams(location.search).get("position");
 
-/** The room's data at the beginning of a run. */
+/** Data of the room in the event that begins a run. */
 type Notes = { frozen: Frozen[] };
 
 export class BackgammonView implements View {

@@ -1,4 +1,4 @@
-// The client of a run of this room.
+// The client of a run of the control room.
 
 import type { Client } from "../../run/client";
 import type { Answers, Question } from "./protocol";

@@ -1,4 +1,4 @@
-// Recent visits of the environments to each cell of the state plane.
+// Counts of recent visits of the environments to each cell of the state plane.
 
 import { rgb } from "../../parts/theme";
 import { along, share, type Box } from "./axes";
@@ -6,7 +6,7 @@ import type { Player } from "./player";
 import type { Axis } from "./protocol";
 
 const CELLS = { width: 96, height: 72 };
-/** Half-life of a visit, in seconds. */
+/** Time in which a visit's weight halves, in seconds. */
 const FADE_S = 1.6;
 
 export class Density {
@@ -34,7 +34,10 @@ export class Density {
     for (let cell = 0; cell < this.counts.length; cell++) this.counts[cell]! *= kept;
   }
 
-  /** Share of all visits to the states around one point of a table with `points` rows and columns; `across` and `up` are from 0 to 1. */
+  /**
+   * Share of all visits near a point of a table, as text. The table has `points` rows and columns; `across` and `up` are the point's
+   * position, from 0 to 1. A visit belongs to the nearest point.
+   */
   near(across: number, up: number, points: number): string {
     const nearest = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (points - 1));
     let [here, all] = [0, 0];
@@ -57,7 +60,7 @@ export class Density {
       data[at] = red;
       data[at + 1] = green;
       data[at + 2] = blue;
-      // The square root keeps rarely visited cells visible.
+      // The square root makes rarely visited cells visible.
       data[at + 3] = 255 * Math.sqrt(count / most);
     });
     this.canvas.getContext("2d")!.putImageData(this.pixels, 0, 0);

@@ -1,4 +1,4 @@
-// The training environments on one canvas, drawn by their world.
+// The training environments on one canvas, drawn by their world (see `worlds/world.ts`).
 
 import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -18,7 +18,7 @@ export class EnvironmentsView {
   private lastMs = 0;
   private drewMs = -Infinity;
 
-  /** `visits` is called after each played step; `next` returns the frame since the previous call. */
+  /** `visits` is called after each played step. `next` requests the frame with the steps since its previous call. */
   constructor(
     visits: (player: Player) => void,
     private readonly next: () => Promise<Frame>,
@@ -35,14 +35,14 @@ export class EnvironmentsView {
     onTheme(() => this.redraw());
   }
 
-  /** Starts a new run, perhaps of another world; drops waiting frames. */
+  /** Prepares the canvas for a new run, whose world may be another. Drops waiting frames. */
   begin(world: World): void {
     this.painter = world.environments();
     this.player.clear();
     this.redraw();
   }
 
-  /** Requests the next frame: one request at a time, none while the canvas is out of sight. */
+  /** Requests the next frame, unless a request is pending. It is called only while the canvas is on the screen. */
   private pull(): void {
     this.asker.ask(this.next, (frame) => this.player.push(frame, performance.now()));
   }
@@ -60,7 +60,7 @@ export class EnvironmentsView {
     return this.player.most;
   }
 
-  /** Number of environments in class `kind` or a higher one. */
+  /** Number of environments whose class is `kind` or higher. */
   from(kind: number): number {
     return this.painter ? tally(this.player, this.painter, kind) : 0;
   }
@@ -75,7 +75,7 @@ export class EnvironmentsView {
     this.pull();
     this.player.advance(passedS);
     const still = calm();
-    // Reduced motion: two pictures a second without interpolation.
+    // With reduced motion there are two pictures a second, without interpolation.
     if (still && nowMs - this.drewMs < CALM_MS) return;
     this.drewMs = nowMs;
     const c = this.surface.begin();

@@ -1,13 +1,14 @@
-// Input of the visitor at the single environment: held keys, a steering pointer, and a pointer that drags a part.
+// Input of the visitor at the stage, the environment that the page shows large: held keys, a pointer that steers, and a pointer that drags
+// a part.
 
 import { h, icon } from "../../parts/dom";
 import { clamp, modified } from "../shared/keys";
 import type { Environment } from "./protocol";
 import type { Point, World } from "./worlds/world";
 
-/** Distance of the pointer from the middle that gives full steering, as a share of the width. */
+/** Distance of the pointer from the centre at which the steering is full, as a share of the picture's width. */
 const FULL_SHARE = 0.35;
-/** Distance at which a pointer can grip a part. */
+/** Greatest distance of a pointer from a part that it can grip, in px. */
 const NEAR_PX = { mouse: 26, finger: 44 };
 
 export type Side = "left" | "right" | "up";
@@ -16,11 +17,11 @@ const SIDES: Record<string, Side> = { ArrowLeft: "left", ArrowRight: "right", Ar
 export type Scene = { environment: Environment; world: World };
 export type Grip = { what: string; hand: Point; words: string; from: Point };
 
-/** Pane of the single environment, which receives the visitor's input. */
+/** The pane of the stage, which receives the visitor's input. */
 export interface Handled {
   readonly driving: boolean;
   readonly scene: Scene | undefined;
-  /** The part that a pointer at `at` would grip. */
+  /** The part that a pointer at `at` would grip; undefined if none is within `near` px. */
   reach(at: Point, near: number): string | undefined;
   touched(): void;
   pushed(side: Side, shift: boolean): void;
@@ -30,7 +31,7 @@ export interface Handled {
 export class Hands {
   readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };
   grip: Grip | undefined;
-  /** Horizontal position of a pressed pointer while steering, from −1 to 1. */
+  /** Steering by a pressed pointer, from −1 (left) to 1 (right); undefined if no pointer steers. */
   private steer: number | undefined;
 
   constructor(
@@ -50,12 +51,12 @@ export class Hands {
     this.field.classList.remove("held");
   }
 
-  /** −1 while the left arrow is held, 1 for the right. */
+  /** −1 while only the left arrow is held, 1 while only the right one is held, otherwise 0. */
   get side(): number {
     return Number(this.keys.right) - Number(this.keys.left);
   }
 
-  /** A button that acts as a key while it is held. */
+  /** A button that acts as an arrow key while it is held. */
   button(side: Side, label: string): HTMLButtonElement {
     const hold = (down: boolean) => (): void => {
       this.keys[side] = down;
@@ -70,7 +71,7 @@ export class Hands {
     return button;
   }
 
-  /** The visitor's action after `steps` steps. */
+  /** The visitor's action. `steps` is the number of steps of the episode so far. */
   action({ environment, world }: Scene, steps: number): number {
     const { keys, steer } = this;
     if (environment.choices.length === 0) {
@@ -79,7 +80,7 @@ export class Hands {
       return (low + high) / 2 + (level * (high - low)) / 2;
     }
     const { left, right, up, rest } = world.controls;
-    // With a third engine, the middle third of the picture fires it.
+    // If there is a third engine, a pointer in the middle third of the picture fires it.
     const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;
     if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) return up;
     if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) return left;

@@ -1,4 +1,5 @@
-// The network of the plan: kernels and their inputs from left to right (downwards on a narrow screen), and as a table.
+// The operations of the plan as a network, from left to right (downwards on a narrow screen), and as a table. Nodes are kernels and their
+// inputs.
 
 import type { PlanView } from "./protocol";
 import { h, svg } from "../../parts/dom";
@@ -10,11 +11,14 @@ const BOX = { width: 160, height: 60, across: 40, apart: 22 };
 
 type Placed = { x: number; y: number };
 
-/** A node's column is its longest distance from an input. Within a column, nodes are near their inputs, so few lines cross. */
+/**
+ * Positions of the nodes. A node's column is its longest distance from an input. Within a column, nodes are placed near the nodes that they
+ * read, so that few lines cross.
+ */
 function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number } {
   const depth: number[] = [];
   plan.nodes.forEach((node, k) => (depth[k] = Math.max(0, ...node.reads.map((read) => (depth[read] ?? 0) + 1))));
-  // An input is placed one column before its first reader.
+  // An input is placed one column before the first node that reads it.
   plan.nodes.forEach((node, k) => {
     const readers = plan.nodes.flatMap((other, j) => (other.reads.includes(k) ? [depth[j]!] : []));
     if (node.reads.length === 0 && readers.length > 0) depth[k] = Math.min(...readers) - 1;
@@ -31,7 +35,7 @@ function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number }
     const sorted = [...nodes].sort((a, b) => preferred(a) - preferred(b) || a - b);
     sorted.forEach((k, row) => (lane[k] = row + (lanes - nodes.length) / 2));
   }
-  // A single node in a column uses the lane of its input.
+  // A column's only node is placed in the lane of the node that it reads.
   for (const nodes of byColumn) {
     const [only] = nodes;
     const reads = only === undefined ? [] : plan.nodes[only]!.reads;
@@ -40,7 +44,7 @@ function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number }
   return { at: plan.nodes.map((_, k) => ({ x: depth[k]!, y: lane[k]! })), columns, lanes };
 }
 
-/** `[2048, 64]` as `2,048 × 64` */
+/** Formats a shape: `[2048, 64]` as `2,048 × 64`. */
 const shape = ([rows, columns]: readonly [number, number]): string => `${count(rows)} × ${count(columns)}`;
 
 function draw(plan: PlanView, down: boolean): SVGElement {

@@ -1,5 +1,5 @@
-// The state plane: policy, value, or recent visits over two axes. While the plane is in sight, the worker sends a new picture a few times
-// a second.
+// The state plane: policy, value, or recent visits over two axes. While the plane is on the screen, the worker sends a new picture a few
+// times a second.
 
 import { pen, segment } from "../../parts/canvas";
 import { Choice, h, id, write } from "../../parts/dom";
@@ -20,7 +20,7 @@ const ASK_MS = 200;
 const CALM_MS = 500;
 const WRITE_MS = 250;
 const TABLE_MS = 500;
-/** Number of rows, and of columns, of the table. */
+/** Number of rows, and number of columns, of the table. */
 const TABLED = 5;
 
 const LAYERS: { name: Layer; label: string; does: string }[] = [
@@ -32,7 +32,7 @@ const LAYERS: { name: Layer; label: string; does: string }[] = [
 export class Plane {
   readonly element: HTMLElement;
   readonly layers: Choice<Layer>;
-  /** The plane as numbers at a few points. */
+  /** Numbers of the current layer at a few points of the plane. */
   readonly table = new Table(
     "State plane",
     () => this.tableTitles(),
@@ -48,7 +48,7 @@ export class Plane {
   private scene: Scene | undefined;
   private layer: Layer = "policy";
   private iteration = 0;
-  /** The newest picture and its iteration. A picture changes only when the iteration does. */
+  /** The newest picture and the iteration of its weights. There is at most one picture per iteration. */
   private newest: { picture: Picture; iteration: number } | undefined;
   private player: Player | undefined;
   private large: readonly number[] = [];
@@ -126,7 +126,7 @@ export class Plane {
     this.table.renew();
   }
 
-  /** Requests a picture if the current layer or cursor needs a newer one. */
+  /** Requests a picture if the current layer or the cursor needs a newer one. */
   private want(): void {
     if ((this.layer === "visits" && !this.cursor) || this.newest?.iteration === this.iteration) return;
     const { iteration } = this;
@@ -255,7 +255,7 @@ export class Plane {
     return STEPS.map((up) => [at(y, up), ...STEPS.map((across) => this.cell(scene, across, up))]).reverse();
   }
 
-  /** Text of a table cell: the value of the current layer at one point. */
+  /** Text of a table cell: the value of the current layer at one point. `across` and `up` are the point's position, from 0 to 1. */
   private cell({ environment }: Scene, across: number, up: number): string {
     if (this.layer === "visits") return this.density.near(across, up, TABLED);
     const { picture } = this.newest!;
@@ -296,10 +296,10 @@ export class Plane {
 
 const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 
-/** A continuous action as text; `mean` is the policy's mean, from −1 to 1. */
+/** Text of a continuous action. `mean` is the mean of the policy, from −1 to 1. */
 const actionAt = ([low, high]: [number, number], mean: number): string => figure(low + ((mean + 1) / 2) * (high - low));
 
-/** Colours of the choices: the world's own if it defines them. */
+/** Colours of the actions: those of the world, or others if their number differs. */
 function huesOf({ world }: Scene, channels: number): Colour[] {
   if (world.hues.length === channels) return world.hues;
   const all: Colour[] = ["minus", "hair", "plus", "thrust", "accent", "rust", "muted", "ink"];

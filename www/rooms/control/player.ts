@@ -1,40 +1,43 @@
-// Plays the steps of received frames at their mean rate of arrival, so that the picture moves evenly although training comes in bursts.
-// The player handles panels and steps only and does not depend on the environment.
+// Plays the steps of received frames at their mean rate of arrival, so that the picture moves evenly although steps arrive in bursts. The
+// player handles observations in panels and does not depend on the environment.
 
 import { floats } from "../../run/floats";
 import type { Frame } from "./protocol";
 
-/** Delay of the drawing behind the newest frame, in seconds. */
+/** Delay between the arrival of a step and its drawing, in seconds. */
 const LAG_S = 0.15;
 const MOST_WAITING_STEPS = 400;
-/** Environments per panel. */
+/** Number of environments per panel. A panel stores each feature for all of its environments consecutively. */
 const PANEL = 32;
 const STEPS_PER_S = 50;
 
 export type Listener = {
-  /** Called after each played step; `player.seen` reads its observations. */
+  /** Called after each played step. `player.seen` then returns the observations after this step. */
   stepped(): void;
-  /** Called when an episode ended in the step. `player.seen` reads its last observation, `player.age` its length in steps. */
+  /**
+   * Called when an episode of an environment ended. `player.seen` then returns the last observation of the episode and `player.age` its
+   * length in steps.
+   */
   ended(env: number): void;
 };
 
 export class Player {
-  /** Number of played environments: the first ones in each frame. */
+  /** Number of environments that are played: the first ones of each frame. */
   shown = 0;
   features = 0;
-  /** Number of environments in a frame. */
+  /** Number of environments that each frame contains. */
   private carried = 0;
-  /** Largest number of played environments. */
+  /** Largest number of environments to play. */
   private wanted = Infinity;
   /** Steps of each environment since its episode began. */
   age = new Uint16Array(0);
   private at: Float32Array = new Float32Array(0);
   private atFrom = 0;
   private readonly waiting: { steps: number; observations: Float32Array; ended: Uint8Array }[] = [];
-  /** Index of the next step in the first waiting frame. */
+  /** Index of the next step to play in the first waiting frame. */
   private head = 0;
   private waitingSteps = 0;
-  /** Fraction of the way from `at` to the next step. */
+  /** Interpolation between the last played step (0) and the next step (1). */
   private share = 0;
   private stepsPerS = STEPS_PER_S;
   private lastArrivalMs = 0;
@@ -49,12 +52,12 @@ export class Player {
     this.waitingSteps += frame.steps;
     const passedS = Math.min(1, Math.max(0.004, (nowMs - this.lastArrivalMs) / 1000));
     this.lastArrivalMs = nowMs;
-    // A mean over about half a second evens out bursts of steps between updates.
+    // The rate is averaged over about half a second, because no steps arrive during an update.
     const weight = 1 - Math.exp(-passedS / 0.5);
     this.stepsPerS += (frame.steps / passedS - this.stepsPerS) * weight;
   }
 
-  /** Sets the largest number of played environments. */
+  /** Sets the largest number of environments to play. */
   want(most: number): void {
     this.wanted = most;
     this.clear();
@@ -84,7 +87,7 @@ export class Player {
   advance(passedS: number): void {
     if (this.waitingSteps === 0) return;
     const backlog = this.waitingSteps - this.share;
-    // Faster with a long backlog, slower with a short one.
+    // A long backlog is played faster, a short one slower.
     const wanted = Math.max(2, this.stepsPerS * LAG_S);
     const pace = this.stepsPerS * Math.min(2.5, Math.max(0.4, backlog / wanted));
     let steps = this.share + pace * passedS;
@@ -118,12 +121,12 @@ export class Player {
     }
   }
 
-  /** One feature of an environment at the last played step. */
+  /** A feature of an environment's observation after the last played step. */
   seen(env: number, feature: number): number {
     return this.at[this.atFrom + ((env >> 5) * this.features + feature) * PANEL + (env & 31)]!;
   }
 
-  /** The same feature, interpolated towards the next step if `smooth` is true. */
+  /** A feature of an environment's observation, interpolated towards the next step if `smooth` is true. */
   value(env: number, feature: number, smooth: boolean): number {
     const from = this.seen(env, feature);
     if (!smooth || this.waitingSteps === 0 || this.justReset[env]) return from;
@@ -132,7 +135,7 @@ export class Player {
     return from + (next[k]! - from) * this.share;
   }
 
-  /** The angle given by its cosine and sine features. */
+  /** The angle whose cosine and sine are the features `cos` and `sin`. */
   angle(env: number, cos: number, sin: number, smooth: boolean): number {
     return Math.atan2(this.value(env, sin, smooth), this.value(env, cos, smooth));
   }

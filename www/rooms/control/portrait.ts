@@ -1,4 +1,4 @@
-// Policy and value over the state plane, as a coloured picture with contour lines.
+// Policy or value over the state plane, as a coloured picture with contour lines.
 
 import { pen } from "../../parts/canvas";
 import { palette, rgb, type Colour } from "../../parts/theme";
@@ -10,9 +10,9 @@ export type Layer = "policy" | "value" | "visits";
 
 export const PICTURE = { width: 48, height: 36 };
 const LEVELS = 6;
-/** Colour strength of a certain policy; below 1, so that words and dots over it stay legible. */
+/** Colour strength of an action with probability 1. It is below 1, so that words and dots over the colour stay legible. */
 const INTENSITY = 0.82;
-/** Exponent of the colour strength; below 1, so that a mild preference is visible. */
+/** Exponent of the colour strength. It is below 1, so that a mild preference is visible. */
 const CONTRAST = 0.75;
 
 type Rgb = [number, number, number];
@@ -22,7 +22,7 @@ const mixed = (from: Rgb, to: Rgb, t: number): Rgb => [
   from[2] + (to[2] - from[2]) * t,
 ];
 
-/** The point of a picture nearest to a position on the plane. */
+/** Index of a picture's point nearest to a position on the plane. `x` and `y` are from 0 to 1. */
 export const pointAt = ({ width, height }: Picture, x: number, y: number): number =>
   Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
 
@@ -31,7 +31,7 @@ export class Portrait {
   private readonly background = Object.assign(document.createElement("canvas"), PICTURE);
   private picture: Picture | undefined;
   private layer: Layer = "policy";
-  /** Contour lines, traced once per picture and size. */
+  /** Contour lines of the current picture, traced once per size. */
   private lines: { path: Path2D; width: number; height: number } | undefined;
 
   paint(picture: Picture | undefined, layer: Layer, hues: Colour[]): void {
@@ -52,7 +52,7 @@ export class Portrait {
 
   draw(c: CanvasRenderingContext2D, box: Box): void {
     if (!this.picture) return;
-    // Half a point at each side, because the outermost points lie on the edge.
+    // The picture extends beyond the box by half a point on each side, because its outermost points are on the edges of the box.
     const [dx, dy] = [box.width / (PICTURE.width - 1) / 2, box.height / (PICTURE.height - 1) / 2];
     c.imageSmoothingEnabled = true;
     c.imageSmoothingQuality = "high";
@@ -71,7 +71,7 @@ export class Portrait {
     return (point) => mixed(paper, accent, 0.06 + (high > low ? (0.94 * (values[point]! - low)) / (high - low) : 0));
   }
 
-  /** Lines of equal value, or the boundaries between preferred actions. */
+  /** Lines of equal value, or the boundaries between areas with different preferred actions. */
   private traced(box: Box, picture: Picture): Path2D {
     const lines = new Path2D();
     const [low, high] = this.range;
@@ -83,7 +83,7 @@ export class Portrait {
   }
 }
 
-/** Colours of a continuous action. */
+/** Colours of a continuous action, by point. */
 function thrown({ policy }: Picture): (point: number) => Rgb {
   const [paper, left, right] = [rgb("paper"), rgb("minus"), rgb("plus")];
   return (point) => {
@@ -92,7 +92,7 @@ function thrown({ policy }: Picture): (point: number) => Rgb {
   };
 }
 
-/** Colours of discrete actions; strength is the probability above chance. */
+/** Colours of discrete actions, by point. The colour strength grows with the probability above chance. */
 function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
   const paper = rgb("paper");
   const hues = names.map((name) => rgb(name));
@@ -107,14 +107,14 @@ function chosen({ channels, policy }: Picture, names: Colour[]): (point: number)
   };
 }
 
-/** Margin of a choice over the best other choice: 0 at a boundary. */
+/** Preference for an action over the best other action; 0 on the boundary of its area. */
 function lead({ policy, channels }: Picture, point: number, choice: number): number {
   let other = 0;
   for (let k = 0; k < channels; k++) if (k !== choice) other = Math.max(other, policy[point * channels + k]!);
   return policy[point * channels + choice]! - other;
 }
 
-/** Traces the line where `level` is 0, by marching squares. */
+/** Adds the lines on which `level` is 0, traced by marching squares. */
 function trace(lines: Path2D, box: Box, { width, height }: Picture, level: (point: number) => number): void {
   const [dx, dy] = [box.width / (width - 1), box.height / (height - 1)];
   for (let row = 0; row + 1 < height; row++)

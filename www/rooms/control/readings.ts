@@ -1,4 +1,4 @@
-// Readings beside the single environment: the agent's probabilities and value, or the score of the visitor against the agent.
+// Readings beside the stage: the agent's probabilities and value, or the score of the visitor against the agent.
 
 import { h, write } from "../../parts/dom";
 import { capital, figure } from "../../parts/format";
@@ -11,7 +11,7 @@ import type { Scene } from "./hands";
 import type { Round, Stage } from "./protocol";
 import * as text from "./text";
 
-/** Number of critic values on the curve. */
+/** Number of critic values that the curve shows. */
 const MEMORY = 240;
 const SHOWN_ROUNDS = 4;
 
@@ -77,7 +77,7 @@ export class Watching {
     this.drawCurve();
   }
 
-  /** Shows the mean and spread of a continuous action. */
+  /** Shows the mean and the spread of a continuous action's distribution. */
   private showSpread([low, high]: [number, number], [mean = 0, spread = 0]: number[]): void {
     const place = clamp((mean - low) / (high - low), 0, 1);
     const wide = Math.min(0.5, spread / (high - low));
@@ -108,7 +108,7 @@ export class Watching {
   }
 }
 
-/** Readings while the visitor plays against the agent: both returns and the previous rounds. */
+/** Readings while the visitor plays against the agent: the returns of both, and the previous rounds. */
 export class Duel {
   readonly element: HTMLElement;
   private readonly yours = number();

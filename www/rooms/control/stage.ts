@@ -1,5 +1,5 @@
-// The single environment. The worker steps it in real time, by the current policy or by the visitor, who then plays against
-// the agent from the same start. Training continues and is not affected.
+// The stage: a single environment that the page shows large. The worker steps it in real time. The current policy acts in it, or the
+// visitor, who then plays a round against the agent from the same initial state. The training does not use this environment.
 
 import type { Body, Stage as StageState, Touch } from "./protocol";
 import { h, id, write } from "../../parts/dom";
@@ -10,12 +10,15 @@ import { Hands, type Grip, type Handled, type Scene, type Side } from "./hands";
 import { Duel, Watching } from "./readings";
 import { dot, type Point, type Pose } from "./worlds/world";
 
-/** Time after which an unanswered touch no longer blocks the next one. */
+/** Time after which a touch without an answer no longer delays the next touch. */
 const PATIENCE_MS = 400;
-/** Speed-up of the agent once the visitor has finished the round. */
+/** Factor by which the agent's environment runs faster after the visitor's episode has ended. */
 const FORWARD = 6;
 
-/** Sends touches (requests with the visitor's input) one at a time, each with the seconds since the previous touch. */
+/**
+ * Sends touches, the requests with the visitor's input. Only one touch is pending at a time; each contains the seconds since the previous
+ * one.
+ */
 class Touches {
   private owedS = 0;
   private lastMs = performance.now();
@@ -52,7 +55,7 @@ export class SingleEnvironment implements Handled {
   private readonly hands: Hands;
   private readonly touches = new Touches();
   private newest: { state: StageState; atMs: number } | undefined;
-  /** True once the visitor has acted in this round. Nothing moves before that. */
+  /** True once the visitor has acted in this round. Before that, both environments are still. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
 
@@ -154,7 +157,7 @@ export class SingleEnvironment implements Handled {
     const state = this.newest?.state;
     const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null };
     if (this.driving) {
-      // Nothing moves before the visitor acts. After the visitor's episode, the agent finishes faster.
+      // Both environments are still until the visitor acts. After the visitor's episode has ended, the agent's episode is faster.
       if (!this.moved) touch.dt_s = 0;
       else if (state?.player.over && state.rival && !state.rival.over) touch.dt_s *= FORWARD;
       touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : 0;
@@ -179,7 +182,7 @@ export class SingleEnvironment implements Handled {
     this.duel.take(state.rounds);
     const { player } = state;
     if (this.driving && player.steps === 0 && before && before.steps > 0) this.moved = false;
-    // A fall is announced only shortly after a push.
+    // A fall is announced only if it happens soon after a push.
     const fell = player.over && player.terminated && before && !before.over;
     if (!this.driving && fell && performance.now() - this.lastMs.touched < 4000)
       this.say(`The single ${this.scene?.world.one} ended after ${before.steps} steps. Another begins in a moment.`, "fall");
@@ -187,7 +190,7 @@ export class SingleEnvironment implements Handled {
 
   // ---- drawing
 
-  /** The state interpolated between the previous and the newest step by the time passed. */
+  /** The state of a body for drawing, interpolated between the previous and the newest step by the time since the newest answer. */
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;
     if (body.over || before.length !== state.length) return { state, body, ghost };
@@ -207,7 +210,7 @@ export class SingleEnvironment implements Handled {
     this.touches.pass(nowMs, (dt_s) => this.touch(this.nextTouch(dt_s)).then((state) => scene === this.scene && this.answer(state)));
     if (!this.newest || !scene) return;
     const { state } = this.newest;
-    // Reduced motion: smooth only while the visitor acts.
+    // With reduced motion the picture is smooth only while the visitor acts.
     if (!calm() || this.driving || nowMs - lastMs.touched < 3000 || nowMs - lastMs.drew > 500) {
       lastMs.drew = nowMs;
       this.drawField(state, scene);
@@ -268,7 +271,7 @@ function keysHelp({ environment: { choices }, world }: Scene): string {
   return `${parts.filter(Boolean).join(", ")}.`;
 }
 
-/** Help for screen readers. */
+/** Help text for screen readers. */
 function help(scene: Scene, driving: boolean): string {
   const acts = "The current policy acts here in real time.";
   if (touchScreen()) return driving ? keysHelp(scene) : acts;

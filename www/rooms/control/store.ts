@@ -1,2 +1,2 @@
-/** Store of this room's runs. It predates the other rooms, hence the name without a suffix. */
+/** Name of the database with this room's runs. It is older than the other rooms and therefore has no suffix. */
 export const STORE = "hothouse";

@@ -21,7 +21,7 @@ export const charts: Record<string, ChartWords> = {
   approx_kl: { about: "change of the policy in one update", span: [0, 0.02] },
 };
 
-/** The entropy chart's caption, and the entropy of a uniform policy if actions are choices. */
+/** Caption of the entropy chart, and the entropy of a uniform policy (undefined for continuous actions). */
 export function entropy(environment: Environment): { about: string; most: number | undefined } {
   const choices = environment.choices.length;
   if (choices === 0) return { about: "how widely the policy still explores", most: undefined };
@@ -32,7 +32,7 @@ export function entropy(environment: Environment): { about: string; most: number
   };
 }
 
-/** Explanations of a world: heading, text, and equation with its source. */
+/** Explanations for a world, each with heading, text and equation. */
 export const explanations = (world: World, environment: Environment): Explanation[] => [
   world.explanation,
   {

@@ -1,4 +1,5 @@
-// The control room's view: the training environments, the state plane, the single environment, the network, and the texts.
+// The control room's view: the training environments, the state plane, the stage (a single environment that is shown large), the network,
+// and the texts.
 
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
@@ -45,7 +46,7 @@ export class ControlView implements View {
   private readonly invite = h("p.about");
   private readonly large: SingleEnvironment;
   private readonly network = new Network();
-  // The room's first variant until the first event names the current one.
+  // Until the first event, the view uses the room's first variant.
   private environment: Environment;
   private world: World;
   private envs = 0;
@@ -139,7 +140,7 @@ export class ControlView implements View {
 
   spoken(): undefined {}
 
-  /** Steps of all environments in one simulated second. */
+  /** Number of environment steps per second at real-time speed, over all environments. */
   realTime(): number {
     return this.envs / this.environment.step_s;
   }
@@ -195,7 +196,7 @@ export class ControlView implements View {
     this.few.hidden = this.environments.most <= FEW;
   }
 
-  /** A switch for the number of drawn environments, for machines with few cores. */
+  /** A switch between a few and all drawn environments, for machines with few cores. */
   private fewOrAll(): HTMLElement {
     const kept = recall("environments");
     const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;

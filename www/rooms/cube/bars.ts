@@ -1,10 +1,10 @@
-// A bar chart of shares with the previous values as outlines, and the same numbers as a table.
+// A bar chart of shares. Outlines show the previous shares, and a table contains the same numbers.
 
 import { h, write } from "../../parts/dom";
 import { Table } from "../../parts/table";
 
 export type Bar = { label: string; share: number | undefined; before?: number; words?: string; cells?: string[] };
-/** With more bars than this, there is no room for a word at each. */
+/** Number of bars beyond which there is no room for a word at each bar. */
 const MANY = 16;
 
 type Column = { element: HTMLElement; fill: HTMLElement; ghost: HTMLElement; top: HTMLElement; label: HTMLElement };
@@ -16,7 +16,7 @@ export class Bars {
   private columns: Column[] = [];
   private bars: Bar[] = [];
 
-  /** `titles` are the titles of the table's columns; the first is for the labels. */
+  /** `titles` are the titles of the table's columns. The first column contains the bars' labels. */
   constructor(
     private readonly name: string,
     titles: string[],
@@ -55,7 +55,7 @@ export class Bars {
   }
 }
 
-/** `97%`. Near 0% and 100%, the text has enough digits to differ from them. */
+/** A share as a percentage, such as `97%`. A share near 0 or 1 has more digits, so that it does not appear as `0%` or `100%`. */
 export const percent = (share: number): string => {
   const all = 100 * share;
   if (all >= 99.995 || all <= 0) return `${Math.round(all)}%`;

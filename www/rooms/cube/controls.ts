@@ -6,9 +6,9 @@ import { recall, remember } from "../../parts/prefs";
 import { MethodFields, numberField } from "./fields";
 import type { Puzzle, Question, SolveMethod } from "./protocol";
 
-/** Greatest distance of a state of the 2x2x2 from solved, in quarter turns. */
+/** Greatest distance between the solved cube and a state of the 2x2x2, in quarter turns. */
 export const MOST_DISTANCE = 14;
-/** Faces in pairs of opposites. */
+/** Faces of the buttons, ordered in pairs of opposite faces. */
 const BUTTONS = ["U", "D", "L", "R", "F", "B"];
 
 export type Scramble = Question & { ask: "scramble" | "draw" };
@@ -43,7 +43,7 @@ export class Controls {
   private readonly solve = h("button.strong", { type: "submit" }, "Solve it");
   private readonly cancel: HTMLButtonElement;
 
-  /** `error` is the element that shows errors. */
+  /** `error` is the element that shows the pane's errors. */
   constructor(actions: CubeActions, error: HTMLElement) {
     const letters = h("input", { type: "checkbox", id: id("letters"), checked: recall("cube-letters") === "on" });
     letters.addEventListener("change", () => {
@@ -93,7 +93,7 @@ export class Controls {
     this.byDistance.hidden = !puzzle.exact;
   }
 
-  /** Sets the defaults for a cube of another size. */
+  /** Sets the defaults of the fields for this puzzle. */
   setDefaults({ size }: Puzzle): void {
     this.length.input.value = size === 2 ? "12" : "30";
     this.switch.checked = !calm();

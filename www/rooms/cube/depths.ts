@@ -1,4 +1,4 @@
-// Solve rate by depth in the newest test, with the previous test as outlines.
+// Solve rate by depth in the newest test. Outlines show the test before.
 
 import { h, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
@@ -6,14 +6,15 @@ import type { History } from "../../parts/history";
 import { Bars, percent } from "./bars";
 import type { Puzzle } from "./protocol";
 
-/** Number of states of the 2x2x2 by distance, in quarter turns and in half turns. */
+/** Number of states of the 2x2x2 at each distance from solved. The index is the distance, in quarter turns. */
 const QUARTER = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
+/** Number of states of the 2x2x2 at each distance from solved. The index is the distance, in half turns. */
 const HALF = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
 
-/** Greatest distance of a state of the 3x3x3 from solved, in quarter turns. */
+/** Greatest distance between the solved cube and a state of the 3x3x3, in quarter turns. */
 export const DEEPEST = 26;
 
-/** Number of solved auto-play tries and of all tries, by depth. */
+/** Solved tries of auto-play (`solved`) and all tries (`of`), by depth of the scramble. */
 export type Tries = Map<number, { solved: number; of: number }>;
 
 export class DepthChart {
@@ -37,14 +38,14 @@ export class DepthChart {
     this.showTries(new Map(), exact);
   }
 
-  /** Shows the newest test and the test before it. */
+  /** Shows the newest test, with the test before it as outlines. */
   show(run: History): void {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
     if (this.shown === newest || !newest) return;
     this.shown = newest;
     write(this.about, "solved greedily, by distance; outline: previous test");
     write(this.bars.table.caption, "Greedy solve rate by distance.");
-    // In half turns the greatest distance is 11.
+    // If turns by 180 degrees count as one, the greatest distance is 11 and there is no column `at_12`.
     const half = run.test("at_12", newest) === undefined;
     const states = half ? HALF : QUARTER;
     const labels: string[] = [];
@@ -65,7 +66,7 @@ export class DepthChart {
     write(this.now, `${percent(run.test("solved", newest) ?? 0)} after ${seconds(newest.progress.train_s)}`);
   }
 
-  /** Shows the agent's own tries while no test reports depths. */
+  /** Shows the tries of auto-play, unless a test has reported solve rates by depth. */
   showTries(tries: Tries, exact: boolean): void {
     if (this.shown) return;
     const deepest = exact ? QUARTER.length - 1 : DEEPEST;

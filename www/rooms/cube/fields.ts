@@ -1,4 +1,4 @@
-// Form fields that several panes of this room use.
+// Form fields that several panes of the cube room use.
 
 import { h, id, labelled, select } from "../../parts/dom";
 import { count, short } from "../../parts/format";
@@ -67,7 +67,7 @@ export class MethodFields {
   }
 }
 
-/** Selects a number; adds it to the options if it is missing. */
+/** Selects a number. Adds it to the options first if it is not among them. */
 function choose(select: HTMLSelectElement, number: number, words: (n: number) => string): void {
   const tidy = Number(number.toPrecision(4));
   if (![...select.options].some(({ value }) => Number(value) === tidy)) select.append(h("option", { value: tidy }, words(tidy)));

@@ -1,5 +1,5 @@
-// The curriculum of a Q-learner, and its replay with priorities and the transitions of greatest priority. The data is requested only while
-// the pane is open.
+// Curriculum and replay of a Q-learner, with the priorities of the replay and its transitions of highest priority. The data is requested
+// only while the pane is open.
 
 import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
@@ -67,7 +67,7 @@ export class InsidePane {
     ]);
   }
 
-  /** Prepares the pane for a new run; `plays` is true if its learner has a curriculum and a replay. */
+  /** Prepares the pane for a new run. `plays` is true if the run's learner has a curriculum and a replay. */
   begin(plays: boolean): void {
     const band = this.element.closest<HTMLElement>(".band");
     if (band) band.hidden = !plays;
@@ -123,7 +123,7 @@ export class InsidePane {
       })),
       replay.priorities.flatMap((share, k) => (share > 0.01 ? [`from ${power(k - 12)}: ${percent(share)}`] : [])).join(", "),
     );
-    // Keep the rows while one of them has the focus.
+    // The rows remain while one of them has the focus.
     if (this.top.contains(document.activeElement)) return;
     this.top.replaceChildren(
       ...replay.top.slice(0, SHOWN).map(({ facelets, action, reward, done, priority, q }) => {
@@ -151,5 +151,5 @@ function qValues(q: number[], names: string[]): DocumentFragment {
   return fragment;
 }
 
-/** A power of two as text. */
+/** Formats 2 to the power of `k`. */
 const power = (k: number): string => (k >= 0 ? String(2 ** k) : k > -5 ? `1/${2 ** -k}` : figure(2 ** k));

@@ -1,4 +1,4 @@
-// Comparison of search methods on the same state.
+// Comparison of search methods on the displayed state.
 
 import type { Announcer } from "../../parts/announce";
 import { button, either, h, id, write } from "../../parts/dom";
@@ -11,7 +11,7 @@ import { msText, nameOf, whyNot, widened, type Found, type Solver } from "./solv
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
-/** The compared methods: each kind of search, and beam search with two widths. */
+/** The methods to compare: each kind of search, with two widths for beam search. */
 function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   const wide = Math.max(16, method.width);
   return [

@@ -1,14 +1,14 @@
-// The unfolded cube: a small read-only picture, or a grid of buttons to paint. Tab moves the focus to one button; arrow keys move it
-// between buttons.
+// The unfolded cube: either a small picture, or a grid of buttons that the visitor paints. Tab moves the focus to one of the buttons; arrow
+// keys move it between them.
 
 import { h, write } from "../../parts/dom";
 import { arrowOf, modified } from "../shared/keys";
 import { COLOURS, FACES, faceletName, PLACES, sizeOf } from "./stickers";
 
-/** Column and row of each face in the net, in faces. */
+/** Column and row of each face in the net, counted in faces from 0. */
 const AT: Record<string, [number, number]> = { U: [1, 0], L: [0, 1], F: [1, 1], R: [2, 1], B: [3, 1], D: [1, 2] };
 
-/** Style with the colour of a sticker and of the letter on it. */
+/** CSS style of a sticker: its colour and the colour of its letter. */
 export const coloured = (letter: string): string => {
   const face = letter.toLowerCase();
   return `--face:var(--cube-${face});--on-face:var(--cube-on-${face})`;
@@ -45,7 +45,7 @@ export class PaintNet {
     private readonly painted: () => void,
   ) {
     this.element.addEventListener("keydown", (event) => this.key(event));
-    // Dragging paints too.
+    // A drag paints all stickers that it crosses.
     this.element.addEventListener("pointerover", (event) => {
       if (event.buttons !== 1 || event.pointerType === "touch") return;
       const k = this.cells.indexOf(event.target as HTMLButtonElement);
@@ -75,7 +75,7 @@ export class PaintNet {
     this.cells = this.stickers.map((_, k) => {
       const cell = h("button.sticker", { tabindex: k === 0 ? 0 : -1 });
       cell.addEventListener("pointerdown", (event) => {
-        // Without capture, a drag reaches the other stickers.
+        // The pointer is released from this sticker, so that a drag reaches the others.
         if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
       });
       cell.addEventListener("click", () => this.paint(k, this.colour()));
@@ -130,7 +130,7 @@ export class PaintNet {
     event.preventDefault();
   }
 
-  /** The next sticker in a direction, or the current one at the edge. */
+  /** Index of the next sticker in a direction; the current one at the edge of the net. */
   private next([dx, dy]: readonly [number, number]): number {
     let [column, row] = cellOf(this.size, this.at);
     for (;;) {

@@ -1,4 +1,4 @@
-// The agent's estimates for the shown state, beside the known distances.
+// The agent's estimates for the displayed state, beside the known distances.
 
 import { h, pane, write } from "../../parts/dom";
 import { percent } from "./bars";
@@ -22,7 +22,7 @@ type Row = {
 export const moves = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
 export const value = (n: number): string => n.toFixed(1);
 
-/** `Shortest: 9. Agent's estimate: 8.6.` */
+/** Distance and estimate of a state in words, such as `Shortest: 9. Agent's estimate: 8.6.` */
 export function thought({ solved, distance, value: thinks }: StateView): string {
   if (solved) return "Solved.";
   const known = distance === null ? "" : `Shortest: ${distance}.`;

@@ -1,4 +1,4 @@
-// The visitor's own cube: painted on a net, or typed as facelets or as a scramble. The worker validates it.
+// The visitor's own cube, painted on a net or typed as facelets or as a scramble. The worker validates it.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import { untilClosed } from "../../parts/life";
@@ -98,7 +98,7 @@ export class OwnPane {
     this.timer = setTimeout(() => void this.judge(), JUDGE_MS);
   }
 
-  /** True if the net is a valid cube; undefined if it has changed in the meantime. */
+  /** Validates the net. Returns true if it is a valid cube, false if not, and undefined if it has changed in the meantime. */
   private async judge(): Promise<boolean | undefined> {
     const stale = this.judging.take();
     try {
@@ -118,7 +118,7 @@ export class OwnPane {
     write(this.verdict, words);
     this.verdict.classList.toggle("wrong", wrong);
     this.buttons.forEach((button) => button.setAttribute("aria-disabled", String(wrong)));
-    // Messages name the places of cubies by their faces.
+    // Messages name the places of cubies by their faces, such as `URF`.
     const places = wrong ? [...words.matchAll(/\b(?:at|and) ([URFDLB]{1,3})\b/g)].map(([, place]) => place!) : [];
     this.net.mark(places.flatMap((place) => stickersAt(this.size, place)));
   }
@@ -145,7 +145,7 @@ export class OwnPane {
       this.show(normalised(taken) ?? taken);
     } catch (error) {
       if (stale()) return;
-      // Draw the stickers, so that the error can be located.
+      // The invalid stickers are drawn, so that the visitor can find the error.
       const drawn = stickers && letters.length === 6 * this.size ** 2 ? normalised(letters) : undefined;
       if (drawn) {
         this.net.show(drawn);

@@ -1,4 +1,4 @@
-// The cube: turned by hand, scrambled, and solved by the agent. Auto-play runs until the visitor uses the cube.
+// The displayed cube. The visitor turns and scrambles it, and the agent solves it. Auto-play runs until the visitor uses the cube.
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, pane, write } from "../../parts/dom";
@@ -18,7 +18,7 @@ import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } f
 
 const SCRAMBLE_MS = 95;
 const DEMO_PACE_MS = 420;
-/** Interval at which the agent's estimates are refreshed. */
+/** Interval at which the agent's estimates of the displayed state are refreshed. */
 const LOOK_EVERY_MS = 1200;
 const MOST_UNDO = 500;
 
@@ -41,10 +41,10 @@ export class CubePane {
   private stickers = solved(2);
   private readonly made: Turn[] = [];
   private path: Path | undefined;
-  /** Time of the next move of a solution that is playing; undefined if none is playing. */
+  /** Time of the next move while a solution is played; undefined otherwise. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
-  /** Order of the operations on the cube; a newer operation makes the previous operation stale. */
+  /** Marks each operation on the cube as stale when a newer one starts. */
   private readonly operations = new Turns();
   private began = false;
 
@@ -117,7 +117,7 @@ export class CubePane {
     return this.stickers;
   }
 
-  /** Shows a state from another pane and optionally solves it. */
+  /** Shows a state that another pane sends, and solves it if `solve` is true. */
   place(stickers: string, words: string, solve = false): void {
     this.take();
     this.show(stickers);
@@ -126,7 +126,7 @@ export class CubePane {
     if (solve) void this.solve();
   }
 
-  /** Stops auto-play and returns the shown state. */
+  /** Stops auto-play and returns the displayed state. */
   claim(): string {
     this.take();
     return this.stickers;
@@ -144,7 +144,7 @@ export class CubePane {
 
   private interrupt(): void {
     this.operations.take();
-    // Stop only this pane's search; other panes use the solver too.
+    // Stops the search of this pane only, because other panes use the solver too.
     if (this.practice.trying || this.controls.searching) this.solver.stop();
     this.practice.trying = false;
     this.searching(false);
@@ -182,7 +182,7 @@ export class CubePane {
   // ---- turns
 
   private turn(turn: Turn): void {
-    // Turns by quick keys are queued. Auto-play, a solution or a search ends at once.
+    // Turns by keys are queued. Auto-play, playback and searches stop at once.
     if (this.controls.autoPlay || this.playing || this.controls.searching) this.take();
     write(this.messages.error, "");
     this.picture.turn(turn);
@@ -205,7 +205,7 @@ export class CubePane {
     this.changed(back, `${nameOf(this.puzzle.size, back)} (undo)`, false);
   }
 
-  /** Records a turned layer; it can be undone if `kept`. */
+  /** Updates the pane after a turn. If `kept` is true, the turn can be undone. */
   private changed(turn: Turn, words: string, kept = true): void {
     this.stickers = turned(this.stickers, turn);
     if (kept) this.made.push(turn);
@@ -218,7 +218,7 @@ export class CubePane {
     this.look();
   }
 
-  /** Sets the state and clears the undo list. */
+  /** Sets the state and clears the list of turns that can be undone. */
   private settle(stickers: string): void {
     this.stickers = stickers;
     this.made.length = 0;
@@ -246,7 +246,7 @@ export class CubePane {
       if (stale()) return;
       this.controls.wrote(false);
       this.make(made.moves);
-      // If the worker's state has another orientation than the shown cube, show the worker's state.
+      // The worker's state may have another orientation than the displayed cube. In this case the worker's state is shown.
       if (this.stickers !== made.facelets) this.show(made.facelets);
       write(this.messages.status, `${made.moves.join(" ")}.`);
     } catch (error) {
@@ -272,7 +272,7 @@ export class CubePane {
     }
   }
 
-  /** Animates a scramble from the solved cube; resolves at its end. */
+  /** Animates a scramble from the solved cube. Resolves when the animation has ended. */
   private mix({ facelets, moves: names }: Scrambled): Promise<void> {
     const start = solved(this.puzzle.size);
     this.show(start);
@@ -283,7 +283,7 @@ export class CubePane {
       this.picture.set(facelets);
       return Promise.resolve();
     }
-    // An invisible cube is not drawn and does not turn, so finish after a timeout.
+    // A cube that is off-screen is not drawn and its turns do not end, so the animation ends after a timeout.
     setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * SCRAMBLE_MS * turns.length + 500);
     return new Promise((resolve) =>
       turns.forEach((turn, k) => this.picture.turn(turn!, SCRAMBLE_MS, k === turns.length - 1 ? resolve : undefined)),
@@ -343,7 +343,7 @@ export class CubePane {
 
   // ---- playback
 
-  /** Makes a solution the current path. */
+  /** Makes a solution the current path, which the visitor can step through. */
   private follow(found: Found, method: SolveMethod): void {
     const { moves: names, optimal } = found.solution!;
     const states = [found.facelets];
@@ -420,7 +420,7 @@ export class CubePane {
     if (this.controls.autoPlay && due && !document.hidden) void this.tryOne();
   }
 
-  /** Draws a scramble and tries to solve it. */
+  /** Draws a random scramble and lets the agent try to solve it. */
   private async tryOne(): Promise<void> {
     const { practice, puzzle } = this;
     const { exact } = puzzle;
@@ -449,7 +449,7 @@ export class CubePane {
         write(this.messages.status, `Auto-play: ${from}, not solved.`);
       }
     } catch {
-      practice.failed(); // the run has changed, or in half turns no state has this distance
+      practice.failed(); // the run has changed, or no state has this distance in half turns
     } finally {
       if (!stale()) practice.trying = false;
     }

@@ -1,6 +1,6 @@
-// A cube in three dimensions on a 2D canvas. Cubies are rounded boxes: the hull of the inner box, stroked with a round pen.
-// Painting from far to near is exact, because whole layers of a grid turn. Dragging a sticker turns its layer; dragging beside
-// the cube turns the view.
+// A cube in three dimensions on a 2D canvas. A cubie is a rounded box: the hull of an inner box, stroked with a round pen. Cubies are
+// painted from far to near. This order is exact, because only whole layers turn. A drag of a sticker turns its layer; a drag beside the
+// cube turns the view.
 
 import { pen } from "../../parts/canvas";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -10,17 +10,17 @@ import { arrowOf, modified } from "../shared/keys";
 import { along, cross, cubiesOf, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Facelet, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
-/** Distance of the eye from the centre; the cube spans -1 to 1. */
+/** Distance of the eye from the cube's centre. The cube spans −1 to 1. */
 const EYE = 7.2;
-/** Radius of a cubie's rounding, as a share of its edge. */
+/** Radius of a cubie's rounded edges, as a share of the edge length. */
 const ROUND = 0.11;
 const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
 const DRAG_PX = 6;
-/** A released layer with at least this angle (radians) and speed continues to the next quarter. */
+/** Least angle (radians) and least speed (radians per ms) of a released layer. Above both, the layer continues to the next quarter turn. */
 const FLICK = { angle: 0.1, perMs: 0.0022 };
-/** Direction to the light in view coordinates. */
+/** Direction towards the light, in view coordinates. */
 const LIGHT: Vector = [-0.36, 0.72, 0.6];
 const LETTER = 0.52;
 const SIDES = faceletsOf(1);
@@ -35,9 +35,9 @@ type Shades = {
   text: Record<string, string>;
   colours: Record<string, [number, number, number]>;
 };
-/** Painting context: `unit` is the edge of a cubie. Stickers of one colour and side share a gradient. */
+/** State of a painting pass. `unit` is the edge of a cubie. Stickers of the same colour and side share a gradient. */
 type Brush = { c: CanvasRenderingContext2D; shades: Shades; unit: number; gradients: Map<string, CanvasGradient> };
-/** Maps a point of the cube to view coordinates, with the current turn of its layer. */
+/** Maps a point of a cubie from the cube's coordinates to view coordinates, including the current turn of its layer. */
 type Place = (v: Vector) => Vector;
 type Motion = { turn: Turn; from: number; to: number; beganMs: number; ms: number; done?: () => void };
 type Seen = { at: number; corners: Point[]; centre: Vector };
@@ -55,7 +55,7 @@ type Hold = {
 export type Handling = {
   /** Called when the drag of a layer begins. */
   grabbed(): void;
-  /** Called after a layer was turned by dragging; the picture shows it already. */
+  /** Called after a drag has turned a layer. The picture shows the turn already. */
   turned(turn: Turn): void;
   /** Called when a key requests a turn. */
   asked(turn: Turn): void;
@@ -91,7 +91,7 @@ export class CubePicture {
       },
       [this.canvas, this.described],
     );
-    // A resized canvas is empty until it is painted.
+    // A canvas is empty after a change of its size, so it is painted immediately.
     this.surface = new Surface(this.canvas, () => {
       this.changed();
       this.draw(performance.now());
@@ -106,20 +106,20 @@ export class CubePicture {
 
   // ---- contents
 
-  /** Shows these stickers at once; ends all motion. */
+  /** Shows these stickers immediately and ends all motion. */
   set(stickers: string): void {
     this.hurry();
     this.stickers = stickers;
     this.changed();
   }
 
-  /** Sets the description for screen readers. During a turn, `stickers` is the state after the turn. */
+  /** Sets the description for screen readers. While a layer turns, `stickers` is the state after the turn. */
   describe(stickers: string): void {
     write(this.described, spoken(stickers));
     this.element.dataset.facelets = stickers;
   }
 
-  /** Queues a turn; `ms` is its duration when the queue is empty. */
+  /** Queues a turn. `ms` is its duration if no other turn is queued. */
   turn(turn: Turn, ms = TURN_MS, done?: () => void): void {
     this.queue.push({ turn, ms, done });
     this.changed();
@@ -147,7 +147,7 @@ export class CubePicture {
 
   resetView(): void {
     this.goal = { ...VIEW };
-    // Take the shorter way round.
+    // The view turns by the shorter way.
     while (this.view.yaw - VIEW.yaw > Math.PI) this.view.yaw -= 2 * Math.PI;
     while (this.view.yaw - VIEW.yaw < -Math.PI) this.view.yaw += 2 * Math.PI;
     this.changed();
@@ -158,7 +158,6 @@ export class CubePicture {
     this.inSight();
   }
 
-  /** Scrolls the cube into view. */
   inSight(): void {
     this.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
@@ -177,7 +176,7 @@ export class CubePicture {
     for (const end of ["pointerup", "pointercancel"] as const)
       canvas.addEventListener(end, (event) => this.up(event, handling, end === "pointercancel"));
     canvas.addEventListener("dblclick", (event) => this.hit(event.offsetX, event.offsetY) || this.resetView());
-    // A touch on the cube turns a layer; beside it, a touch turns the view sideways or scrolls the page.
+    // A touch on the cube turns a layer. Beside the cube, a sideways touch turns the view, and any other touch scrolls the page.
     canvas.addEventListener(
       "touchstart",
       (event) => {
@@ -282,7 +281,7 @@ export class CubePicture {
     if (quarters % 4 !== 0) handling.turned(made);
   }
 
-  /** The layer turned by dragging a sticker. The drag is matched to the nearer of the two directions on the face. */
+  /** The layer that a drag of a sticker turns. A face has two directions; the one nearer to the drag determines the layer. */
   private layerAlong(at: Seen, pull: Point): NonNullable<Hold["layer"]> {
     const size = sizeOf(this.stickers);
     const { cell, normal, across, down } = faceletsOf(size)[at.at]!;
@@ -298,9 +297,9 @@ export class CubePicture {
     return { turn: { axis, layer: cell[axis], quarters: 0 }, along: way, sign: about[axis] };
   }
 
-  /** The sticker at a point of the canvas. */
+  /** The sticker at a point of the canvas; undefined if there is none. */
   private hit(x: number, y: number): Seen | undefined {
-    // The sticker painted last is the nearest.
+    // The nearest sticker is painted last.
     return this.seen.findLast(({ corners }) => inside([x, y], corners));
   }
 
@@ -326,7 +325,7 @@ export class CubePicture {
     this.paint();
   }
 
-  /** Advances view and turns to the time `nowMs`. */
+  /** Advances the view and the turns to the time `nowMs`. */
   private advance(nowMs: number): void {
     if (this.goal) {
       const share = calm() ? 1 : 0.22;
@@ -341,7 +340,7 @@ export class CubePicture {
     for (;;) {
       if (!this.motion && this.queue.length > 0) {
         const { turn, ms, done } = this.queue.shift()!;
-        // Queued turns speed up the current one.
+        // The more turns are queued, the faster the current one is.
         const rush = 1 + 0.5 * this.queue.length;
         this.motion = {
           turn,
@@ -362,7 +361,7 @@ export class CubePicture {
     }
   }
 
-  /** The turning layer and its angle. */
+  /** The layer that is turning, with its angle; undefined if none is. */
   private turning(): { turn: Turn; angle: number } | undefined {
     if (this.hold?.layer) return { turn: this.hold.layer.turn, angle: this.hold.angle };
     if (!this.motion) return undefined;
@@ -386,7 +385,7 @@ export class CubePicture {
     const cubies = cubiesOf(size).map(({ cell, stickers }) => {
       const turns = turning !== undefined && cell[axis] === turning.turn.layer;
       const centre = along([0, 0, 0], unit, cell);
-      // Sort by layer before cubie, because planes separate the layers.
+      // Layers are sorted before cubies, because a plane separates two layers.
       const order = turning ? -Math.abs(centre[axis] - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]))) : 0;
       const depth = -Math.hypot(...along(turns ? rotate(eye, axis, -turning.angle) : eye, -1, centre));
       return { stickers, centre, turns, order, depth };
@@ -400,7 +399,7 @@ export class CubePicture {
     }
   }
 
-  /** Position of the eye in cube coordinates. */
+  /** Position of the eye, in the cube's coordinates. */
   private eye(): Vector {
     return rotate(rotate([0, 0, EYE], 0, -this.view.pitch), 1, -this.view.yaw);
   }
@@ -414,7 +413,7 @@ export class CubePicture {
     c.fillStyle = glow;
     c.fillRect(0, 0, width, height);
     if (this.view.pitch < -0.1) return;
-    // The cube's shadow on an imagined table.
+    // Paints the shadow of the cube on an imagined table.
     c.save();
     c.translate(width / 2, height * 0.485 + r * (0.25 + 1.42 * Math.cos(this.view.pitch)));
     c.scale(1, 0.16 + 0.62 * Math.abs(Math.sin(this.view.pitch)));
@@ -429,7 +428,7 @@ export class CubePicture {
     c.restore();
   }
 
-  /** Projected corners of a square about `middle`, in a side of a cubie. */
+  /** Projected corners of a square on a side of a cubie. `middle` is its centre, `reach` half of its edge. */
   private square(middle: Vector, reach: number, { across, down }: Facelet, place: Place): Point[] {
     const corner = (a: number, d: number): Point => this.project(place(along(along(middle, a * reach, across), d * reach, down)));
     return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
@@ -482,10 +481,10 @@ export class CubePicture {
     c.fillStyle = fill;
     rounded(c, corners, STICKER.round);
     c.fill();
-    // The gap between stickers belongs to the nearest one.
+    // Each sticker can be hit up to half of the gap between stickers.
     this.seen.push({ at: k, corners: this.square(surface, unit / 2, facelet, place), centre: surface });
     if (!this.letters) return;
-    // Letters stay upright; their size follows the projected area.
+    // Letters are upright. Their size grows with the projected area of the sticker.
     const [[ox, oy], [ax, ay], , [dx, dy]] = corners as [Point, Point, Point, Point];
     const size = LETTER * Math.sqrt(Math.abs((ax - ox) * (dy - oy) - (ay - oy) * (dx - ox)));
     const [x, y] = this.project(middle);
@@ -496,7 +495,7 @@ export class CubePicture {
     c.fillText(letter, x, y + 0.07 * size);
   }
 
-  /** Gradient of a lit colour, brighter towards the light. */
+  /** Gradient of a colour in the light. It is brighter towards the light. */
   private sheen(c: CanvasRenderingContext2D, [r, g, b]: [number, number, number], light: number): CanvasGradient {
     const { width, height } = this.surface;
     const reach = 1.5 * this.scale;
@@ -520,13 +519,13 @@ const rotate = ([x, y, z]: Vector, axis: number, angle: number): Vector => {
       : [c * x - s * y, s * x + c * y, z];
 };
 
-/** True if the plane at `middle`, with `out` on its outer side, faces the eye. */
+/** True if a plane through `middle` faces the eye. `out` is a point on its outer side. */
 function towards(middle: Vector, out: Vector): boolean {
   const normal = along(out, -1, middle);
   return dot(normal, [-middle[0], -middle[1], EYE - middle[2]]) > 0;
 }
 
-/** Cosine of the angle between the plane's normal and the light. */
+/** Cosine of the angle between the light and the plane's normal. The plane is as in `towards`. */
 function lit(middle: Vector, out: Vector): number {
   const normal = along(out, -1, middle);
   return dot(normal, LIGHT) / (Math.hypot(...normal) * Math.hypot(...LIGHT));
@@ -541,7 +540,7 @@ function inside([x, y]: Point, corners: Point[]): boolean {
   return within;
 }
 
-/** Adds the path of a polygon; `share` of each edge is used to round the corners. */
+/** Adds a polygon with rounded corners to the path. Each rounding uses `share` of the adjacent edges. */
 function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): void {
   const between = (a: Point, b: Point): Point => [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
   c.beginPath();
@@ -555,7 +554,7 @@ function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): 
   c.closePath();
 }
 
-/** Convex hull by Andrew's monotone chain. */
+/** Convex hull of points, by Andrew's monotone chain. */
 function hull(points: Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const turn = (a: Point, b: Point, c: Point): number => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -570,10 +569,10 @@ function hull(points: Point[]): Point[] {
   return [...side(sorted), ...side(sorted.reverse())];
 }
 
-/** The colour with alpha 0; a gradient to it keeps the hue. */
+/** The same colour with alpha 0, so that a gradient to it keeps the hue. */
 function faint(c: CanvasRenderingContext2D, colour: string): string {
   c.fillStyle = colour;
-  const written = String(c.fillStyle); // `#rrggbb` or `rgba(r, g, b, a)`
+  const written = String(c.fillStyle); // the browser's form: `#rrggbb` or `rgba(r, g, b, a)`
   return written.startsWith("#") ? `${written}00` : written.replace(/[\d.]+\)$/, "0)");
 }
 

@@ -1,4 +1,4 @@
-// Auto-play: random scrambles whose depth grows as the agent improves.
+// Auto-play: random scrambles that the agent tries to solve. Their depth grows as the agent improves.
 
 import { MOST_DISTANCE } from "./controls";
 import { DEEPEST, type Tries } from "./depths";
@@ -6,11 +6,11 @@ import type { Puzzle, SolveMethod } from "./protocol";
 
 export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
-/** Solve rate at which a depth counts as mastered. */
+/** Least solve rate of a depth that the agent masters. */
 const ABLE = 0.8;
-/** Number of greatest depths drawn at random after the last depth is reached. */
+/** Number of depths, counted from the greatest one, from which the next depth is drawn after a scramble of the greatest depth is solved. */
 const FAR = 6;
-/** Search for a cube without known distances. */
+/** Limits of the beam search for a puzzle without known distances. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
 
 export class Practice {
@@ -19,7 +19,7 @@ export class Practice {
   trying = false;
   dueMs = 0;
 
-  /** `able` returns the greatest depth with at least that solve rate in the newest test. */
+  /** `able` returns the greatest depth up to which the solve rate in the newest test is at least `share`. */
   constructor(private readonly able: (share: number) => number) {}
 
   begin(): void {
@@ -37,7 +37,10 @@ export class Practice {
     return exact ? { ...method, search: "greedy" } : { ...method, search: "beam", ...SMALL_BEAM };
   }
 
-  /** Records a try and sets the next depth: deeper after success, random among the greatest at the end. */
+  /**
+   * Records a try and sets the next depth. A success increases the depth or, at the greatest depth, draws one at random. A failure
+   * decreases the depth by 1.
+   */
   tried(solved: boolean, { exact }: Puzzle): void {
     const { depth } = this;
     const before = this.tries.get(depth) ?? { solved: 0, of: 0 };

@@ -1,4 +1,4 @@
-// Playback of a solution: its moves, the agent's estimate and the true distance before each move, and the current step.
+// Playback of a solution. It shows the moves, the current step, and the agent's estimate and the true distance before each move.
 
 import { button, h, type Icon, icon, id, lineThrough, svg, write } from "../../parts/dom";
 import { moves, value } from "./opinion";

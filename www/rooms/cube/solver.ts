@@ -1,4 +1,4 @@
-// Searches in the run's worker, which runs them beside training and reports progress. A new search ends the previous one.
+// Sends searches to the run's worker, which runs them beside the training and reports progress. A new search ends the previous one.
 
 import type { Event as RunEvent } from "../../run/protocol";
 import { count, seconds } from "../../parts/format";
@@ -17,7 +17,7 @@ export const nameOf = ({ search, width }: SolveMethod): string => {
   return search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
 };
 
-/** Text about a beam that was widened beyond the requested width. */
+/** Text about a beam that is wider than requested; empty if it is not. */
 export const widened = ({ width }: SolveView, method: SolveMethod): string =>
   width !== null && width > method.width ? `, widened to ${count(width)}` : "";
 
@@ -29,7 +29,7 @@ export function costOf(found: Found, method: SolveMethod): string {
   return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
 }
 
-/** Reason why no solution was found, and the next step. */
+/** Reason why no solution was found, with the next step. */
 export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text}. ${failure.next_step}.` : "No solution found.");
 
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
@@ -48,7 +48,7 @@ export class Solver {
 
   constructor(private readonly client: CubeClient) {}
 
-  /** Runs a search; returns undefined if another search replaced it. */
+  /** Runs a search. Returns undefined if another search replaced it or `stop` ended it. */
   async solve(facelets: string, method: SolveMethod, progress: Search["progress"] = () => {}): Promise<Found | undefined> {
     this.search?.end(undefined);
     const beganMs = performance.now();
@@ -67,7 +67,7 @@ export class Solver {
     }
   }
 
-  /** Handles an event of the run. */
+  /** Handles an event of the run, which may report progress or the result of the search. */
   take(event: RunEvent): void {
     if (event.kind !== "room") return;
     const view = event.event as RoomEvent;

@@ -1,21 +1,22 @@
-// Stickers of a cube and their movement by turns. The page implements turns, so that a layer follows the pointer; the worker
-// evaluates and validates states.
+// Stickers of a cube and their movement by turns. The page computes turns itself, so that a layer follows the pointer. The worker evaluates
+// and validates states.
 //
-// x points to R, y to U and z to F; the cube spans -1 to 1. Facelets are in the order URFDLB, each face row by row.
+// The x axis points to the face R, y to U and z to F. The cube spans −1 to 1. Facelets are ordered by face (U, R, F, D, L, B), and row by
+// row within a face.
 
 export type Vector = readonly [number, number, number];
 export type Face = "U" | "R" | "F" | "D" | "L" | "B";
 
 export const FACES: Face[] = ["U", "R", "F", "D", "L", "B"];
-/** Colour names of the faces. */
 export const COLOURS: Record<string, string> = { U: "white", R: "red", F: "green", D: "yellow", L: "orange", B: "blue" };
 export const PLACES: Record<Face, string> = { U: "top", R: "right", F: "front", D: "bottom", L: "left", B: "back" };
 
 const NORMAL: Record<Face, Vector> = { U: [0, 1, 0], R: [1, 0, 0], F: [0, 0, 1], D: [0, -1, 0], L: [-1, 0, 0], B: [0, 0, -1] };
-/** Directions of a face's columns (`ACROSS`) and rows (`DOWN`), seen from outside. */
+/** Direction in which the columns of a face increase, seen from outside. */
 const ACROSS: Record<Face, Vector> = { U: [1, 0, 0], R: [0, 0, -1], F: [1, 0, 0], D: [1, 0, 0], L: [0, 0, 1], B: [-1, 0, 0] };
+/** Direction in which the rows of a face increase, seen from outside. */
 const DOWN: Record<Face, Vector> = { U: [0, 0, 1], R: [0, -1, 0], F: [0, -1, 0], D: [0, 0, -1], L: [0, -1, 0], B: [0, -1, 0] };
-/** Middle layers, each with the face whose turning direction it follows. */
+/** Middle layers by name. Each turns in the direction of the given face. */
 const MIDDLE: Record<string, Face> = { M: "L", E: "D", S: "F" };
 
 export const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -26,10 +27,10 @@ export const along = (at: Vector, by: number, direction: Vector): Vector => [
   at[2] + by * direction[2],
 ];
 
-/** Position of a sticker: its cubie's coordinates from `-(size - 1) / 2`, and the directions of its face. */
+/** Position of a sticker: the coordinates of its cubie, from `-(size - 1) / 2` in steps of 1, and the directions of its face. */
 export type Facelet = { face: Face; cell: Vector; normal: Vector; across: Vector; down: Vector };
 
-/** Quarter turns of one layer, anticlockwise seen from the positive end of the axis. */
+/** Quarter turns of a layer. They are anticlockwise, seen from the positive end of the axis. */
 export type Turn = { axis: 0 | 1 | 2; layer: number; quarters: number };
 
 const facelets = new Map<number, Facelet[]>();
@@ -50,7 +51,7 @@ export function faceletsOf(size: number): Facelet[] {
   return all;
 }
 
-/** Visible cubies, each with the indices of its stickers. */
+/** Cubies with a visible side. `stickers` contains the indices of a cubie's stickers. */
 export function cubiesOf(size: number): { cell: Vector; stickers: number[] }[] {
   const cubies = new Map<string, { cell: Vector; stickers: number[] }>();
   faceletsOf(size).forEach(({ cell }, k) => {
@@ -70,7 +71,7 @@ function quarter(axis: number, [x, y, z]: Vector): Vector {
 const permutations = new Map<string, number[]>();
 const key = (cell: Vector, normal: Vector): string => [...cell, ...normal].map((n) => n + 0).join();
 
-/** Index of the source sticker for each sticker after a turn. */
+/** For each sticker after a turn, the index of the sticker that moves there. */
 function permutation(size: number, { axis, layer, quarters }: Turn): number[] {
   const times = ((quarters % 4) + 4) % 4;
   const name = [size, axis, layer, times].join();
@@ -97,22 +98,22 @@ export const turned = (stickers: string, turn: Turn): string =>
 
 export const inverse = (turn: Turn): Turn => ({ ...turn, quarters: -turn.quarters });
 
-/** Equivalent number of quarter turns from −1 to 2. */
+/** Number of quarter turns with the same result, from −1 to 2. */
 const shortest = (quarters: number): number => ((((quarters + 1) % 4) + 4) % 4) - 1;
 
-/** Name of a turn: `R`, `U2`, `F'`; on the 3x3x3 also middle layers. */
+/** Name of a turn, such as `R`, `U2` or `F'`. The 3x3x3 also has middle layers. */
 export function nameOf(size: number, { axis, layer, quarters }: Turn): string {
   const half = (size - 1) / 2;
   const faces = layer === 0 ? Object.entries(MIDDLE) : FACES.map((face) => [face, face] as const);
   const [name, face] = faces.find(
     ([, face]) => Math.abs(NORMAL[face][axis]!) === 1 && (layer === 0 || NORMAL[face][axis]! * half === layer),
   )!;
-  // Clockwise is seen from outside the face.
+  // Clockwise means seen from outside the face.
   const clockwise = shortest(-quarters * NORMAL[face][axis]!);
   return `${name}${clockwise === 2 ? "2" : clockwise === -1 ? "'" : ""}`;
 }
 
-/** The turn with a name, or undefined. */
+/** Turn of a given name; undefined if a cube of this size has no such turn. */
 export function turnOf(size: number, name: string): Turn | undefined {
   const [, letter = "", how = ""] = /^([URFDLBMES])(2|')?$/.exec(name) ?? [];
   const middle = MIDDLE[letter];
@@ -123,7 +124,7 @@ export function turnOf(size: number, name: string): Turn | undefined {
   return { axis, layer: middle ? 0 : normal[axis]! * ((size - 1) / 2), quarters: -clockwise * normal[axis]! };
 }
 
-/** Stickers after named moves; unknown names are skipped. */
+/** Stickers after a sequence of named turns. Unknown names are skipped. */
 export const after = (stickers: string, moves: string[]): string =>
   moves.reduce((state, name) => {
     const turn = turnOf(sizeOf(stickers), name);
@@ -135,10 +136,10 @@ export const isSolved = (stickers: string): boolean => {
   return Array.from(stickers).every((letter, k) => letter === stickers[k - (k % each)]);
 };
 
-/** Name of a sticker: `U1`, `B9`. */
+/** Name of a sticker: its face and its number from 1, such as `U1` or `B9`. */
 export const faceletName = (size: number, at: number): string => `${FACES[Math.floor(at / (size * size))]}${(at % (size * size)) + 1}`;
 
-/** Stickers of the cubie at a place named by its faces, such as `URF`. */
+/** Indices of the stickers of a cubie. `place` names its position by faces, such as `URF`. */
 export function stickersAt(size: number, place: string): number[] {
   const faces = Array.from(place).map((letter) => NORMAL[letter as Face]);
   const half = (size - 1) / 2;
@@ -150,12 +151,12 @@ export function stickersAt(size: number, place: string): number[] {
   });
 }
 
-/** Common letters for colours and their faces. */
+/** Faces by the usual letters of their colours. */
 const NAMED: Record<string, Face> = { W: "U", R: "R", G: "F", Y: "D", O: "L", B: "B" };
 
 /**
- * Converts stickers to face letters, from face or colour letters or from at most six other letters, mapped to faces in order; otherwise
- * undefined.
+ * Converts stickers to face letters. The text may use face letters, colour letters, or at most six other letters, which are assigned to the
+ * faces in order of appearance. The result is undefined if there are more letters.
  */
 export function normalised(text: string): string | undefined {
   const letters = Array.from(text.replaceAll(/\s+/g, "").toUpperCase());

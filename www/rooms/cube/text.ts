@@ -25,7 +25,7 @@ export const charts: Record<string, ChartWords> = {
   success: { span: [0, 1] },
 };
 
-/** Chart texts that depend on the cube's test. */
+/** Texts of the charts whose meaning depends on the kind of test. `exact` is true for the 2x2x2. */
 export const chartsOf = ({ exact }: Puzzle): Record<string, ChartWords> => ({
   solved: {
     about: exact

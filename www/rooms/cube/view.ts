@@ -1,5 +1,5 @@
-// The cube room's view: the cube, the agent's estimates, the solve rate by depth, a comparison of methods, the visitor's own
-// cube, and the inside of a Q-learner.
+// The cube room's view: the cube, the agent's estimates, the solve rate by depth, a comparison of methods, the visitor's own cube, and the
+// inside of a Q-learner.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
@@ -75,7 +75,7 @@ export class CubeView implements View {
     return puzzleOf(this.page.client);
   }
 
-  /** Greatest depth up to which the newest test solved at least this share of each depth. */
+  /** Greatest depth such that the newest test solved at least `share` of the states at each depth up to it. */
   private able(share: number): number {
     const { present } = this.page;
     let able = 0;

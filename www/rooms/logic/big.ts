@@ -1,4 +1,5 @@
-// The circuit on a big grid at full speed. Cells are bit-packed, so one instruction evaluates a gate for all cells of a word.
+// The circuit on a big grid at full speed. Cells are packed into the bits of words, so that one instruction evaluates a gate for all cells
+// of a word.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, labelled, select, write } from "../../parts/dom";
@@ -12,9 +13,9 @@ import type { BigView } from "./protocol";
 
 const SIDES = [256, 512, 1024, 2048];
 const SIDE = 1024;
-/** Duration of one request to the worker; training continues between requests. */
+/** Duration of one request to the worker. The training continues between two requests. */
 const ASK_MS = 12;
-/** Interval between pictures with reduced motion. */
+/** Interval between two pictures with reduced motion. */
 const CALM_MS = 1000;
 const WRITE_EVERY_MS = 300;
 
@@ -103,7 +104,7 @@ export class BigPane {
   private tick(nowMs: number): void {
     if (this.asking || !this.running) return;
     this.asking = true;
-    // Replace an imperfect circuit by the first perfect one.
+    // If the grid runs an imperfect circuit, it restarts with the first perfect one.
     if (!this.perfect && this.chosen.perfect) this.renew = true;
     if (this.renew) this.perfect = this.chosen.perfect;
     const { renew } = this;
@@ -180,12 +181,12 @@ export class BigPane {
   }
 }
 
-/** Speed of the grid, smoothed for reading. */
+/** Speed of the grid, smoothed to stay readable. */
 class Speed {
   steps = 0;
   cells = 0;
   gates = 0;
-  /** Start of the current measurement. */
+  /** Step and time at which the current measurement started. */
   private from = { step: 0, ms: 0 };
 
   clear(): void {
@@ -196,7 +197,7 @@ class Speed {
     this.from = { step, ms: performance.now() };
   }
 
-  /** True if the measurement is long enough to show steps per second. */
+  /** True if the current measurement is long enough to compute steps per second. */
   get known(): boolean {
     return performance.now() - this.from.ms > 500;
   }
@@ -211,5 +212,5 @@ class Speed {
   }
 }
 
-/** `0.8 ms`, `120 µs` */
+/** A duration, such as `0.8 ms` or `120 µs`. */
 const time = (s: number): string => (s >= 1e-3 ? `${two(1e3 * s)} ms` : `${Math.max(1, Math.round(1e6 * s))} µs`);

@@ -1,4 +1,4 @@
-// A grid of cells on a canvas, painted by pointer or by keys with a cursor.
+// A grid of cells on a canvas. The visitor paints it by pointer, or by keys with a cursor.
 
 import { pen } from "../../parts/canvas";
 import { h } from "../../parts/dom";
@@ -8,21 +8,21 @@ import { arrowOf, clamp, modified } from "../shared/keys";
 import { cellColours, packed } from "./colours";
 import type { Picture, Shows } from "./protocol";
 
-/** Least cell size with grid lines, in CSS pixels. */
+/** Least size of a cell for which grid lines are drawn, in CSS pixels. */
 const LINED = 7;
 
 export type CellCallbacks = {
   /** Called when a pointer or a key touches a cell. */
   touched(x: number, y: number): void;
   moved?(x: number, y: number): void;
-  /** Handles a key other than the arrow keys and Enter; returns true if the key was used. */
+  /** Handles a key other than the arrow keys and Enter. Returns true if it used the key. */
   key?(key: string): boolean;
 };
 
 export class Cells {
   readonly element: HTMLCanvasElement;
   cursor = { x: 0, y: 0 };
-  /** Radius of a touch, in cells. */
+  /** Number of cells by which a touch extends around its cell in each direction. */
   reach = 0;
   marked = false;
   private readonly surface: Surface;
@@ -32,7 +32,7 @@ export class Cells {
   private height = 0;
   /** Cell under the pointer. */
   private over: { x: number; y: number } | undefined;
-  /** Cell that was touched last while the pointer is down. */
+  /** Cell that the pressed pointer touched last; undefined if the pointer is not pressed. */
   private last: { x: number; y: number } | undefined;
   private readonly stop: () => void;
 
@@ -40,7 +40,7 @@ export class Cells {
   constructor(
     label: string,
     private readonly callbacks?: CellCallbacks,
-    /** Called when the theme has changed. */
+    /** Called after a change of the theme. */
     recolour: () => void = () => {},
   ) {
     this.element = h("canvas.cells", { role: callbacks ? "application" : "img", tabindex: callbacks ? 0 : undefined, "aria-label": label });
@@ -65,7 +65,7 @@ export class Cells {
     if (this.element.getAttribute("aria-label") !== words) this.element.setAttribute("aria-label", words);
   }
 
-  /** Pixels of a grid of this size, one word per cell, to be written before `draw`. */
+  /** Pixels of the picture for a grid of this size, one number per cell. The caller writes them before it calls `draw`. */
   pixels(width: number, height: number): Uint32Array {
     if (width !== this.width || height !== this.height) {
       this.cursor = { x: width >> 1, y: height >> 1 };
@@ -77,7 +77,7 @@ export class Cells {
     return new Uint32Array(this.image!.data.buffer);
   }
 
-  /** Shows a picture with each cell in the colour of its value. */
+  /** Shows a picture. Each cell has the colour of its value. */
   show({ width, height, values }: Picture, shows: Shows): void {
     const colours = cellColours(shows).map(packed);
     const pixels = this.pixels(width, height);
@@ -91,7 +91,7 @@ export class Cells {
     this.picture.getContext("2d")!.putImageData(this.image, 0, 0);
     const c = surface.begin();
     const cell = surface.width / width;
-    // Smooth only if cells are smaller than pixels.
+    // The picture is smoothed only if cells are smaller than device pixels.
     c.imageSmoothingEnabled = cell * (this.element.width / surface.width) < 1;
     c.drawImage(this.picture, 0, 0, surface.width, surface.height);
     if (cell >= LINED) {
@@ -107,7 +107,7 @@ export class Cells {
     if (at) this.outline(c, at, cell);
   }
 
-  /** Outlines the cells that a touch would reach, light on dark for contrast with every colour. */
+  /** Outlines the cells that a touch would reach. The outline is light on dark, so that it has contrast with every colour. */
   private outline(c: CanvasRenderingContext2D, { x, y }: { x: number; y: number }, cell: number): void {
     const { reach } = this;
     c.beginPath();
@@ -141,7 +141,7 @@ export class Cells {
     if (event.button !== 0 || !this.image) return;
     this.element.setPointerCapture(event.pointerId);
     this.last = this.at(event);
-    // A touch may be the start of a scroll, so it paints on release or on a drag.
+    // A touch may become a scroll, so it paints when it is released or dragged.
     if (event.pointerType !== "touch") this.touch(this.last);
   }
 
@@ -150,7 +150,7 @@ export class Cells {
     const at = this.at(event);
     if (event.pointerType !== "touch") this.hover(at);
     if (!this.last || (at.x === this.last.x && at.y === this.last.y)) return;
-    // Fill the gaps of a quick drag.
+    // A quick drag skips cells, so the cells on the line between two positions are painted too.
     const steps = Math.max(Math.abs(at.x - this.last.x), Math.abs(at.y - this.last.y));
     const from = this.last;
     const stride = this.reach + 1;

@@ -1,4 +1,4 @@
-// Settings of the grid.
+// Settings of the grid that the visitor can choose.
 
 import { h, labelled, select } from "../../parts/dom";
 import type { Damage, Experiment, Picture, Start } from "./protocol";
@@ -8,7 +8,7 @@ const PACES: [words: string, times: number][] = [
   ["normal", 1],
   ["fast", 5],
 ];
-/** Grid sides for a rule, which has no target size. */
+/** Sides of the grid for a rule, which has no target and so no size. */
 const SIDES = [32, 64, 128, 256];
 const MULTIPLES = [1, 2, 4, 8];
 
@@ -47,7 +47,7 @@ export class GridChoices {
     2,
   );
 
-  /** `again` is called for changes that require a new grid. */
+  /** `again` is called after a change that requires a new grid, `brushed` after a change of the brush. */
   constructor(again: () => void, brushed: () => void) {
     for (const one of [this.starts, this.sizes, this.forms]) one.addEventListener("change", again);
     this.brushes.addEventListener("change", brushed);
@@ -69,7 +69,7 @@ export class GridChoices {
     for (const option of this.starts.options) option.disabled = option.hidden = option.value === "target" && !target;
   }
 
-  /** Offers the grid sizes for an experiment or a target. */
+  /** Sets the offered grid sizes. For a pattern they are multiples of `width` and `height`. */
   setSizes({ rule, width, height }: Pick<Experiment, "rule" | "width" | "height">): void {
     const sizes = rule ? SIDES.map((side) => [side, side]) : MULTIPLES.map((times) => [width * times, height * times]);
     this.sizes.replaceChildren(
@@ -91,7 +91,10 @@ export class GridChoices {
     return Number(this.paces.value);
   }
 
-  /** True for soft gates. With "settling", a pattern at its training size runs soft gates until the circuit is perfect. */
+  /**
+   * True if the grid runs soft gates. With the choice "settling", a pattern at its training size runs soft gates until the circuit is
+   * perfect.
+   */
   soft(perfect: boolean, rule: boolean): boolean {
     return this.forms.value === "soft" || (this.forms.value === "settling" && this.sizes.selectedIndex === 0 && !rule && !perfect);
   }

@@ -1,4 +1,4 @@
-// The circuit of a member: its diagram with live values on the wires, its counts, and downloads. It is redrawn as the member
+// The circuit of a member: its diagram with live values on the wires, its counts, and downloads. The diagram is redrawn as the member
 // learns.
 
 import type { Announcer } from "../../parts/announce";
@@ -13,7 +13,7 @@ import { Diagram } from "./diagram";
 import type { CircuitView, Format, ValuesView } from "./protocol";
 
 const VALUES_EVERY_MS = 150;
-/** Interval between redraws while the member learns. */
+/** Least time between two redraws of the same member's circuit. */
 const REDRAW_MS = 6000;
 const ASK_EVERY_MS = 1000;
 const FORMATS: { format: Format; words: string }[] = [
@@ -23,7 +23,7 @@ const FORMATS: { format: Format; words: string }[] = [
   { format: "rust", words: "Rust" },
 ];
 
-/** The pane with the automaton's grid. `tick` advances the grid; the circuit calls it while the circuit is in sight. */
+/** The pane with the grid. `tick` advances the grid; this pane calls it while the circuit is on the screen. */
 interface Automaton {
   setMember(member: number): void;
   tick(nowMs: number): void;
@@ -41,7 +41,7 @@ export class CircuitPane {
   private readonly grid: Cells;
   private readonly gridFigure: HTMLElement;
   private readonly gridCaption = h("figcaption.small");
-  /** The drawn circuit and its member. */
+  /** The circuit that is drawn, and its member. */
   private drawn: { circuit: CircuitView; member: number } | undefined;
   private drawnMs = -Infinity;
   /** True if the grid runs a newer circuit than the drawn one. */
@@ -105,7 +105,10 @@ export class CircuitPane {
     this.writeCaption();
   }
 
-  /** While in sight: redraws the circuit when due, unless the visitor inspects its wires, and requests values. */
+  /**
+   * Called while the pane is on the screen. Redraws the circuit when it is due, unless the visitor inspects its wires. Otherwise requests
+   * values for the wires.
+   */
   private watch(nowMs: number): void {
     this.automaton.tick(nowMs);
     const sinceMs = nowMs - this.drawnMs;
@@ -179,7 +182,7 @@ export class CircuitPane {
     );
   }
 
-  /** Shows values if the grid runs the drawn circuit, not another member's circuit or an older circuit. */
+  /** Shows values on the wires if the grid runs the drawn circuit. If it runs another circuit, the wires have no values. */
   private setValues(circuit: CircuitView, values: ValuesView | undefined): void {
     const same = values?.updates === circuit.updates;
     if (values) this.outdated = !same;

@@ -1,14 +1,17 @@
-// The client of a run of this room.
+// The client of a run of the logic room.
 
 import type { Client } from "../../run/client";
 import type { Answers, Experiment, Question, Shows } from "./protocol";
 
 export type LogicClient = Client<Question, Answers>;
 
-/** The experiment of the client's variant. */
+/** Description of the experiment in the client's current variant. */
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
-/** The selected member of the population (by the visitor, otherwise the best member), its state, and the colours of its cells. */
+/**
+ * Selection of the member that the panes show: the member that the visitor picked, otherwise the best. `updates`, `perfect` and `shows`
+ * (the kind of cell colours) describe this member.
+ */
 export class Chosen {
   best = 0;
   updates = 0;

@@ -1,11 +1,11 @@
-// Colours of cells and gates, as numbers for pictures and as CSS.
+// Colours of cells and gates, as numbers for pictures and in CSS form.
 
 import { rgb } from "../../parts/theme";
 import type { Shows } from "./protocol";
 
 export type Rgb = [number, number, number];
 
-/** Softened versions of the eight colours of three channels: bit 0 is red, bit 1 green, bit 2 blue. */
+/** Softened colours of the eight values of three channels. In a value, bit 0 is red, bit 1 green and bit 2 blue. */
 const EIGHT: Rgb[] = [
   [22, 24, 26],
   [222, 52, 48],
@@ -18,19 +18,18 @@ const EIGHT: Rgb[] = [
 ];
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** Colours of cells by value: off and on, or eight colours. */
+/** Colours of cells by value: two colours (off and on), or eight. */
 export function cellColours(shows: Shows): Rgb[] {
   return shows === "rgb" ? EIGHT : [rgb("line"), rgb("accent")];
 }
 
-/** Name of a cell's value. */
 export const cellName = (shows: Shows, value: number): string => (shows === "rgb" ? NAMES[value]! : value ? "on" : "off");
 
-/** A colour as a pixel of `ImageData`. */
+/** Converts a colour to a pixel of `ImageData`. */
 export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 
-/** Blends the colours by soft states; `soft` holds all cells of one channel after another. */
+/** Blends the colours of each cell by its soft state. `soft` contains the states of all cells for the first channel, then for the next. */
 export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Uint32Array): void {
   const channels = Math.log2(colours.length);
   for (let cell = 0; cell < cells; cell++) {
@@ -50,7 +49,7 @@ export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Ui
   }
 }
 
-/** Colours of each operation and its complement, for the light and dark theme. The complement is marked by a notch. */
+/** Colours of the operations 0 to 7, for the light and the dark theme. The complement of an operation has the same colour and a notch. */
 const FAMILIES: [light: string, dark: string][] = [
   ["#3f4641", "#bfc4bc"], // false, true
   ["#2560a8", "#7fb0f2"], // and
@@ -62,7 +61,7 @@ const FAMILIES: [light: string, dark: string][] = [
   ["#1d7a4b", "#74cf9f"], // or
 ];
 
-/** Colour of an operation, and whether it is the complement of its family. */
+/** Colour of an operation. `opposite` is true if it is the complement of the operation in the list. */
 export function opColour(op: number): { colour: string; opposite: boolean } {
   const opposite = op > 7;
   const family = FAMILIES[opposite ? 15 - op : op]!;

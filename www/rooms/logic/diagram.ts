@@ -1,4 +1,5 @@
-// The diagram of a circuit with live values on its wires. The pointer or the arrow keys select a gate and show its cone.
+// The diagram of a circuit with live values on its wires. The pointer or the arrow keys select a gate and highlight its cone, the gates and
+// inputs on which it depends.
 
 import { button, h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
@@ -12,9 +13,11 @@ import { OPS, reads } from "./ops";
 import type { CircuitView } from "./protocol";
 
 const [LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP] = [0.1, 2.5, 1.25];
-/** Smallest readable zoom. */
+/** Smallest zoom at which the diagram is readable. */
 const READABLE = 0.62;
-/** Largest number of gates that is drawn without a request. Early in a run, little may be pruned yet. */
+/**
+ * Largest number of gates that is drawn without the visitor's request. Early in a run, a circuit has more gates, because few are pruned.
+ */
 const MOST_DRAWN = 2500;
 
 type Drawn = {
@@ -61,7 +64,7 @@ export class Diagram {
     return this.at !== undefined || this.view.contains(document.activeElement);
   }
 
-  /** Draws the circuit; a large one only if `asked`. */
+  /** Draws the circuit. If it has more than `MOST_DRAWN` gates, it is drawn only if `asked` is true. */
   draw(circuit: CircuitView, asked: boolean): void {
     const { inputs, gates, depth } = circuit;
     this.at = undefined;
@@ -79,7 +82,7 @@ export class Diagram {
     this.view.replaceChildren(markup(drawingOf(circuit, layout)));
     const all = <E extends SVGElement>(name: string): E[] => [...this.view.querySelectorAll<E>(name)];
     const nodes = all<SVGGElement>(".node");
-    // Input names are set as text, not as markup.
+    // Names of inputs are set as text and not as markup.
     inputs.forEach((name, k) => (nodes[k]!.querySelector("text")!.textContent = name));
     const paths = all<SVGPathElement>(".wire");
     const wires = layout.wires.map(({ from, to }, k) => ({
@@ -98,7 +101,7 @@ export class Diagram {
     this.writeNamed();
   }
 
-  /** Shows values of inputs and gates; an empty array clears them. */
+  /** Shows values of the inputs, then of the gates. An empty array removes all values. */
   setValues(values: Uint8Array): void {
     const before = this.values;
     this.values = values;
@@ -124,7 +127,7 @@ export class Diagram {
     if (svg) svg.style.width = `${svg.viewBox.baseVal.width * this.zoom}px`;
   }
 
-  /** Fits the diagram to the width of its view, with zoom from `least` to 1. */
+  /** Zooms so that the diagram has the width of its view. The zoom is between `least` and 1. */
   private fit(least: number): void {
     const natural = this.drawn?.svg.viewBox.baseVal.width ?? 1;
     this.setZoom(Math.max(least, Math.min(1, (this.view.clientWidth - 4) / natural)));
@@ -182,7 +185,7 @@ function under(event: Event): number | undefined {
   return node ? Number(node.getAttribute("data-node")) : undefined;
 }
 
-/** Direct inputs of a node. */
+/** Inputs and gates that a gate reads directly; none for an input. */
 function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
   const gate = gates[node - inputs.length];
   if (!gate) return [];
@@ -190,14 +193,14 @@ function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
   return [...(read.a ? [gate.a] : []), ...(read.b ? [gate.b] : [])];
 }
 
-/** A node and everything that it depends on. */
+/** A node and all nodes on which it depends, directly or through others. */
 function coneOf(circuit: CircuitView, node: Wire): Set<Wire> {
   const cone = new Set([node]);
   for (const one of cone) for (const read of readBy(circuit, one)) cone.add(read);
   return cone;
 }
 
-/** The next node for an arrow key, along the wires or within the layer. */
+/** The node that an arrow key selects: along a wire, or within the layer. Undefined if there is none. */
 function next({ circuit, layout, wires }: Drawn, at: Wire, key: string): Wire | undefined {
   const here = layout.nodes[at]!;
   const y = (node: Wire): number => layout.nodes[node]!.y;

@@ -1,14 +1,14 @@
-// SVG markup of a circuit: standard gate symbols, with bubbles for inversion, and wires.
+// SVG markup of a circuit: wires, and standard gate symbols with bubbles for inversion.
 
 import { reads } from "./ops";
 import type { Placed, Point, Wire } from "./layout";
 import type { CircuitView } from "./protocol";
 
-/** Width of a layer, height of a row, width and height of a gate, at zoom 1. */
+/** Width of a layer, height of a row, and width and height of a gate, in px at zoom 1. */
 const [LAYER, ROW, WIDE, TALL] = [76, 28, 30, 20];
 const MARGIN = { left: 142, right: 84, top: 16 };
 
-/** Symbol of a gate: its shape, and which of output and inputs are inverted. */
+/** Symbol of a gate: its shape, and whether the output, input `a` and input `b` are inverted. */
 type Symbol = { shape: "and" | "or" | "xor" | "buffer" | "constant"; out: boolean; a: boolean; b: boolean };
 const symbol = (shape: Symbol["shape"], out = false, a = false, b = false): Symbol => ({ shape, out, a, b });
 const SYMBOLS: Symbol[] = [
@@ -43,13 +43,13 @@ const SHAPES: Record<Symbol["shape"], string> = {
 /** Converts layout units to pixels. */
 const at = ({ x, y }: Point): Point => ({ x: MARGIN.left + x * LAYER, y: MARGIN.top + (y + 0.5) * ROW });
 
-/** Height at which a wire arrives at a gate. */
+/** Height from which a wire arrives at a gate. `b` selects the gate's second input. */
 function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean): number {
   const wire = wires.find(({ from: one, to }) => one === from && "gate" in to && to.gate === gate && to.b === b);
   return wire?.through.at(-1)?.y ?? nodes[from]!.y;
 }
 
-/** Offsets of the gates' inputs; the wire that arrives higher uses the upper input. */
+/** Returns a function for the vertical offset of a gate's input. Of a gate's two wires, the higher one uses the upper input. */
 function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: boolean) => number {
   const upper = gates.map(({ a, b }, gate) => a === b || height(layout, a, gate, false) <= height(layout, b, gate, true));
   return (gate, b) => {
@@ -58,7 +58,7 @@ function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: bool
   };
 }
 
-/** Markup of the diagram. It contains no external text; the names of inputs are set later as text. */
+/** Markup of the diagram. It contains no text from outside; the caller sets the names of inputs later as text. */
 export function drawingOf(circuit: CircuitView, layout: Placed): string {
   const { inputs, gates, outputs } = circuit;
   const port = portsOf(circuit, layout);
@@ -104,7 +104,7 @@ function gateOf(op: number, port: (b: boolean) => number): string {
 
 const round = (n: number): number => Math.round(10 * n) / 10;
 
-/** Path of a wire between two points, horizontal at both ends. */
+/** Path of a wire from (`x`, `y`) to (`toX`, `toY`). It is horizontal at both ends. */
 function bend(x: number, y: number, toX: number, toY: number): string {
   const middle = (x + toX) / 2;
   return Math.abs(toY - y) < 0.1 ? `L${toX} ${round(toY)}` : `C${middle} ${round(y)} ${middle} ${round(toY)} ${toX} ${round(toY)}`;

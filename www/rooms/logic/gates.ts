@@ -1,5 +1,5 @@
-// All gates of a member as coloured squares, layer by layer. Colour is the most probable operation, opacity its probability.
-// Gates settle from soft to hard as the member learns.
+// All gates of a member as coloured squares, layer by layer. The colour is the most probable operation of a gate, the opacity its
+// probability. Gates settle from soft to hard as the member learns.
 
 import { pen } from "../../parts/canvas";
 import { h, pane, write } from "../../parts/dom";
@@ -20,7 +20,7 @@ const LABEL = 14;
 const MOST_HEIGHT = 330;
 const SETTLED = 0.9;
 
-/** Block of a layer's gates: index of the first gate, and position of the block. */
+/** Block of squares for the gates of a layer. `first` is the index of its first gate; `x` and `y` are its position. */
 type Block = { name: string; spoken: string; first: number; count: number; columns: number; x: number; y: number };
 
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
@@ -37,8 +37,9 @@ export class GatesPane {
   private certainty = new Float32Array();
   private blocks: Block[] = [];
   private cell = 6;
-  /** The selected gate, and the highlighted operation. */
+  /** Index of the selected gate. */
   private at: number | undefined;
+  /** Operation that the legend highlights; undefined if none. */
   private picked: number | undefined;
   private readonly asker = new Asker();
 

@@ -1,5 +1,5 @@
-// The automaton of a member on a grid, beside its target. The visitor can damage cells by pointer or keys. With auto-restart, the
-// grid starts again with the newest automaton.
+// The grid of a member's automaton, beside its target. The visitor can damage cells by pointer or keys. With auto-restart, the grid starts
+// again with the member's newest gates.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, id, pane, ticked, write } from "../../parts/dom";
@@ -15,10 +15,12 @@ import type { AutomatonView, Experiment, GridView, Picture, Shows } from "./prot
 import { GridQueue, type Ask } from "./queue";
 
 const REST_MS = 1600;
-/** Approximate duration of the trained number of steps, in seconds. */
+/** Duration of a grid's run over as many steps as in training, in seconds. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
-/** Steps of a rule's grid before an auto-restart: `RULED` if the member has learned since the grid began, otherwise `RULED_MOST`. */
+/**
+ * Steps of a rule's grid before an auto-restart. `RULED` applies if the member has learned since the grid's start, otherwise `RULED_MOST`.
+ */
 const [RULED, RULED_MOST] = [30, 1000];
 const MOST_STEPS = 50;
 
@@ -109,13 +111,13 @@ export class GridPane {
     this.setGoal(null);
     this.choices.begin(this.experiment);
     this.choices.setSizes(this.experiment);
-    // An empty grid keeps the height, so that nothing below moves.
+    // The empty grid has the same height as the next grid, so that the page does not shift.
     this.cells.pixels(...this.choices.size).fill(0);
     this.cells.draw();
     this.again(true);
   }
 
-  /** Sets the automaton and its target, whose size may differ from the variant's. */
+  /** Sets the number of steps and the target of the member's automaton. The size of the target may differ from that in the variant. */
   setAutomaton({ target, steps }: AutomatonView): void {
     const { width, height } = this.experiment;
     this.experiment = { ...this.experiment, steps };
@@ -139,17 +141,19 @@ export class GridPane {
     this.cells.element.scrollIntoView({ block: "center" });
   }
 
-  /** Called when another member is selected. Restarts the grid if `now`; otherwise its next start uses the member. */
+  /**
+   * Called when another member is selected. If `now` is true, the grid restarts with the member; otherwise its next start uses the member.
+   */
   changed(now: boolean): void {
     if (now) this.again(this.autoRestart.checked);
   }
 
-  /** Runs the given member, whose circuit is drawn. */
+  /** Restarts the grid with the member whose circuit is drawn, unless it runs that member already. */
   setMember(member: number): void {
     if (this.member !== member) this.again(this.autoRestart.checked);
   }
 
-  /** The current target, as a start for a drawing. */
+  /** The current target, with which the visitor can start a drawing. */
   get learned(): { picture: Picture; shows: Shows } | undefined {
     return this.goal ? { picture: this.goal, shows: this.chosen.shows } : undefined;
   }
@@ -170,7 +174,7 @@ export class GridPane {
   }
 
   private play(playing: boolean): void {
-    // Pausing turns off auto-restart, so that the grid stays.
+    // A pause turns auto-restart off, so that the grid remains as it is.
     if (!playing) this.autoRestart.checked = false;
     this.times.lastMs = performance.now();
     this.setPlaying(playing);
@@ -235,7 +239,7 @@ export class GridPane {
     }
     if (!this.playing || !view || queue.renewing || queue.asking) return queue.pump();
     const perS = this.choices.pace * Math.max(LEAST_PACE, experiment.steps / WHOLE_S);
-    // Reduced motion: show only the final state.
+    // With reduced motion only the final state is shown.
     const whole = calm() && autoRestart && !experiment.rule;
     const due = whole ? experiment.steps - view.step : Math.floor(((nowMs - times.lastMs) / 1000) * perS);
     if (due <= 0) return queue.pump();
@@ -243,7 +247,7 @@ export class GridPane {
     queue.step(Math.min(MOST_STEPS, due));
   }
 
-  /** True after the trained number of steps, or the step limit for a rule. */
+  /** True if the grid has made as many steps as in training or, for a rule, as many as `RULED` or `RULED_MOST`. */
   private done({ step, updates }: GridView): boolean {
     const { rule, steps } = this.experiment;
     return rule ? step >= (updates === this.chosen.updates ? RULED_MOST : RULED) : step >= steps;
@@ -277,7 +281,7 @@ export class GridPane {
     this.paint();
   }
 
-  /** Paints the current grid, here or in another pane. */
+  /** Paints the current grid into `cells`, which may belong to another pane. */
   paint(cells = this.cells): void {
     const { view } = this;
     if (!view) return;

@@ -1,5 +1,5 @@
-// The logic room: cellular automata of logic gates that learn within seconds and harden into a circuit to inspect, damage,
-// download, and run on a big grid.
+// The logic room: cellular automata of logic gates. They learn within seconds and harden into a circuit that the visitor can inspect,
+// damage, download, and run on a big grid.
 
 import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";

@@ -1,21 +1,21 @@
-// Layered layout of a circuit from left to right with few crossings (Sugiyama, Tagawa and Toda, 1981). A wire that spans layers
-// has a place in each; all wires from one gate share these places.
+// Layered layout of a circuit from left to right with few crossings (Sugiyama, Tagawa and Toda, 1981). A wire that crosses layers has a
+// place in each of them. All wires from the same gate share these places.
 
 import { reads } from "./ops";
 import type { CircuitView } from "./protocol";
 
-/** Index of an input, or the number of inputs plus the index of a gate. */
+/** Index of a node: an input's index, or the number of inputs plus a gate's index. */
 export type Wire = number;
 
 const SWEEPS = 12;
 
-/** Coordinates in layer widths (x) and row heights (y). */
+/** Coordinates of a point: x in layer widths, y in row heights. */
 export type Point = { x: number; y: number };
 export type Placed = {
   /** Positions of the inputs, then of the gates. */
   nodes: Point[];
   outputs: Point[];
-  /** Wires from a node, through places in the layers between, to a gate or an output. */
+  /** Wires. Each leads from a node through places in the crossed layers to a gate (`b`: its second input) or an output. */
   wires: { from: Wire; to: { gate: number; b: boolean } | { output: number }; through: Point[] }[];
   layers: number;
   rows: number;
@@ -34,7 +34,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
   gates.forEach(({ layer }) => add(Math.max(1, layer)));
   const last = 1 + Math.max(0, ...gates.map(({ layer }) => Math.max(1, layer)));
   const ends = outputs.map(() => add(last));
-  /** Indices of the places that the wires of each node have in the layers after it. */
+  /** Indices of the places of each node's wires, in the layers after the node. */
   const chains = nodes.map(() => [] as number[]);
   const reach = (from: Wire, layer: number): number[] => {
     const chain = chains[from]!;
@@ -75,7 +75,9 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
 
 const mean = (all: number[], of: (k: number) => number): number => all.reduce((sum, k) => sum + of(k), 0) / all.length;
 
-/** Sorts each layer by the mean position of connected nodes, in sweeps back and forth; keeps the order with the fewest crossings. */
+/**
+ * Sorts each layer by the mean position of the connected nodes, in sweeps in both directions. Keeps the order with the fewest crossings.
+ */
 function order(nodes: Node[], layers: number[][]): void {
   const number = (layer: number[]): void => layer.forEach((k, at) => (nodes[k]!.at = at));
   layers.forEach(number);
@@ -102,7 +104,7 @@ function order(nodes: Node[], layers: number[][]): void {
   });
 }
 
-/** Number of crossings between neighbouring layers, counted with a Fenwick tree. */
+/** Number of crossings of wires between neighbouring layers, counted with a Fenwick tree. */
 function crossings(nodes: Node[], layers: number[][]): number {
   let all = 0;
   for (let l = 0; l + 1 < layers.length; l++) {
@@ -124,7 +126,7 @@ function crossings(nodes: Node[], layers: number[][]): number {
   return all;
 }
 
-/** Sets heights close to those of connected nodes, at least one row apart, in the given order of each layer. */
+/** Sets the heights of nodes. A node is near its connected nodes, and nodes of a layer remain in order, at least one row apart. */
 function spread(nodes: Node[], layers: number[][]): void {
   const tallest = Math.max(...layers.map(({ length }) => length));
   for (const layer of layers) layer.forEach((k, at) => (nodes[k]!.y = at + (tallest - layer.length) / 2));
@@ -138,7 +140,10 @@ function spread(nodes: Node[], layers: number[][]): void {
     }
 }
 
-/** Least-squares fit of heights that are at least one row apart; overlapping neighbours merge into blocks. */
+/**
+ * Heights that are at least one row apart and nearest to the preferred ones in the least-squares sense. Overlapping neighbours merge into
+ * blocks.
+ */
 function apart(preferred: number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
   preferred.forEach((height, at) => {

@@ -1,7 +1,7 @@
-// The sixteen operations of a gate. Bit 3 of the number is the output for a = b = 0, bit 2 for (0, 1), bit 1 for (1, 0), bit 0
-// for (1, 1).
+// The sixteen operations of a gate with inputs a and b. In the number of an operation, bit 3 is the output for (0, 0), bit 2 for (0, 1),
+// bit 1 for (1, 0) and bit 0 for (1, 1).
 
-/** Standard name and plain description of each operation. */
+/** Usual name and plain description of each operation, in the order of their numbers. */
 export const OPS: { name: string; plain: string }[] = [
   { name: "FALSE", plain: "always off" },
   { name: "AND", plain: "both" },
@@ -23,7 +23,7 @@ export const OPS: { name: string; plain: string }[] = [
 
 export const apply = (op: number, a: boolean, b: boolean): boolean => ((op >> (3 - (2 * Number(a) + Number(b)))) & 1) === 1;
 
-/** Whether the operation depends on its first and second input. */
+/** Tests whether an operation depends on its inputs `a` and `b`. */
 export const reads = (op: number): { a: boolean; b: boolean } => ({
   a: apply(op, false, false) !== apply(op, true, false) || apply(op, false, true) !== apply(op, true, true),
   b: apply(op, false, false) !== apply(op, false, true) || apply(op, true, false) !== apply(op, true, true),

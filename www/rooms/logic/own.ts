@@ -1,4 +1,4 @@
-// The visitor's own target: a drawn pattern or a typed rule. Training on it starts a new run with the target in a knob.
+// The visitor's own target: a drawn pattern or a typed rule. Training on the target starts a new run in which a knob contains it.
 
 import type { Value, Variant } from "../../run/protocol";
 import { button, form, h, id, labelled, line, markInvalid, select, write } from "../../parts/dom";
@@ -9,7 +9,7 @@ import type { Experiment, Picture, Shows } from "./protocol";
 
 const SIDES = [8, 10, 12, 16, 20, 24, 32];
 const SIDE = 16;
-/** Initial drawing; errors in it are easy to see. */
+/** The initial drawing. Wrong cells in it are easy to see. */
 const HEART = `
 ................
 ................
@@ -29,7 +29,7 @@ const HEART = `
 ................`
   .trim()
   .split("\n");
-/** Well-known rules of a cell and its eight neighbours. */
+/** Well-known cellular automata, by rule for a cell and its eight neighbours. */
 const RULES: { rule: string; name: string }[] = [
   { rule: "B3/S23", name: "Life" },
   { rule: "B36/S23", name: "HighLife" },
@@ -62,7 +62,7 @@ export class OwnPane {
   constructor(
     private readonly drawn: Variant,
     private readonly ruled: Variant,
-    /** The current target, as a start for the drawing. */
+    /** Returns the current target, with which the visitor can start the drawing. */
     private readonly target: () => { picture: Picture; shows: Shows } | undefined,
     private readonly train: (variant: Variant, knobs: Record<string, Value>) => void,
   ) {
@@ -113,7 +113,7 @@ export class OwnPane {
     this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
   }
 
-  /** The drawing as the value of its knob: rows separated by slashes. */
+  /** The drawing as the value of a knob, with rows separated by slashes. */
   get text(): string {
     const { width, values } = this.picture;
     const digit = (value: number): string => (value === 0 ? "." : this.shows === "rgb" ? String(value) : "#");
@@ -152,7 +152,7 @@ export class OwnPane {
   private resize(): void {
     const side = Number(this.side.value);
     const { width, height, values } = this.picture;
-    // Centre the old drawing; cells outside are dropped.
+    // The old drawing is centred in the new one. Cells outside are dropped.
     const [dx, dy] = [Math.floor((side - width) / 2), Math.floor((side - height) / 2)];
     this.picture = { width: side, height: side, values: new Uint8Array(side * side) };
     values.forEach((value, cell) => {
@@ -195,7 +195,7 @@ export class OwnPane {
     write(this.message, `Column ${x + 1}, row ${y + 1}: ${cellName(this.shows, this.picture.values[y * this.picture.width + x]!)}.`);
   }
 
-  /** Digits choose a colour and paint; space paints. */
+  /** Handles keys: a digit chooses a colour and paints, the space bar paints. */
   private key(key: string): boolean {
     const inputs = [...this.palette.querySelectorAll("input")];
     if (key === " ") this.paint(this.cells.cursor.x, this.cells.cursor.y);
@@ -228,7 +228,7 @@ export class OwnPane {
         this.drawError,
         values[0] ? "The drawing has only one colour. Leave some cells blank." : "The drawing is empty. Draw some cells first.",
       );
-    // Growth from the middle reaches the border at one cell per step.
+    // The pattern grows from the middle by at most one cell per step, so it needs a minimum number of steps.
     const { steps } = this.drawn.about as Experiment;
     const needs = Math.ceil(0.75 * this.picture.width);
     this.train(this.drawn, { target: this.text, ...(needs > steps && { steps: needs }) });

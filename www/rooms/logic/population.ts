@@ -1,5 +1,5 @@
-// The population as small multiples: newest picture, soft and hard loss, and state of each member. The other panes show the
-// selected member.
+// The population as small pictures: the newest grid, soft and hard loss, and state of each member. The other panes show the selected
+// member.
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, pane, ticked, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ import type { MemberView, PopulationView } from "./protocol";
 
 const ASK_EVERY_MS = 700;
 
-/** Time that a restarted member is marked as dead. */
+/** Time for which a restarted member is marked as dead. */
 const DEAD_MS = 3000;
 
 type Card = {
@@ -41,9 +41,9 @@ export class PopulationPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
-    /** Called when another member is selected; `picked` is true if the visitor selected it. */
+    /** Called when another member is selected. `picked` is true if the visitor caused this. */
     private readonly changed: (picked: boolean) => void,
-    /** Receives each view of the population. */
+    /** Called with each answer about the population. */
     private readonly received: (view: PopulationView) => void,
   ) {
     this.follow.addEventListener("change", () => {
@@ -65,7 +65,7 @@ export class PopulationPane {
     this.ask(true);
   }
 
-  /** Requests the population, even while the pane is out of sight, because other panes show the best member. */
+  /** Requests the population, even while the pane is off-screen, because other panes show the best member. */
   refresh(): void {
     if (!document.hidden) this.ask();
   }
@@ -123,7 +123,7 @@ export class PopulationPane {
 
   private card(k: number): Card {
     const cells = new Cells("");
-    // The button's text describes the member.
+    // The button's text describes the member, so the picture is hidden from screen readers.
     cells.element.setAttribute("aria-hidden", "true");
     cells.element.removeAttribute("role");
     const part = (name: string): HTMLElement => h("span", { class: name });

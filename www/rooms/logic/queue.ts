@@ -1,4 +1,4 @@
-// Requests about a grid, one at a time: first a new grid, then damage, then steps.
+// Sends requests about a grid to the worker, one at a time. A new grid precedes damage, and damage precedes steps.
 
 import { Turns } from "../shared/asking";
 import type { LogicClient } from "./client";
@@ -8,7 +8,7 @@ import { pageLife } from "../../parts/life";
 export type Ask<K> = Question & { ask: K };
 export type Spot = { x: number; y: number };
 
-/** Largest number of waiting damage requests; a pointer can be faster than the grid. */
+/** Largest number of waiting damage requests. A pointer can send them faster than the worker answers. */
 const MOST_DAMAGES = 200;
 
 export class GridQueue {
@@ -29,7 +29,7 @@ export class GridQueue {
     },
   ) {}
 
-  /** Requests a new grid and drops the requests about the old one. */
+  /** Requests a new grid and drops the waiting requests for the old one. */
   renew(): void {
     this.grids.take();
     this.damages.length = this.steps = 0;

@@ -1,5 +1,5 @@
-// The logic room's view: the automaton, its gates, the population, the circuit, the circuit on a big grid, and the visitor's own
-// target.
+// The logic room's view: the grid of the automaton, its gates, the population, the circuit, the circuit on a big grid, and the visitor's
+// own target.
 
 import type { Began, Progress, Variant } from "../../run/protocol";
 import { h } from "../../parts/dom";
@@ -94,7 +94,8 @@ export class LogicView implements View {
     const { progress } = this.page;
     const after = ({ train_s, counts }: Progress): string =>
       `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} ${this.page.unit})`;
-    // The result of the newest test, as on the chart. The members' own results come from other grids.
+    // The status and the chart show the result of the newest test. The results of single members are not comparable, because they come from
+    // other grids.
     const [test, right] = [present.tests.at(-1), present.test("perfect")];
     if (!test || right === undefined) return `${after(progress)}: no test yet.`;
     const { newest } = this;

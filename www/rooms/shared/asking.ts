@@ -3,38 +3,38 @@
 import { sentence, textOf } from "../../run/notice";
 import { untilClosed } from "../../parts/life";
 
-/** The error's message as a sentence. */
+/** Message of an error, as a sentence. */
 export const reason = (error: unknown): string => sentence(textOf(error));
 
-/** Marks all but the newest of several asynchronous operations as stale. */
+/** Marks asynchronous operations of one kind as stale when a newer one starts. */
 export class Turns {
   private newest = 0;
 
-  /** Every operation is stale after the page is closed, because NaN equals nothing. */
+  /** After the page has closed, every operation is stale, because NaN equals no number. */
   constructor() {
     untilClosed(() => (this.newest = NaN));
   }
 
-  /** Starts an operation. Returns a function that reports whether a newer operation has started. */
+  /** Starts an operation. The returned function tests whether a newer operation has started. */
   take(): () => boolean {
     this.newest++;
     return this.stale();
   }
 
-  /** Returns, for a continuation of the current operation, a function that reports whether a newer operation has started. */
+  /** Returns a function that tests whether an operation has started after this call. */
   stale(): () => boolean {
     const own = this.newest;
     return () => own !== this.newest;
   }
 }
 
-/** Sends one request at a time. Drops stale answers and ignores errors, because no worker answers between two runs. */
+/** Sends one request at a time. Stale answers are dropped. Errors are ignored, because no worker answers between two runs. */
 export class Asker {
   readonly turns = new Turns();
   private asking = false;
   private askedMs = -Infinity;
 
-  /** `everyMs` is the least time between two requests; the argument `now` of `ask` overrides it. */
+  /** `everyMs` is the least time between two requests. The argument `now` of `ask` overrides it. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {
@@ -48,13 +48,13 @@ export class Asker {
       .finally(() => (this.asking = false));
   }
 
-  /** Lets the next request start at once. */
+  /** Makes the next request possible immediately. */
   hurry(): void {
     this.askedMs = -Infinity;
   }
 }
 
-/** Sends one request at a time. A call of `ask` during a request sends one more request after its answer. */
+/** Sends one request at a time. If `ask` is called during a request, one more request follows the answer. */
 export class Follower<A> {
   private wanted = false;
   private asking = false;

@@ -1,4 +1,4 @@
-// Attention weights of each head, requested per window and shown for one token.
+// Attention weights of the heads. They are requested per window and shown for one token.
 
 import type { WordsClient } from "./client";
 import { HeadsGrid } from "./heads";
@@ -12,7 +12,7 @@ const MOST_HEADS = 12;
 
 export class Attention {
   readonly heads: HeadsGrid;
-  /** Weights by window, layer and head. */
+  /** Attention weights by window, layer and head (see `key`). */
   private readonly known = new Map<string, Float32Array>();
   private next = 0;
 
@@ -25,8 +25,8 @@ export class Attention {
   }
 
   /**
-   * Requests the weights of the chosen head and of some missing heads or, if none is missing, of one more head in turn. Returns true if
-   * further heads are missing.
+   * Requests the weights of the chosen head and of some heads whose weights are unknown. If all are known, requests the weights of one head
+   * again, in turn. Returns true if weights of further heads are unknown.
    */
   async ask(client: WordsClient, window: Window, tokens: TokenView[], stale: () => boolean): Promise<boolean> {
     const { heads } = this;
@@ -43,13 +43,16 @@ export class Attention {
     return missing.length > MOST_HEADS;
   }
 
-  /** Shows the pictures of the heads whose weights are known. */
+  /** Shows pictures of the heads whose weights in `window` are known. */
   show(window: Window | undefined): void {
     const { heads } = this;
     for (let k = 0; k < heads.count; k++) heads.show(k, window && this.known.get(key(window, heads.at(k))));
   }
 
-  /** Fills the tokens by the attention of the token at `place` and returns the largest weights; undefined if unknown. */
+  /**
+   * Fills the tokens by the attention of the token at `place`, and returns the largest weights. Returns undefined if the weights are
+   * unknown.
+   */
   from(place: number, window: Window, tokens: Tokens, reading: Reading): Likely[] | undefined {
     const weights = this.known.get(key(window, this.heads));
     if (!weights) return undefined;

@@ -1,4 +1,4 @@
-// Grid of attention heads, one row per layer, each a small picture of its weights; one head is chosen.
+// Grid of attention heads with one row per layer. Each head is a small picture of its weights, and one head is chosen.
 
 import { h, id, write } from "../../parts/dom";
 import { onTheme, rgb } from "../../parts/theme";
@@ -9,7 +9,7 @@ export class HeadsGrid {
   head = 0;
   private inputs: HTMLInputElement[] = [];
   private canvases: HTMLCanvasElement[] = [];
-  /** Last shown weights of each head. */
+  /** Weights that each head's picture shows; undefined if unknown. */
   private weights: (Float32Array | undefined)[] = [];
   private heads = 0;
   private readonly legend = h("legend.small");
@@ -54,7 +54,7 @@ export class HeadsGrid {
     return { layer: Math.floor(k / this.heads), head: k % this.heads };
   }
 
-  /** Shows the weights of a head: a square matrix, row by row. */
+  /** Shows the weights of head `k`: a square matrix, stored row by row. */
   show(k: number, weights: Float32Array | undefined): void {
     if (this.weights[k] === weights) return;
     this.weights[k] = weights;
@@ -72,7 +72,7 @@ export class HeadsGrid {
     const [red, green, blue] = rgb("accent");
     for (let from = 0; from < side; from++)
       for (let to = 0; to <= from; to++) {
-        // The square root keeps small weights visible.
+        // The square root makes small weights visible.
         const alpha = 255 * Math.sqrt(weights[from * side + to]!);
         image.data.set([red, green, blue, alpha], 4 * (from * side + to));
       }

@@ -1,4 +1,4 @@
-// Figures of the model and its corpus.
+// Numbers about the model and its corpus.
 
 import { facts, h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
@@ -15,7 +15,7 @@ export class ModelPane {
   private readonly table: Table;
   private tensors: TensorView[] = [];
   private flops = 0;
-  /** True if the corpus is the visitor's own text, whose entropy is unknown. */
+  /** True if the corpus is the visitor's text, whose entropy is unknown. */
   private own = false;
   private tokenizer: TokenizerKind = "chars";
 
@@ -67,7 +67,7 @@ export class ModelPane {
       ],
       ["Training", `${short(corpus.training_tokens)} tokens`],
       ["Validation", `${short(corpus.validation_tokens)} tokens, not used for training`],
-      // Known only for a text that is drawn from a grammar.
+      // The entropy is known only for a text that a grammar generates.
       [
         "Entropy",
         entropy === null ? "" : `${figure(entropy)} nats per character (${figure(entropy / Math.LN2)} bits), with unlimited context`,
@@ -78,7 +78,7 @@ export class ModelPane {
     this.corpus.replaceChildren(...ofCorpus);
   }
 
-  /** Updates the recent speed and the entropy floor. */
+  /** Updates the speed of training and the entropy floor. */
   refresh(tokensPerS: number | undefined, floor: number | undefined): void {
     const meaning = this.tokenizer === "bpe" ? "estimated for byte pairs" : "the lowest mean loss with this context";
     write(this.floor, this.own ? "unknown for your own text" : floor === undefined ? "–" : `${figure(floor)} nats per token: ${meaning}`);

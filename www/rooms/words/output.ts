@@ -1,4 +1,4 @@
-// Generated text, token by token, with the probability of each token.
+// Generated text by token, with the probability of each token.
 
 import { copyButton } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
@@ -58,7 +58,7 @@ export class Output {
     this.output.hidden = this.tools.hidden = false;
   }
 
-  /** Adds new tokens, `ms` after the start. `vocabulary` is the number of tokens among which a random guess chooses. */
+  /** Appends new tokens. `ms` is the time since the start of the generation. `vocabulary` is the number of different tokens. */
   take(view: GenerationView, ms: number, vocabulary: number): void {
     const { tokens } = this;
     this.all.push(...view.added);

@@ -1,11 +1,11 @@
-// The visitor's own training text: pasted, dropped or chosen as files, with a tokenizer. Training on it starts a new run.
+// The visitor's own training text: pasted, dropped or chosen as files, with a choice of tokenizer. Training on the text starts a new run.
 
 import type { Knob, Value } from "../../run/protocol";
 import { button, form, h, id, labelled, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
 import { reason } from "../shared/asking";
 
-/** Longest text that is put into the field; longer ones would make it slow. */
+/** Greatest length of a pasted text that the field shows, in characters. A longer text would make the field slow. */
 const MOST_PASTED = 100_000;
 const SHOWN_BYTES = 1200;
 
@@ -19,12 +19,12 @@ export class OwnPane {
   private readonly error = h("p.error", { role: "alert", id: id("own-error") });
   private readonly go = h("button.strong", { type: "submit" }, "Train on this text");
   private readonly back = button("Back to the stories", () => this.begin(undefined), { hidden: true });
-  /** A chosen file, or pasted text that is too long for the field. */
+  /** The chosen file, or a file with pasted text that is too long for the field; undefined if the field contains the text. */
   private source: File | undefined;
   private inputs: { knob: Knob; field: HTMLElement; input: HTMLInputElement | HTMLSelectElement }[] = [];
 
   constructor(
-    /** Requirements for a text. */
+    /** Text about the requirements for a training text. */
     help: string,
     private readonly train: (source: File | string | undefined, knobs: Record<string, Value>) => Promise<void>,
   ) {
@@ -37,7 +37,7 @@ export class OwnPane {
       void this.take(new File([text], "pasted text"));
     });
     this.file.addEventListener("change", () => {
-      // Several files are joined in the order of their names.
+      // Several files are joined, sorted by name.
       const files = [...(this.file.files ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
       this.file.value = "";
       const [file] = files;
@@ -112,7 +112,7 @@ export class OwnPane {
     this.back.hidden = !own;
   }
 
-  /** Takes a chosen or dropped file and shows its beginning. */
+  /** Uses a chosen or dropped file as the text, and shows its beginning. */
   async take(file: File): Promise<void> {
     this.source = file;
     this.held.hidden = false;

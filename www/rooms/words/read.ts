@@ -1,5 +1,5 @@
-// Reads a text of any length with a model of limited context. The text is cut into windows that overlap by half, so that each
-// token is read after earlier tokens.
+// Reads a text of any length with a model of limited context. The text is cut into windows that overlap by half, so that most tokens are
+// read after many earlier ones.
 
 import { floats } from "../../run/floats";
 import type { WordsClient } from "./client";
@@ -8,21 +8,24 @@ import { bytesOf, type Piece } from "./tokens";
 
 const NEXT = 10;
 
-/** A range of tokens and its text. */
+/** A range of tokens, from `from` to before `to`, with its text. */
 export type Window = { from: number; to: number; text: string };
 
 export interface Reading {
   tokens: TokenView[];
   /** Surprise of each token in nats; undefined for the first. */
   surprise: (number | undefined)[];
-  /** Predictions at each place, likeliest first. The first place has none; the last place is the end of the text. */
+  /**
+   * Predictions of the next token, likeliest first. `expected[k]` predicts token `k`; the last entry predicts the token after the text.
+   * `expected[0]` is empty.
+   */
   expected: NextView[][];
   loss: number | undefined;
 }
 
 /**
- * Cuts a text into windows that are read separately. A cut before a piece for which `opens` returns true leaves the tokens of the text
- * unchanged. If no such piece is near, as in a text without blanks, the cut is before any other piece.
+ * Cuts a text into windows that are read separately. A cut before a piece for which `opens` is true does not change the tokens of the text.
+ * If there is no such piece nearby, for example in a text without blanks, the cut is before another piece.
  */
 export function windowsOf(text: string, pieces: Piece[], context: number, opens: (piece: Piece) => boolean): Window[] {
   const windows: Window[] = [];
@@ -32,7 +35,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
     text: text.slice(pieces[first]!.at, pieces[end]?.at),
   });
   for (let first = 0; first < pieces.length; ) {
-    // A cut within a long word may add some tokens.
+    // A cut within a long word can add a few tokens, which need space in the context.
     const spare = first === 0 || opens(pieces[first]!) ? 0 : Math.floor(context / 8);
     const room = pieces[first]!.from + context - spare;
     let end = first + 1;
@@ -51,7 +54,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
   return windows;
 }
 
-/** Index in `read` of each token of the text; undefined if a cut word was tokenized differently. */
+/** Index in `read` of each token; undefined if the token differs there, because a window cut a word. */
 function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] {
   const ends = new Map<number, number>();
   let end = 0;
@@ -63,10 +66,10 @@ function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] 
   });
 }
 
-/** Reads all windows. For tokens in several windows, the first result counts. */
+/** Reads all windows. If a token is in several windows, its first result is used. */
 export async function readWindows(client: WordsClient, tokens: TokenView[], windows: Window[]): Promise<Reading> {
   const reading: Reading = { tokens, surprise: tokens.map(() => undefined), expected: [[], ...tokens.map(() => [])], loss: undefined };
-  // Send all requests at once, because each waits for the end of a training slice.
+  // All requests are sent at once, because each waits for the end of a training slice.
   const views = await Promise.all(windows.map(({ text }) => client.ask({ ask: "read", text, next: NEXT })));
   windows.forEach(({ from, to }, k) => {
     const view = views[k]!;
@@ -82,7 +85,7 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
   return reading;
 }
 
-/** Attention weights between the tokens of a window, as a square matrix. */
+/** Attention weights between the tokens of a window: a square matrix, stored row by row. Weights of tokens that differ in `view` are 0. */
 export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
   const weights = floats(view.weights);
   const at = places(tokens, view.tokens);

@@ -1,5 +1,5 @@
-// A text field whose tokens show the model's surprise. The pointer or the caret selects a token and shows the predictions there,
-// or the attention of a head. The text is read again as the model learns.
+// A text field whose tokens show the model's surprise. The pointer or the caret selects a token. The pane then shows the predictions for
+// this token, or the attention of a head from it. The text is read again as the model learns.
 
 import { button, Choice, h, id, markInvalid, pane, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
@@ -14,12 +14,12 @@ import { readWindows, windowsOf, type Reading, type Window } from "./read";
 import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
 
 const MOST = 2000;
-/** Least pause before the text is read again. */
+/** Least pause before the same text is read again. */
 const AGAIN_MS = 900;
-/** The same pause as a multiple of the time that the last reading took; the longer one applies. */
+/** Least pause as a multiple of the time that the last reading took. The longer of the two pauses applies. */
 const AGAIN_TIMES = 16;
 const SETTLE_MS = 120;
-/** Approximate length of the initial excerpt, in characters. */
+/** Greatest length of the excerpt that the field contains at first, in characters. */
 const EXCERPT = 420;
 
 type Shows = "surprise" | "attention";
@@ -28,7 +28,7 @@ const SHOWS: { value: Shows; words: string }[] = [
   { value: "attention", words: "Attention heads" },
 ];
 
-/** The predictions at a place, or the tokens to which the place attends most. */
+/** The list beside the text: predictions at the selected token, or the tokens with the largest attention weights. */
 class Expected {
   readonly list = new LikelyList();
   private readonly heading = h("h3");
@@ -64,10 +64,10 @@ export class ReadingPane {
   private shows: Shows = "surprise";
   private model: ModelView | undefined;
   private excerpt = "";
-  /** True for a piece before which a cut keeps the tokens unchanged. */
+  /** Tests whether a cut before a piece leaves the tokens unchanged. */
   private opens = (_: Piece): boolean => true;
   private read: { text: string; pieces: Piece[]; windows: Window[]; reading: Reading } | undefined;
-  /** The token under the pointer; cleared by typing or moving the caret. */
+  /** Index of the token under the pointer. Typing and caret movements reset it to undefined. */
   private pointed: number | undefined;
   private dueMs = 0;
   private asking = false;
@@ -118,7 +118,7 @@ export class ReadingPane {
     if (!model || !corpus) return;
     const before = this.excerpt;
     this.model = model;
-    // End at the end of a sentence.
+    // The excerpt ends at the end of a sentence.
     const excerpt = corpus.excerpt.slice(0, EXCERPT);
     this.excerpt = /^.*[.!?]"?(?=\s)/s.exec(excerpt)?.[0] ?? excerpt;
     this.opens = corpus.tokenizer === "bpe" ? ({ text }) => /^\s/.test(text) : () => true;
@@ -157,7 +157,7 @@ export class ReadingPane {
       if (!stale() && text === this.field.value) this.refuse(reason(error));
     }
     this.asking = false;
-    // A text changed in the meantime is due at once.
+    // A text that has changed during the reading is read again at once.
     if (this.dueMs === Infinity) this.soon(text === this.field.value ? Math.max(AGAIN_MS, AGAIN_TIMES * (performance.now() - beganMs)) : 0);
   }
 
@@ -203,7 +203,7 @@ export class ReadingPane {
     this.show();
   }
 
-  /** Shows and announces the token at the caret. */
+  /** Shows the token at the caret and announces it to screen readers. */
   private caret(): void {
     if (document.activeElement !== this.field) return;
     this.pointed = undefined;
@@ -221,17 +221,17 @@ export class ReadingPane {
     return this.read?.text === this.field.value ? this.read.reading : undefined;
   }
 
-  /** Index of the selected token; the number of tokens for the end of the text. */
+  /** Index of the selected token. At the end of the text it is the number of tokens. */
   private get place(): number {
     const { selectionStart: at } = this.field;
     const end = this.read?.reading.tokens.length;
-    // The pointed token may no longer exist.
+    // The token under the pointer may no longer exist.
     if (this.pointed !== undefined) return Math.min(this.pointed, end ?? this.pointed);
     const piece = this.tokens.pieces.find((one) => at < one.at + one.text.length);
     return piece?.from ?? end ?? 0;
   }
 
-  /** The window with most context before a place. */
+  /** The window in which a place has most context before it. */
   private window(place: number): Window | undefined {
     return this.read?.windows.find(({ to }) => place < to) ?? this.read?.windows.at(-1);
   }
@@ -245,7 +245,7 @@ export class ReadingPane {
 
   // ---- drawing
 
-  /** Mirrors the field's text below its letters. Read tokens keep their fills; new text has none. */
+  /** Copies the field's text to the elements below its letters. Tokens that have been read keep their fills; new text has none. */
   private mirror(): void {
     const { read, field } = this;
     const text = field.value;
@@ -322,7 +322,7 @@ function whereOf({ tokens, surprise }: Reading, place: number): string {
   return `${label(token.text)} after ${after}: ${percent(Math.exp(-own))}, surprise ${figure(own)} nats.`;
 }
 
-/** Mean surprise of a piece's tokens as a share of a random guess; undefined if none is known. */
+/** Mean surprise of a piece's tokens, as a share of the surprise of a random guess. Undefined if no surprise is known. */
 function mean(surprise: (number | undefined)[], vocabulary: number): number | undefined {
   const known = surprise.filter((nats) => nats !== undefined);
   return known.length ? ofGuess(known.reduce((sum, nats) => sum + nats, 0) / known.length, vocabulary) : undefined;

@@ -1,4 +1,4 @@
-// Samples after the same prompt at each test, newest first. A slider goes back to earlier samples.
+// Samples that the model writes after the same prompt at each test, newest first. A slider selects earlier samples.
 
 import type { WordsClient } from "./client";
 import type { RoomPage } from "../../parts/room";
@@ -7,7 +7,7 @@ import { figure, short } from "../../parts/format";
 import type { Preparing, Sample } from "./protocol";
 import * as text from "./text";
 
-/** Largest number of kept samples. Beyond it, every second sample is dropped, as in the run. */
+/** Largest number of samples in memory. If there are more, every second sample is dropped, as the run does. */
 const MOST = 400;
 const SHOWN = 24;
 
@@ -49,7 +49,7 @@ export class SamplesPane {
     this.show();
   }
 
-  /** Shows the preparation of the text; undefined hides it. */
+  /** Shows how far the preparation of the training text is. If `state` is undefined, shows the samples again. */
   prepare(state: Preparing | undefined): void {
     this.preparing.hidden = !state;
     this.list.hidden = Boolean(state);
@@ -87,7 +87,7 @@ export class SamplesPane {
       shown ? `${shown === this.newest ? "newest" : `sample ${at + 1} of ${samples.length}`}, ${this.after(shown)}` : "none yet",
     );
     write(this.where, !samples.length ? "" : this.following ? "newest" : `${at + 1} of ${samples.length}`);
-    // Keep the list while an older sample is shown.
+    // The list does not change while the visitor views an older sample.
     if (shown && shown === this.shown) return;
     this.shown = shown;
     this.list.replaceChildren(

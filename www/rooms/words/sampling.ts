@@ -1,11 +1,11 @@
-// Settings for sampling the next token.
+// Fields for the settings with which tokens are sampled.
 
 import { button, h, id, labelled, line } from "../../parts/dom";
 import type { Sampling } from "./protocol";
 
 type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };
 
-/** A number field with a name and a description. */
+/** A field for a number, with its name and description. */
 function setting(name: string, about: string, range: { min: number; max: number; step: number; value: number }): Setting {
   const inputmode = range.step === 1 ? "numeric" : "decimal";
   const input = h("input", { type: "number", id: id("setting"), ...range, inputmode });
@@ -41,7 +41,7 @@ export class SamplingFields {
     return this.stopAt.value;
   }
 
-  /** The settings, or an error message. */
+  /** Returns the settings, or an error message. */
   read(): { sampling: Sampling; most: number } | string {
     for (const { name, input } of this.settings) {
       const { min, max, step, value } = input;

@@ -1,29 +1,31 @@
-// Visible tokens of a text: their positions, a fill that shows a value, and the token under the pointer.
+// Tokens of a text as elements: their positions, a fill that shows a value, and the token under the pointer.
 
 import { h } from "../../parts/dom";
 import type { TokenView } from "./protocol";
 
-/** A token in a text, or several tokens that make up one character. */
+/**
+ * A token in a text, or several tokens that together form one character. `from` and `to` are token indices, `at` is the position in the
+ * text.
+ */
 export type Piece = { text: string; from: number; to: number; at: number };
 
-/** Notation of a token that is not valid text: all of its bytes. */
+/** Matches the text of a token that is not valid UTF-8: the hexadecimal form of all its bytes. */
 const BYTES = /^(?:\\x[0-9A-F]{2})+$/;
-/** A token whose first byte is a UTF-8 continuation byte. */
+/** Matches the hexadecimal form if the first byte is a UTF-8 continuation byte. */
 const CONTINUES = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
-/** Bytes of a token, whose text may have the notation of `BYTES`. */
+/** Bytes of a token. Its text may have the hexadecimal form of `BYTES`. */
 export const bytesOf = ({ text }: TokenView): Uint8Array =>
   BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 
-/**
- * Positions of tokens in their text, in which invalid bytes are U+FFFD. An incomplete character at the end is left out.
- */
+/** Finds the tokens' positions in their text, in which U+FFFD replaces invalid bytes. An incomplete character at the end is omitted. */
 export function pieces(text: string, tokens: TokenView[]): Piece[] {
   const found: Piece[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Bytes and text of the tokens since `from`. */
+  /** Bytes of the tokens since `from`. */
   let bytes: number[] = [];
+  // `from` is a token and `at` its position in the text. `whole` and `part` are the text of the tokens since `from`.
   let [from, at, whole, part] = [0, 0, "", ""];
   const close = (to: number): void => {
     const end = at + whole.length + part.length;
@@ -44,7 +46,7 @@ export function pieces(text: string, tokens: TokenView[]): Piece[] {
   return found;
 }
 
-/** Visible form of a token, with marks for spaces at its ends, tabs and line breaks. */
+/** Visible form of a token. Marks replace tabs, line breaks, and spaces at its ends. */
 export const label = (text: string): string =>
   text
     .replaceAll("\n", "↵")
@@ -60,10 +62,10 @@ const NAMES: Record<string, string> = {
   '"': "quotation mark",
   "'": "apostrophe",
 };
-/** Form of a token for screen readers. */
+/** Text of a token for screen readers. */
 export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `“${text.trim()}”` : "white space");
 
-/** Surprise as a share of that of a random guess among all tokens, at most 1. */
+/** Surprise relative to that of a uniform guess among all tokens, at most 1. */
 export const ofGuess = (nats: number, vocabulary: number): number => Math.min(1, nats / Math.log(Math.max(2, vocabulary)));
 
 export class Tokens {
@@ -73,7 +75,7 @@ export class Tokens {
   private fills: string[] = [];
   private chosen: number | undefined;
 
-  /** Shows new pieces; keeps equal leading ones with their fills. */
+  /** Shows new pieces. Leading pieces that are unchanged keep their fills. */
   show(pieces: Piece[]): void {
     let same = 0;
     while (same < pieces.length && same < this.pieces.length && pieces[same]!.text === this.pieces[same]!.text) same++;
@@ -106,13 +108,13 @@ export class Tokens {
     if (k !== undefined) this.spans[k]?.classList.add("here");
   }
 
-  /** Index of the piece that contains a token. */
+  /** Index of the piece that contains a token; undefined if there is none. */
   pieceOf(token: number): number | undefined {
     const k = this.pieces.findIndex(({ from, to }) => token >= from && token < to);
     return k < 0 ? undefined : k;
   }
 
-  /** Index of the piece at a point of the screen, also below transparent elements. */
+  /** Index of the piece at a point of the browser's window, even below other elements; undefined if there is none. */
   under(x: number, y: number): number | undefined {
     const span = document.elementsFromPoint(x, y).find((element) => element.parentElement === this.element);
     const k = span ? this.spans.indexOf(span as HTMLElement) : -1;

@@ -1,5 +1,5 @@
-// The words room's view: samples, inspection of a text with predictions and attention, generation from a prompt, training on
-// the visitor's own text, and figures of the model.
+// The words room's view: samples, predictions and attention in a text, generation from a prompt, training on the visitor's own text, and
+// numbers about the model.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { h } from "../../parts/dom";
@@ -96,7 +96,7 @@ export class WordsView implements View {
         if (stale()) return;
         if (about.preparing) this.take({ kind: "room", event: { kind: "preparing", ...about.preparing } satisfies RoomEvent, text: "" });
         else this.ready(about);
-        // A saved run contains its samples.
+        // A restored run contains earlier samples.
         const samples = await client.ask({ ask: "samples" });
         if (stale()) return;
         this.samples.begin(samples);

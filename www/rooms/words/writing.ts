@@ -1,4 +1,4 @@
-// Generation from the visitor's prompt, with sampling settings; the text streams in.
+// Generates text from the visitor's prompt with sampling settings. The text appears as it is generated.
 
 import type { Announcer } from "../../parts/announce";
 import { button, either, form, h, id, labelled, write } from "../../parts/dom";
@@ -9,7 +9,7 @@ import type { ModelView } from "./protocol";
 import { SamplingFields } from "./sampling";
 
 const MOST_PROMPT = 2000;
-/** Target duration of one generation request, so that training and the page continue between requests. */
+/** Target duration of a request for tokens. Requests are short, so that training and page continue between them. */
 const CALL_MS = 60;
 const MOST_TOKENS = 32;
 
@@ -29,7 +29,7 @@ export class WritingPane {
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
   private readonly output: Output;
   private model: ModelView | undefined;
-  /** Order of the started generations; a newer generation stops the previous one. */
+  /** Marks a generation as stale when a newer one starts. */
   private readonly turns = new Turns();
 
   constructor(
@@ -54,7 +54,7 @@ export class WritingPane {
     ]);
   }
 
-  /** Prepares the form for a new run; text of the previous run stays visible. */
+  /** Prepares the form for a new run. Text that the previous run generated stays visible. */
   begin(): void {
     this.turns.take();
     this.model = undefined;
@@ -104,7 +104,7 @@ export class WritingPane {
 
   private cancel(): void {
     this.go.focus();
-    // The pending request for tokens reports the end.
+    // The answer to the pending request reports the end.
     void this.client.ask({ ask: "stop" }).catch(() => {}); // generation has already ended
   }
 

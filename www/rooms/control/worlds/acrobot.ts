@@ -1,4 +1,5 @@
-// Acrobot: two links with a motor between them. Drawn as a fan from one bar, as a grid, and as the single environment.
+// Acrobot: two links with a motor between them. The training environments are drawn as a fan from one pivot and as a grid. The stage shows
+// a single environment.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -6,7 +7,7 @@ import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
-/** Heights of the tip over the bar, in links, at which the colour changes. */
+/** Heights of the tip above the bar at which the colour changes, in links. */
 const HEIGHTS = [-1, 0, 0.8] as const;
 
 const rods: Rods = {
@@ -22,7 +23,7 @@ const rods: Rods = {
   cell: { link: 0.235, width: 0.07, least: 1.1 },
 };
 
-/** Draws the goal line of the tip. */
+/** Draws the line that the tip must reach. */
 function drawLine(c: CanvasRenderingContext2D, from: number, to: number, y: number): void {
   pen(c, palette.accent, 1);
   c.setLineDash(DASH);

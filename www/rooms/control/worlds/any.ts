@@ -1,4 +1,5 @@
-// Default drawing for an environment without its own world: observations as lines, and the single environment's observation as bars.
+// World of an environment without its own drawings. The training environments' observations are drawn as lines, the stage's observation as
+// bars.
 
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
@@ -9,7 +10,7 @@ import { classBy, tint, type EnvironmentsPainter, type LargePainter, type Size, 
 
 const AGES = [10, 50, 200] as const;
 
-/** Draws each environment as a line across the features of its observation, each feature on its own scale. */
+/** Draws each environment as a line across the features of its observation. Each feature has its own scale. */
 class Lines implements EnvironmentsPainter {
   private readonly low: number[] = [];
   private readonly high: number[] = [];

@@ -1,4 +1,4 @@
-// CartPole: a forest of poles, and the single environment, whose cart and tip can be dragged.
+// CartPole: the training environments as rows of poles, and the stage, on which the visitor can drag the cart and the pole's tip.
 
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
@@ -22,18 +22,24 @@ import {
 const LIMIT_M = 2.4;
 const LIMIT_RAD = (12 * Math.PI) / 180;
 const POLE_M = 1;
-/** Steps upright at which the colour changes. */
+/** Ages of an episode, in steps, at which the pole's colour changes. */
 const AGES = [25, 100, 250] as const;
-/** Time that a fallen pole stays in sight. */
+/** Time for which a fallen pole is drawn. */
 const FALL_MS = 320;
 /**
- * Lean and distance from the middle in the last observation of an episode that count as a fall. The limits, 12 degrees and 2.4 m, are
- * crossed in the step after that observation.
+ * Least lean of the pole at an episode's last observation that counts as a fall. The limit of 12 degrees is crossed in the step after this
+ * observation.
  */
 const FALLING_RAD = 0.1;
+/**
+ * Least distance of the cart from the middle at an episode's last observation that counts as a fall. The limit of 2.4 m is crossed in the
+ * step after this observation.
+ */
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
-/** Forces of the keys. The policy pushes with 10 N, which resists about 0.4 N at the tip, so the visitor can win. */
+/**
+ * Forces of the keys on cart and tip. The policy pushes the cart with 10 N, which resists about 0.4 N at the tip, so the visitor can win.
+ */
 const KEY_CART_N = 6;
 const KEY_TIP_N = 0.25;
 const CART_SPRING = { newtonPerM: 20, newtonPerMps: 4, mostN: 16 };
@@ -41,7 +47,7 @@ const TIP_SPRING = { newtonPerM: 1.2, newtonPerMps: 0.1, mostN: 0.7 };
 
 type Row = { y: number; scale: number; first: number; columns: number; cell: number; pole: number };
 
-/** Rows of environments, larger towards the front. Each environment has a fixed position. */
+/** Layout of the environments in rows, which are larger towards the front. Each environment has a fixed position. */
 function rowsOf({ width, height }: Size, shown: number): Row[] {
   if (shown === 0 || width === 0) return [];
   const rows = Math.max(3, Math.round(Math.sqrt((shown * height * 0.62) / width)));
@@ -70,8 +76,9 @@ class Forest implements EnvironmentsPainter {
   private fallMs = new Float64Array(0);
   private fallX = new Float32Array(0);
   private fallTheta = new Float32Array(0);
-  /** Cart positions in pixels and pole angles in radians of the current row. */
+  /** Cart positions of the row that is drawn, in px. */
   private readonly x = new Float32Array(1024);
+  /** Pole angles of the row that is drawn, in radians. */
   private readonly theta = new Float32Array(1024);
 
   classOf(env: number, player: Player): number {
@@ -85,7 +92,7 @@ class Forest implements EnvironmentsPainter {
       this.fallTheta = new Float32Array(player.shown);
     }
     const [x, theta] = [player.seen(env, 0), player.seen(env, 2)];
-    // The observation is from before the last step: a lean or a cart near the edge means a fall, else 500 steps were reached.
+    // The observation is from before the last step. A lean or a cart near the edge means a fall; otherwise the episode reached 500 steps.
     const fell = Math.abs(theta) > FALLING_RAD || Math.abs(x) > EDGE_M;
     if (!fell || player.age[env]! >= MOST_STEPS) return;
     this.fallMs[env] = nowMs;
@@ -105,7 +112,7 @@ class Forest implements EnvironmentsPainter {
 
   private drawRow(c: CanvasRenderingContext2D, player: Player, row: Row, nowMs: number, smooth: boolean): void {
     const reach = row.cell * 0.4;
-    // Thinner lines with thousands of poles.
+    // The lines are thinner if there are thousands of poles.
     const fine = Math.min(1, Math.max(0.55, row.pole / 24));
     const halfCart = Math.min(4.2 * row.scale, row.cell * 0.19);
     const centre = (column: number): number => (column + 0.5) * row.cell;
@@ -151,14 +158,14 @@ class Forest implements EnvironmentsPainter {
   }
 }
 
-// ---- the single environment
+// ---- the stage
 
 function frame({ width, height }: Size): { scale: number; floor: number; px: (metres: number) => number } {
   const scale = Math.max(1, Math.min(width / (2 * LIMIT_M + 0.7), (height - 34) / 1.22));
   return { scale, floor: height - 30, px: (metres) => width / 2 + metres * scale };
 }
 
-/** Positions of cart and tip, in pixels. */
+/** Positions of the cart and of the pole's tip, in px. */
 function places(size: Size, { state }: Pose): { cart: Point; tip: Point } {
   const { scale, floor, px } = frame(size);
   const [x = 0, , theta = 0] = state;
@@ -170,7 +177,7 @@ const large: LargePainter = {
   scene(c, size, pose) {
     const { scale, floor, px } = frame(size);
     const { cart } = places(size, pose);
-    // Lean of the pole at which the episode ends.
+    // The arc between the leans at which the episode ends.
     c.beginPath();
     c.moveTo(cart.x, floor);
     c.arc(cart.x, floor, POLE_M * scale * 1.06, -Math.PI / 2 - LIMIT_RAD, -Math.PI / 2 + LIMIT_RAD);
@@ -179,7 +186,7 @@ const large: LargePainter = {
     c.globalAlpha = 0.55;
     c.fill();
     c.globalAlpha = 1;
-    // Track, metre marks and end stops.
+    // The track with metre marks and end stops.
     pen(c, palette.ghost, 1);
     c.beginPath();
     const rail = Math.round(floor + 11) + 0.5;

@@ -1,10 +1,11 @@
-// Rods of one or more links: a fan from one pivot on the left, a grid of single rods on the right.
+// Draws the training environments of a pendulum with one or more links. The links of one environment are a rod. All rods form a fan from
+// one pivot on the left; single rods are in a grid on the right.
 
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, veil, type EnvironmentsPainter, type Size } from "./world";
 
-/** Largest number of rods in the fan. More lines would add nothing; the tips of all rods are drawn. */
+/** Largest number of rods whose lines are drawn in the fan. The tips of all rods are drawn. */
 const MOST_RODS = 768;
 
 export type Circle = { x: number; y: number; radius: number };
@@ -12,19 +13,19 @@ export type Circle = { x: number; y: number; radius: number };
 export interface Rods {
   links: number;
   classOf: EnvironmentsPainter["classOf"];
-  /** Angle of a link to the previous link; the first link's angle is from hanging. */
+  /** Angle between a link and the link before it. The angle of the first link is from hanging. */
   angle(player: Player, env: number, link: number, smooth: boolean): number;
   behind(c: CanvasRenderingContext2D, fan: Circle): void;
-  /** Rods of the fan: alpha of class 0, its increase per class, and the line width. */
+  /** Style of the rods in the fan: opacity of class 0, increase of the opacity per class, and line width in px. */
   fan: { alpha: number; grows: number; width: number };
   tip: { alpha: number; radius: number };
-  /** Rods in the grid: link length and line width as shares of a cell, and the least width in pixels. */
+  /** Style of the rods in the grid: link length and line width as shares of a cell, and the least line width in px. */
   cell: { link: number; width: number; least: number };
 }
 
 export class Fan implements EnvironmentsPainter {
   readonly classOf: EnvironmentsPainter["classOf"];
-  /** Angle from hanging, per environment and link. */
+  /** Angles from hanging, by environment and link. */
   private angles = new Float32Array(0);
 
   constructor(private readonly rods: Rods) {
@@ -92,7 +93,7 @@ export class Fan implements EnvironmentsPainter {
     }
   }
 
-  /** Distance of the tip from the pivot along one axis, in links. */
+  /** Distance of a rod's tip from the pivot in one direction, in links. `way` is the sine or the cosine. */
   private reach(env: number, way: (angle: number) => number): number {
     const { links } = this.rods;
     let sum = 0;

@@ -1,4 +1,4 @@
-// The world of each environment; `any` is the world of environments that have no own world.
+// The world of each environment. An environment that is not listed has the world `any`.
 
 import type { Environment } from "../protocol";
 import { acrobot } from "./acrobot";

@@ -1,4 +1,5 @@
-// LunarLander: the swarm of landers over one pad with short trails, and the single lander on its own ground.
+// LunarLander: the training environments as a swarm of landers with short trails over one pad, and the stage, on which the lander has its
+// own ground.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -6,9 +7,9 @@ import { fill, pen, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
-/** Half the view's width and its height over the pad, in units of the observation. */
+/** Half of the view's width, and the view's height above the pad, in units of the observation. */
 const [ACROSS, UP] = [1, 1.5];
-/** One unit of the observation is 10 m in x and 6⅔ m in y. */
+/** Ratio of the units of the observation: a y unit is 6⅔ m, an x unit 10 m. */
 const Y_OVER_X = 2 / 3;
 const NEAR = 0.25;
 const SLOW = 0.35;
@@ -16,10 +17,10 @@ const ENDED_MS = 900;
 /** Share of a trail that remains after 0.1 s. */
 const TRAIL = 0.72;
 
-/** Maps observations to pixels. */
+/** Returns functions that map an observation to pixels. */
 function sky({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
   const unit = Math.min(width / (2 * ACROSS + 0.1), (height - 34) / ((UP + 0.05) * Y_OVER_X));
-  // A wide canvas shows more than the flight area. Valleys reach below the pad.
+  // A wide canvas shows more than the area of flight. The space below the pad shows the valleys.
   const ground = height - 32;
   return { px: (x) => width / 2 + x * unit, py: (y) => ground - y * Y_OVER_X * unit, unit };
 }
@@ -36,8 +37,9 @@ function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: numb
 }
 const FLAGS = [-0.2, 0.2];
 
-/** Corners of hull and legs, y downwards, about 46 units across the feet. `LEGS` holds the first index of each leg. */
+/** Corners of a lander's hull and legs, as alternating x and y. y points down, and the feet are about 46 units apart. */
 const CRAFT = [-14, -17, 14, -17, 17, 0, 17, 10, -17, 10, -17, 0, -14, -17, -14, 8, -23, 22, 14, 8, 23, 22];
+/** Index in `CRAFT` of the x of each leg's first corner. */
 const LEGS = [14, 18];
 
 class Swarm implements EnvironmentsPainter {
@@ -66,7 +68,7 @@ class Swarm implements EnvironmentsPainter {
     this.endedMs[env] = nowMs;
     this.endedX[env] = player.seen(env, 0);
     this.endedY[env] = player.seen(env, 1);
-    // The observation is from before the last step; at rest on both legs is a landing.
+    // The observation is from before the last step. A lander at rest on both legs has landed.
     const calm = Math.hypot(player.seen(env, 2), player.seen(env, 3)) < 0.1;
     this.landed[env] = calm && player.seen(env, 6) > 0.5 && player.seen(env, 7) > 0.5 ? 1 : 0;
   }
@@ -118,7 +120,7 @@ class Swarm implements EnvironmentsPainter {
     if (smooth && this.endedMs.length === player.shown) this.drawEnds(c, player, px, py, nowMs);
   }
 
-  /** Adds hull and legs to the path. The points are rotated here, because thousands of canvas transforms are slow. */
+  /** Adds hull and legs to the path. The corners are rotated here, because thousands of canvas transforms would be slow. */
   private outline(c: CanvasRenderingContext2D, x: number, y: number, angle: number, scale: number): void {
     const [cos, sin] = [Math.cos(angle) * scale, Math.sin(angle) * scale];
     for (let k = 0; k < CRAFT.length; k += 2) {
@@ -149,25 +151,31 @@ class Swarm implements EnvironmentsPainter {
   }
 }
 
-// ---- the single environment, in metres like its state
+// ---- the stage, in metres as its state
 
-/** Indices in the state: bodies (position, angle and their speeds), leg contacts, and ground heights. */
+/**
+ * Indices in the state: the first number of each body (position, angle and their speeds), the leg contacts, and the ground heights. `bends`
+ * is the number of ground heights.
+ */
 const STATE = { bodies: [0, 6, 12], touches: 26, ground: 32, bends: 11 };
 const WIDTH_M = 20;
 const PAD_M = 10 / 3;
 const PIECE_M = 2;
-/** Least and greatest visible height in metres, from just below the pad. Within these limits, the view fits craft and pad. */
+/**
+ * Least and greatest height of the view, in metres. The view begins just below the pad. Within these limits, lander and pad fit the view.
+ */
 const SEEN_M = [8.5, 20] as const;
 const BASE_M = PAD_M - 1.2;
-/** Height of the hull's centre of mass above the origin of its outline. */
+/** Height of the hull's centre of mass above the origin of the hull's outline, in metres. */
 const HULL_CENTRE_M = 0.101;
-/** Outline of the hull about its centre, x and y of each corner, in metres. */
+/** Outline of the hull about its centre: x and y of each corner, in metres. */
 const HULL = [17, -10, 17, 0, 14, 17, -14, 17, -17, 0, -17, -10].map((part, k) => part / 30 - (k % 2 ? HULL_CENTRE_M : 0));
-/** Outline of a leg about its centre, in metres. */
+/** Outline of a leg about its centre: x and y of each corner, in metres. */
 const LEG = [-2, -8, 2, -8, 2, 8, -2, 8].map((part) => part / 30);
 
-/** Lower edge and height of the last drawn view, in metres. */
+/** Lower edge of the last drawn view, in metres. */
 let floorM = BASE_M;
+/** Height of the last drawn view, in metres. */
 let seenM: number = SEEN_M[0];
 
 function view({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
@@ -239,7 +247,10 @@ const large: LargePainter = {
   },
 };
 
-/** Draws a flame in metres about the hull's middle, y upwards. The left engine pushes left, so its flame is on the right. */
+/**
+ * Draws the flame of an engine, in metres about the hull's centre, y upwards. The left engine pushes the hull left, so its flame is on the
+ * right.
+ */
 function drawFlame(c: CanvasRenderingContext2D, action: number): void {
   c.beginPath();
   if (action === 2) {

@@ -1,4 +1,5 @@
-// MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and the single car.
+// MountainCar, with a throttle of three positions or a continuous one. All training environments are cars on one hill; the stage shows a
+// single car.
 
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
@@ -10,19 +11,19 @@ import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type Larg
 const [LEFT, RIGHT] = [-1.2, 0.6];
 const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
 const slope = (x: number): number => 1.35 * Math.cos(3 * x);
-/** Gravity along the road, in road units per step². It determines the potential energy of a car. */
+/** Gravity accelerates a car at x by −GRAVITY cos(3x) road units per step². The potential energy follows from this. */
 const GRAVITY = 0.0025;
 const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAVITY / 3) * Math.sin(3 * x);
 const LEAST = -GRAVITY / 3;
-/** Shares of the energy that is needed to reach the flag. The colour of a car changes at each share. */
+/** Thresholds of a car's colour, as shares of the energy that is needed to reach the flag. */
 const SHARES = [0.3, 0.6, 0.98] as const;
-/** Lanes above the road that keep cars from hiding each other: cars per lane, least and most lanes. */
+/** Lanes above the road, so that cars do not hide each other: cars per lane, and the least and greatest number of lanes. */
 const LANES = { each: 24, least: 6, most: 40 };
 const BINS = 90;
 const DEPTH_PX = 38;
 const ARRIVED_MS = 700;
 
-/** Maps the hill to pixels, with uniform scale if there is room and flatter otherwise. */
+/** Returns functions that map the hill to pixels. The scale is uniform if there is room; otherwise the hill is flatter. */
 function road(
   { width, height }: Size,
   above: number,
@@ -51,7 +52,7 @@ function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnTyp
   c.fillStyle = palette.line;
   c.fill();
   c.globalAlpha = 1;
-  // The flag.
+  // Draws the flag.
   const [x, y] = [px(flag), py(flag)];
   c.strokeStyle = palette.ink;
   stroke(c, x, y, x, y - 30);
@@ -111,7 +112,7 @@ class Hill implements EnvironmentsPainter {
       const bin = Math.floor(((player.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
       if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / player.shown;
     }
-    // The densest bin uses the full depth; a floor of 5 keeps sparse ones thin.
+    // The densest bin has the full depth of the band. The least maximum of 5 keeps the band thin where there are few cars.
     let most = 5;
     for (let bin = 0; bin < BINS; bin++) most = Math.max(most, density[bin]!);
     c.beginPath();

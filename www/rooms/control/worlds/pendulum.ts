@@ -1,4 +1,5 @@
-// Pendulum: a fan of all rods from one pivot, a grid of single rods, and the single environment.
+// Pendulum: the training environments as a fan of all rods from one pivot and as a grid of single rods, and the stage with a single
+// pendulum.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -7,13 +8,13 @@ import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
-/** Negated angles from upright at which the colour changes. */
+/** Angles from upright at which the colour changes, negated so that larger is better. */
 const ANGLES = [(-3 / 4) * Math.PI, -Math.PI / 2, -0.25] as const;
 
 const rods: Rods = {
   links: 1,
   classOf: (env, player) => classBy(-Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0))), ANGLES),
-  // The observed angle is from upright.
+  // The observed angle is from upright, but `Fan` needs the angle from hanging.
   angle: (player, env, _, smooth) => Math.PI - player.angle(env, 0, 1, smooth),
   behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.line),
   fan: { alpha: 0.16, grows: 0.03, width: 2 },
@@ -36,7 +37,7 @@ const large: LargePainter = {
   scene(c, size) {
     const { x, y, rod } = frame(size);
     circle(c, x, y, rod, palette.hair);
-    // Mark at upright, the goal.
+    // The mark of the goal at the upright position.
     pen(c, palette.accent, 2);
     stroke(c, x, y - rod - 9, x, y - rod - 3);
   },

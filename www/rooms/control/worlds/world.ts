@@ -1,4 +1,5 @@
-// A world contains the drawings, keys and texts of an environment; each world is one file. `any.ts` is the default for other environments.
+// A world contains the drawings, keys and texts for an environment. Each world has its own file; `any.ts` is the default for other
+// environments.
 
 import type { Body, Environment, Touch } from "../protocol";
 import type { Explanation } from "../../../parts/room";
@@ -7,99 +8,99 @@ import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 
 export type Colour = keyof typeof palette;
-/** Colours of the classes of progress, from 0 (just begun, or low) to 3 (goal). */
+/** Colours of the classes of progress. Class 0 has just begun or is low; class 3 has reached the goal. */
 export const CLASSES: Colour[] = ["young", "muted", "grown", "accent"];
 
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
 
-/** Draws all training environments. It may keep state (a fall, a trail) and must not allocate while drawing. */
+/** Draws all training environments. It may keep state, such as a fall or a trail, but must not allocate while drawing. */
 export interface EnvironmentsPainter {
   draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void;
-  /** Called when an episode ended in the step just played. */
+  /** Called when an episode of environment `env` ended in the step that was just played. */
   ended?(env: number, player: Player, nowMs: number): void;
-  /** Class of an environment, for its colour and for the counts in the aria label. */
+  /** Class of an environment, which determines its colour and is counted in the aria label. */
   classOf(env: number, player: Player): number;
 }
 
-/** One environment to draw; `state` is interpolated between two steps. */
+/** An environment on the stage, where a single environment is drawn large. `state` is interpolated between two steps. */
 export type Pose = {
   state: readonly number[];
   body: Body;
-  /** True for the agent while the visitor has the controls; drawn as a shadow. */
+  /** True for the agent's environment while the visitor plays. It is drawn as a shadow. */
   ghost: boolean;
 };
 
-/** Parts that a pointer can drag, and the resulting forces. */
+/** Parts of the stage's environment that a pointer can drag, and the resulting forces. */
 export interface Grips {
   reach(at: Point, near: number, size: Size, pose: Pose): string | undefined;
-  /** Forces of a pointer at `hand` (in pixels); `from` is the gripped point. */
+  /** Forces while a pointer at `hand` (in px) drags the part `what`. `from` is the gripped point. */
   pull(what: string, hand: Point, size: Size, pose: Pose): { force: Partial<Touch>; from: Point; words: string };
 }
 
-/** Draws the single environment, in CSS pixels. */
+/** Draws the stage's environment, in CSS pixels. */
 export interface LargePainter {
-  /** Draws the background. */
+  /** Draws the background, behind all bodies. */
   scene(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
   body(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
   describe(pose: Pose): string;
   grips?: Grips;
-  /** Forces of the arrow keys while the agent acts; `side` is −1 or 1. */
+  /** Forces of an arrow key while the agent acts. `side` is −1 for left and 1 for right. */
   push?(side: number, shift: boolean): Partial<Touch>;
 }
 
-/** Choices of the arrow keys. For a continuous action, left and right are its two ends. */
+/** Actions of the arrow keys, as indices of choices. For a continuous action, left and right are the ends of its range. */
 export type Controls = {
   left?: number;
   right?: number;
   up?: number;
-  /** Choice while no key is held. If absent, left and right alternate, which is almost neutral. */
+  /** Action while no key is held. If it is missing, left and right alternate, which has almost no effect. */
   rest?: number;
 };
 
 export interface World {
-  /** Label in the variant switch. */
+  /** Name of the environment in the variant switch. */
   name: string;
   title: string;
-  /** Plural and singular noun: `poles`, `pole`. */
+  /** Nouns for the drawn objects: `many` is the plural (`poles`), `one` the singular (`pole`). */
   many: string;
   one: string;
-  /** Lead sentence; `environments` is the formatted number of environments. */
+  /** First sentence of the page. `environments` is the formatted number of environments. */
   lead(environments: string): string;
-  /** Sentence about the recent mean return. */
+  /** Sentence about the recent mean return, which is `mean` as text. */
   soFar(mean: string, environment: Environment): string;
   legend: [string, string, string, string];
   returns: string;
-  /** One line under the chart's title. */
+  /** Description of the return in one line, below the chart's title. */
   returnsShort: string;
-  /** Invitation at the single environment. */
+  /** Sentence that invites the visitor to act on the stage. */
   invite: string;
-  /** Invitation on a touch screen; `invite` if absent. */
+  /** Invitation on a touch screen. If it is missing, `invite` is shown. */
   inviteTouch?: string;
   explanation: Explanation;
   controls: Controls;
-  /** Colours of the choices, by name in the palette. */
+  /** Colours of the actions, if actions are choices. */
   hues: Colour[];
-  /** Indices of state numbers that are periodic angles. */
+  /** Indices of the angles in the state. Angles are periodic. */
   turns: number[];
   environments(): EnvironmentsPainter;
   large: LargePainter;
 }
 
-/** Class of a number: 0 below the first bound, 3 from the last bound on. */
+/** Class of a number: 0 below the first bound, up to 3 from the last bound on. */
 export const classBy = (n: number, [a, b, c]: readonly [number, number, number]): number => (n < a ? 0 : n < b ? 1 : n < c ? 2 : 3);
 
-/** Number of environments in class `from` or a higher one. */
+/** Number of environments whose class is `from` or higher. */
 export function tally(player: Player, painter: EnvironmentsPainter, from: number): number {
   let sum = 0;
   for (let env = 0; env < player.shown; env++) if (painter.classOf(env, player) >= from) sum++;
   return sum;
 }
 
-/** The given colour; for a ghost, the colour of shadows. */
+/** CSS colour of an environment on the stage: `own`, or the colour of shadows for a ghost. */
 export const tint = (pose: Pose, own: Colour): string => (pose.ghost ? palette.ghost : palette[own]);
 
-/** Draws an arrow from a point by `dx` and `dy`. */
+/** Draws an arrow from a point. `dx` and `dy` are its extent in px. */
 export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: number, head = 4): void {
   const size = Math.hypot(dx, dy);
   if (size < 1) return;
@@ -113,7 +114,7 @@ export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: 
   c.stroke();
 }
 
-/** Draws a torque about a point as an arc with a head, clockwise if positive. */
+/** Draws a torque about a point as an arc with an arrowhead. It is clockwise if `share` is positive. */
 export function torque(c: CanvasRenderingContext2D, at: Point, radius: number, share: number): void {
   if (Math.abs(share) < 0.02) return;
   const sweep = share * 2.2;
@@ -135,7 +136,7 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
   c.fill();
 }
 
-/** Number of paths per picture. Overlapping strokes within a path do not darken each other, so crowds darken only across paths. */
+/** Number of paths per picture. Strokes within a path do not darken each other where they overlap; strokes of different paths do. */
 export const PATHS = 256;
-/** Opacity of each of `shown` figures, so that a few figures are visible and a crowd is not solid. */
+/** Opacity of a figure when `shown` figures are drawn. A few figures are then visible, and a crowd is not solid. */
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));
