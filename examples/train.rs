@@ -1,4 +1,4 @@
-//! //! Trains CartPole until it is solved, and saves the run. Start: `cargo run --release -p run --example train`.
+//! Trains CartPole until it is solved, and saves the run. Start: `cargo run --release -p run --example train`.
 
 use run::protocol::{Command, Event};
 use run::{Host, RunError};

@@ -1,4 +1,4 @@
-//! //! `hothouse`: the terminal shell around the `run` crate. It contains the command line, files, the clock, threads and signals; the
+//! `hothouse`: the terminal shell around the `run` crate. It contains the command line, files, the clock, threads and signals; the
 //! `run` crate depends on none of these. [`main`] prints every error with a remedy. The exit status is 2 for an invalid command line and 1
 //! for any other error.
 //!

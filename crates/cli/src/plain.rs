@@ -1,4 +1,4 @@
-//! //! Removes control characters from terminal output, because a run's names and texts may come from untrusted files.
+//! Removes control characters from terminal output, because a run's names and texts may come from untrusted files.
 
 use std::io::{Result, StdoutLock, Write};
 

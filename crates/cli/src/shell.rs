@@ -1,4 +1,4 @@
-//! //! Interface between the terminal shell and the code of a single room. Each folder of `rooms` implements the interface for its room.
+//! Interface between the terminal shell and the code of a single room. Each folder of `rooms` implements the interface for its room.
 
 use crate::host::Machine;
 use crate::outputs::screen::Picture;

@@ -1,4 +1,4 @@
-//! //! A line protocol over standard input and output. Reads lines and writes the answer to each line immediately. The caller defines the
+//! A line protocol over standard input and output. Reads lines and writes the answer to each line immediately. The caller defines the
 //! content of lines and answers.
 
 use anyhow::{Context, Result};

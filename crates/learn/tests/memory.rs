@@ -1,4 +1,4 @@
-//! //! Memory estimates, compared with the memory that learners use. The tests have their own binary, because the counter of live bytes
+//! Memory estimates, compared with the memory that learners use. The tests have their own binary, because the counter of live bytes
 //! covers the whole process. The counter exists on native platforms only.
 #![cfg(not(target_arch = "wasm32"))]
 

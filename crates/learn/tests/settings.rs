@@ -1,4 +1,4 @@
-//! //! Settings of all learners. A learner accepts all values in the range for users, and rejects values beyond the learner's own bounds.
+//! Settings of all learners. A learner accepts all values in the range for users, and rejects values beyond the learner's own bounds.
 
 use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;

@@ -1,4 +1,4 @@
-//! //! The transformer. Gradients and losses are compared with PyTorch. Other tests cover reading and generating text, and saved, offloaded
+//! The transformer. Gradients and losses are compared with PyTorch. Other tests cover reading and generating text, and saved, offloaded
 //! and sliced training.
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};

@@ -1,4 +1,4 @@
-//! //! The smallest complete room: a gradient bandit (Sutton and Barto 2018, section 2.8). Copy this file to start a new room.
+//! The smallest complete room: a gradient bandit (Sutton and Barto 2018, section 2.8). Copy this file to start a new room.
 //!
 //! The learner is a softmax policy over arms with one preference per arm. An iteration pulls a fixed number of arms and updates the
 //! preferences after each pull. The file contains the question that the page can ask, the schema of counters, metrics and tests, the

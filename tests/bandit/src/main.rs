@@ -1,4 +1,4 @@
-//! //! The program `hothouse` with the additional room `bandit`.
+//! The program `hothouse` with the additional room `bandit`.
 
 fn main() -> std::process::ExitCode {
     bandit::add();

@@ -1,4 +1,4 @@
-//! //! The WebAssembly module of the page with the additional room `bandit`.
+//! The WebAssembly module of the page with the additional room `bandit`.
 
 pub use web;
 

@@ -1,4 +1,4 @@
-//! //! The bandit in the program of `src/main.rs`. All commands of `hothouse` must work for a room that only this package defines.
+//! The bandit in the program of `src/main.rs`. All commands of `hothouse` must work for a room that only this package defines.
 
 use serde_json::Value as Json;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! //! The bandit as a library. These tests do not use the terminal program, so they compile within a minute.
+//! The bandit as a library. These tests do not use the terminal program, so they compile within a minute.
 
 use bandit::Bandit;
 use run::protocol::{Command, Event, Value};

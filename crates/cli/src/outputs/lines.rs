@@ -1,4 +1,4 @@
-//! //! Prints records as plain lines or as JSON lines. The output depends only on the records, so a finished run prints the same lines as a
+//! Prints records as plain lines or as JSON lines. The output depends only on the records, so a finished run prints the same lines as a
 //! live run.
 
 use crate::format::{self, briefs, clock, counted, counts, short};

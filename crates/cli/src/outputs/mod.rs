@@ -1,4 +1,4 @@
-//! //! Output of a run: the screen, printed lines, and files for other programs.
+//! Output of a run: the screen, printed lines, and files for other programs.
 
 pub mod events;
 pub mod export;

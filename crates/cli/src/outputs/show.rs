@@ -1,4 +1,4 @@
-//! //! Shows a run on the full screen or as printed lines. The run trains in this process or in another process.
+//! Shows a run on the full screen or as printed lines. The run trains in this process or in another process.
 
 use crate::outputs::lines::Printer;
 use crate::outputs::screen::{Screen, terminal};

@@ -1,4 +1,4 @@
-//! //! State of a run for the terminal display, accumulated from its records. The state depends only on the records, so a run looks the
+//! State of a run for the terminal display, accumulated from its records. The state depends only on the records, so a run looks the
 //! same in the training process and in `hothouse watch`. Its size is bounded.
 
 use crate::format;

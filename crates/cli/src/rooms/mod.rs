@@ -1,4 +1,4 @@
-//! //! Rooms that have their own terminal commands or pictures. Each room has a folder. The order of the rooms is their order in the help.
+//! Rooms that have their own terminal commands or pictures. Each room has a folder. The order of the rooms is their order in the help.
 
 mod backgammon;
 mod control;

@@ -1,4 +1,4 @@
-//! //! Creates a run from the command line, or restores a run from a checkpoint.
+//! Creates a run from the command line, or restores a run from a checkpoint.
 
 use crate::args::DataArgs;
 use crate::args::values::set;

@@ -1,4 +1,4 @@
-//! //! Limits of a run, the share of the limits that is used, and the remaining time at the current pace.
+//! Limits of a run, the share of the limits that is used, and the remaining time at the current pace.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

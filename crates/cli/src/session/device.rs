@@ -1,4 +1,4 @@
-//! //! The GPU of a training process. A separate thread opens the GPU, so that training does not wait. The run then decides whether to use
+//! The GPU of a training process. A separate thread opens the GPU, so that training does not wait. The run then decides whether to use
 //! the GPU.
 
 use gpu::{Gpu, OpenOptions};

@@ -1,4 +1,4 @@
-//! //! Runs of this process and their files. This module does not depend on how a run is displayed.
+//! Runs of this process and their files. This module does not depend on how a run is displayed.
 
 pub mod begin;
 pub mod budget;

@@ -1,4 +1,4 @@
-//! //! Monitors as files. A monitor is a memory area of fixed size with the events of a run; `run::monitor` defines its content. A run
+//! Monitors as files. A monitor is a memory area of fixed size with the events of a run; `run::monitor` defines its content. A run
 //! writes its events into memory. A thread copies the changed blocks to the file five times a second, and `hothouse watch` reads the file.
 //! Training therefore never waits for a disk, and no damage to the file can stop the training.
 //!

@@ -1,4 +1,4 @@
-//! //! Records of a training process: the events of its run and the terminal shell's own records. A record is a JSON object on one line.
+//! Records of a training process: the events of its run and the terminal shell's own records. A record is a JSON object on one line.
 //! `--json`, `--events` and `watch` print this format only.
 //!
 //! `named.rs` defines the names of the fields.

@@ -1,4 +1,4 @@
-//! //! Files in the user's cache: monitors, unfinished games, and checkpoints of runs without `--save`.
+//! Files in the user's cache: monitors, unfinished games, and checkpoints of runs without `--save`.
 
 use crate::format::clock;
 use anyhow::{Context, Result, bail};

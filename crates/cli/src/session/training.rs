@@ -1,4 +1,4 @@
-//! //! The training thread. It owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives records
+//! The training thread. It owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives records
 //! and sends requests. Training waits for the display only while the queue of records is full.
 
 use crate::format::{counted, quoted};

@@ -1,4 +1,4 @@
-//! //! Config files of a run. `--config FILE` reads a config file, and `--print-config` writes one. The keys have the names and meanings of
+//! Config files of a run. `--config FILE` reads a config file, and `--print-config` writes one. The keys have the names and meanings of
 //! the flags. Flags on the command line take precedence over the file.
 
 use crate::args::values::{device, device_name, number, seconds, set_one};

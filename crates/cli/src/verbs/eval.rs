@@ -1,4 +1,4 @@
-//! //! `hothouse eval FILE`: runs the room's test on the agent of a checkpoint.
+//! `hothouse eval FILE`: runs the room's test on the agent of a checkpoint.
 
 use crate::args::EvalArgs;
 use crate::error::Usage;

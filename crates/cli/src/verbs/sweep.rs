@@ -1,4 +1,4 @@
-//! //! `hothouse sweep`: trains one config with many settings and seeds. Every run has its own thread and shares no data with other runs,
+//! `hothouse sweep`: trains one config with many settings and seeds. Every run has its own thread and shares no data with other runs,
 //! so the number of parallel runs does not affect results. Each finished run is a line of the results file. A resumed sweep reads the
 //! results file and trains only the missing runs. The sweep trains all points of a given grid; it does not search for settings.
 

@@ -1,4 +1,4 @@
-//! //! `hothouse watch`: shows the run of another process from the monitor or events file of that process. The run may still train or may
+//! `hothouse watch`: shows the run of another process from the monitor or events file of that process. The run may still train or may
 //! have ended. The command only reads and has no effect on the run.
 
 use crate::args::ShowArgs;

@@ -1,4 +1,4 @@
-//! //! Shared code of the tests: a scratch folder with its own cache, and readers of the program's output.
+//! Shared code of the tests: a scratch folder with its own cache, and readers of the program's output.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

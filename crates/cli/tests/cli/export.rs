@@ -1,4 +1,4 @@
-//! //! Tests of the CSV table and the TensorBoard files. The tests decode the TensorBoard files themselves.
+//! Tests of the CSV table and the TensorBoard files. The tests decode the TensorBoard files themselves.
 
 use crate::common::*;
 use std::collections::BTreeMap;

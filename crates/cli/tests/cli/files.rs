@@ -1,4 +1,4 @@
-//! //! Tests that a run overwrites no foreign file, and that no two outputs use the same file.
+//! Tests that a run overwrites no foreign file, and that no two outputs use the same file.
 
 use crate::common::*;
 use std::fs;

@@ -1,4 +1,4 @@
-//! //! Fuzz tests of the commands that serve other programs. Every line must get an answer. `FUZZ=10000` increases the number of lines.
+//! Fuzz tests of the commands that serve other programs. Every line must get an answer. `FUZZ=10000` increases the number of lines.
 
 use crate::common::*;
 use testkit::{Mutator, cases};

@@ -1,4 +1,4 @@
-//! //! Kills training processes at random moments. The automatically saved checkpoint must always be valid, and at most one interval of
+//! Kills training processes at random moments. The automatically saved checkpoint must always be valid, and at most one interval of
 //! training may be lost. `FUZZ=200` kills 200 processes.
 
 use crate::common::*;

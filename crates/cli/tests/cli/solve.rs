@@ -1,4 +1,4 @@
-//! //! Tests of `hothouse solve`: the lines, the table and the exit status. Some runs stay unsolved.
+//! Tests of `hothouse solve`: the lines, the table and the exit status. Some runs stay unsolved.
 
 use crate::common::*;
 

@@ -1,4 +1,4 @@
-//! //! Tests that SIGINT and SIGTERM end a run within a very long iteration, and that the run is saved.
+//! Tests that SIGINT and SIGTERM end a run within a very long iteration, and that the run is saved.
 
 use crate::common::*;
 use serde_json::Value;

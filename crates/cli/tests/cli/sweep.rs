@@ -1,4 +1,4 @@
-//! //! Tests of `hothouse sweep`: results file, table, interruption and errors.
+//! Tests of `hothouse sweep`: results file, table, interruption and errors.
 
 use crate::common::{SMALL_GAMES, Scratch, stdout, values};
 use serde_json::Value;

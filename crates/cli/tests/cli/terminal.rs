@@ -1,4 +1,4 @@
-//! //! Tests of the program in a terminal, which the command `script` provides.
+//! Tests of the program in a terminal, which the command `script` provides.
 
 use crate::common::*;
 use std::fs;

@@ -1,4 +1,4 @@
-//! //! Tests of `hothouse watch` with monitors. Runs are watched during training, by two watchers, from a late start, after the end and
+//! Tests of `hothouse watch` with monitors. Runs are watched during training, by two watchers, from a late start, after the end and
 //! after a kill. Some monitor files are invalid.
 
 use crate::common::*;

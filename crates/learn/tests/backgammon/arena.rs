@@ -1,4 +1,4 @@
-//! //! Duels and baselines. Tallies do not depend on scheduling, scores agree with the published C code, and players that break the rules
+//! Duels and baselines. Tallies do not depend on scheduling, scores agree with the published C code, and players that break the rules
 //! are detected.
 
 use crate::sample_decisions;

@@ -1,4 +1,4 @@
-//! //! The bear-off table, compared with GNU Backgammon's table and with exhaustive play of positions with few checkers.
+//! The bear-off table, compared with GNU Backgammon's table and with exhaustive play of positions with few checkers.
 
 use learn::backgammon::bearoff;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! //! Offloading of the published learner to a fake device, which runs on this CPU. The device answers late and can fail. The learned
+//! Offloading of the published learner to a fake device, which runs on this CPU. The device answers late and can fail. The learned
 //! weights must always be bit-identical to those of training without offloading.
 
 use crate::{rounds, same, small};

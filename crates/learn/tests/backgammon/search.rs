@@ -1,4 +1,4 @@
-//! //! The strong learner's player with search. With enough evaluations its values are exact one-ply values. Its statistics are consistent,
+//! The strong learner's player with search. With enough evaluations its values are exact one-ply values. Its statistics are consistent,
 //! and its results are deterministic.
 
 use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};

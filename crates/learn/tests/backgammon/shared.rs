@@ -1,4 +1,4 @@
-//! //! Rounds whose games are played by remote workers. The result must equal that of a learner without workers. It must not depend on the
+//! Rounds whose games are played by remote workers. The result must equal that of a learner without workers. It must not depend on the
 //! division of the games into pieces of work, or on the share of the work that the learner does itself.
 
 use crate::{rounds, same, small, spoiled, word};

@@ -1,4 +1,4 @@
-//! //! Training of the strong learner. After a few seconds of self-play, it beats the baselines by a margin that a broken learner cannot
+//! Training of the strong learner. After a few seconds of self-play, it beats the baselines by a margin that a broken learner cannot
 //! reach.
 
 use crate::rounds;

@@ -1,4 +1,4 @@
-//! //! Iterations allocate no memory once all buffers have grown, on any thread of a pool. Each test counts the allocations of its own
+//! Iterations allocate no memory once all buffers have grown, on any thread of a pool. Each test counts the allocations of its own
 //! threads only.
 //!
 //! An iteration of a population of automata does allocate: its slices collect the members to update, and automata are hardened. A step of a

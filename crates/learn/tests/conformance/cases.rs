@@ -1,4 +1,4 @@
-//! //! Cases for the learners of every room. The learners are small enough for a test, and all their parts are in use.
+//! Cases for the learners of every room. The learners are small enough for a test, and all their parts are in use.
 
 use crate::subject::{Case, TEXT};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};

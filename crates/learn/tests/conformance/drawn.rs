@@ -1,4 +1,4 @@
-//! //! Saving and restoring is bit-exact for many randomly drawn settings, and at many moments of a training.
+//! Saving and restoring is bit-exact for many randomly drawn settings, and at many moments of a training.
 
 use crate::subject::{Case, Subject, alike, iterate, same};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};

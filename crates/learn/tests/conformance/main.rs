@@ -1,4 +1,4 @@
-//! //! Tests of properties that all learners have. Each test checks all cases, and a failure names its case.
+//! Tests of properties that all learners have. Each test checks all cases, and a failure names its case.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod allocation;

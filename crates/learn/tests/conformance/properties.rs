@@ -1,4 +1,4 @@
-//! //! Properties that all learners have. A learner can declare an exception with a reason.
+//! Properties that all learners have. A learner can declare an exception with a reason.
 
 use crate::cases::each_case;
 use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};

@@ -1,4 +1,4 @@
-//! //! Test interface of learners, in addition to [`Learner`]: construction, restoring, settings and exceptions.
+//! Test interface of learners, in addition to [`Learner`]: construction, restoring, settings and exceptions.
 
 use graph::{Adam, Plan};
 use learn::backgammon::published::LocalAccelerator;

@@ -1,4 +1,4 @@
-//! //! The PPO learner of the control room and its training.
+//! The PPO learner of the control room and its training.
 
 mod learning;
 mod ppo;

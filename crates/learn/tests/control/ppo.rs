@@ -1,4 +1,4 @@
-//! //! Mechanics of PPO: the structure of an iteration, evaluation during training, and invalid settings and checkpoints. `learning.rs`
+//! Mechanics of PPO: the structure of an iteration, evaluation during training, and invalid settings and checkpoints. `learning.rs`
 //! tests that training succeeds; `conformance` tests the properties of all learners.
 
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError};

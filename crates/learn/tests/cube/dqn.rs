@@ -1,4 +1,4 @@
-//! //! Components of the deep-Q learner, compared with plain implementations: sums, returns, targets, gradients and steps. Relabelled
+//! Components of the deep-Q learner, compared with plain implementations: sums, returns, targets, gradients and steps. Relabelled
 //! episodes are valid paths. A few seconds of training solve states near the solved state.
 
 use super::{QUARTER, drawn, iterate};

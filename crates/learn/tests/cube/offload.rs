@@ -1,4 +1,4 @@
-//! //! Offloaded judges (evaluators of cube states). The device is the CPU, so the results must be bit-identical to those of local judges.
+//! Offloaded judges (evaluators of cube states). The device is the CPU, so the results must be bit-identical to those of local judges.
 
 use super::{QUARTER, iterate};
 use graph::Plan;

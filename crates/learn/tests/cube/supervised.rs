@@ -1,4 +1,4 @@
-//! //! Searches find solutions, the exhaustive report agrees with single searches, and judges (evaluators of states) agree with the trained
+//! Searches find solutions, the exhaustive report agrees with single searches, and judges (evaluators of states) agree with the trained
 //! network. A few seconds of training solve the 2x2x2.
 
 use super::{QUARTER, drawn, iterate};

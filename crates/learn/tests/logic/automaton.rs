@@ -1,4 +1,4 @@
-//! //! Training of logic automata, compared with the reference implementation.
+//! Training of logic automata, compared with the reference implementation.
 
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::reference;

@@ -1,4 +1,4 @@
-//! //! Circuits of hardened automata.
+//! Circuits of hardened automata.
 
 use learn::logic::check::{missed_states, next_states};
 use learn::logic::circuit::{Circuit, Counts, Input, PackedGrid};

@@ -1,4 +1,4 @@
-//! //! Logic automata: their training and their circuits.
+//! Logic automata: their training and their circuits.
 
 mod automaton;
 mod check;

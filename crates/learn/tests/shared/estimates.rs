@@ -1,4 +1,4 @@
-//! //! Memory estimates do not overflow if `usize` has 32 bits, as in a browser. Otherwise sizes beyond the address space would appear
+//! Memory estimates do not overflow if `usize` has 32 bits, as in a browser. Otherwise sizes beyond the address space would appear
 //! small.
 
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};

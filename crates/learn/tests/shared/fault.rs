@@ -1,4 +1,4 @@
-//! //! The description and the remedy of a fault are separate sentences.
+//! The description and the remedy of a fault are separate sentences.
 
 use learn::Fault;
 

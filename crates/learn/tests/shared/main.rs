@@ -1,4 +1,4 @@
-//! //! Tests that concern the learners of all rooms: offloading, faults and memory estimates.
+//! Tests that concern the learners of all rooms: offloading, faults and memory estimates.
 
 mod estimates;
 mod fault;

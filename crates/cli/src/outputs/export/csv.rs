@@ -1,4 +1,4 @@
-//! //! A file of comma-separated values with one row per iteration.
+//! A file of comma-separated values with one row per iteration.
 
 use super::row::{Row, cells};
 use anyhow::{Context, Result, anyhow};

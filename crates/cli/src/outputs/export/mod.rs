@@ -1,4 +1,4 @@
-//! //! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same columns and continue when a run
+//! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same columns and continue when a run
 //! is resumed. A write error is reported once and never stops a run.
 
 mod csv;

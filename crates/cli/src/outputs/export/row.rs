@@ -1,4 +1,4 @@
-//! //! Values of one iteration for the CSV table and TensorBoard.
+//! Values of one iteration for the CSV table and TensorBoard.
 
 use run::protocol::{Column, Row as Numbers};
 use run::room::Schema;

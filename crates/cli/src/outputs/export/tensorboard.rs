@@ -1,4 +1,4 @@
-//! //! Event files for TensorBoard.
+//! Event files for TensorBoard.
 //!
 //! An event file is a sequence of frames. A frame contains a length (u64), the masked CRC-32C of the length, that number of bytes, and the
 //! masked CRC-32C of the bytes, all little-endian. The bytes are a protocol buffer `Event`. This module encodes the required fields itself.

@@ -1,4 +1,4 @@
-//! //! A canvas of braille dots. Each terminal cell has two columns and four rows of dots.
+//! A canvas of braille dots. Each terminal cell has two columns and four rows of dots.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! //! Draws the full screen of a run with text and thin rules. Drawing has no state: equal screens produce equal cells, as the tests
+//! Draws the full screen of a run with text and thin rules. Drawing has no state: equal screens produce equal cells, as the tests
 //! require.
 
 use super::braille::Braille;

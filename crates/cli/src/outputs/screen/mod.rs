@@ -1,4 +1,4 @@
-//! //! State of the full screen: the displayed run, the user's selection, and the meaning of keys. This module accesses neither the
+//! State of the full screen: the displayed run, the user's selection, and the meaning of keys. This module accesses neither the
 //! terminal nor the training: it receives keys and returns requests.
 
 mod aside;

@@ -1,4 +1,4 @@
-//! //! The full-screen terminal. A thread that does no training draws it at most twenty times a second. The terminal is restored at the
+//! The full-screen terminal. A thread that does no training draws it at most twenty times a second. The terminal is restored at the
 //! end.
 
 use super::aside::StderrCapture;

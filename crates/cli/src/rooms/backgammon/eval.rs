@@ -1,4 +1,4 @@
-//! //! `hothouse eval backgammon`: measures a player's strength. The player plays games with duplicate dice against another player, or is
+//! `hothouse eval backgammon`: measures a player's strength. The player plays games with duplicate dice against another player, or is
 //! scored on decisions that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};

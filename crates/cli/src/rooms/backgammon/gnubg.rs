@@ -1,4 +1,4 @@
-//! //! GNU Backgammon as a player. Starts installed GNU Backgammon processes and connects to their external-player sockets. Each process
+//! GNU Backgammon as a player. Starts installed GNU Backgammon processes and connects to their external-player sockets. Each process
 //! receives one FIBS board at a time and answers with a move (`run::backgammon::fibs`).
 //!
 //! After an error, every unanswered decision gets an arbitrary legal move. The caller stops when [`Gnubg::take_error`] returns the error.

@@ -1,4 +1,4 @@
-//! //! `hothouse moves`: serves the rules of a game to other programs, with one line per answer. An invalid line changes no state. The
+//! `hothouse moves`: serves the rules of a game to other programs, with one line per answer. An invalid line changes no state. The
 //! answer to an invalid line is an error with a remedy.
 
 use crate::error::Usage;

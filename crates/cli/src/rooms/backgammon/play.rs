@@ -1,4 +1,4 @@
-//! //! `hothouse play`. With `--stdio`, it serves a player to another program and answers single lines or batches. Otherwise the user plays
+//! `hothouse play`. With `--stdio`, it serves a player to another program and answers single lines or batches. Otherwise the user plays
 //! a game on the full screen or in printed lines.
 
 use super::player::player;

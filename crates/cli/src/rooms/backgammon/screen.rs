@@ -1,4 +1,4 @@
-//! //! The full screen of `hothouse play backgammon`. Keys become text commands of `table.rs`. The game runs on its own thread, so that the
+//! The full screen of `hothouse play backgammon`. Keys become text commands of `table.rs`. The game runs on its own thread, so that the
 //! screen stays responsive while the agent computes. The state and the drawing do not depend on a terminal, so tests can use both.
 
 use super::table::{Effect, Game, GameOptions, depth_words, ending_words, hint_words, loss_text};

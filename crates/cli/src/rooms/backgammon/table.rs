@@ -1,4 +1,4 @@
-//! //! A game of `hothouse play backgammon`. Parses commands, which are lines of text, and draws the board as text. A command is typed,
+//! A game of `hothouse play backgammon`. Parses commands, which are lines of text, and draws the board as text. A command is typed,
 //! read from a file, or sent by the full screen (`screen.rs`). The run implements the rules and evaluates moves.
 
 use crate::error::Usage;

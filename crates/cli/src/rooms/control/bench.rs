@@ -1,4 +1,4 @@
-//! //! Benchmark of the time to solve CartPole. It measures whole processes of this program.
+//! Benchmark of the time to solve CartPole. It measures whole processes of this program.
 
 use crate::host::Machine;
 use crate::shell::Emit;

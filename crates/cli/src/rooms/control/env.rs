@@ -1,4 +1,4 @@
-//! //! `hothouse env`: serves an environment to another program. Every request and every answer is a JSON object on one line. An invalid
+//! `hothouse env`: serves an environment to another program. Every request and every answer is a JSON object on one line. An invalid
 //! line changes no state; its answer is an error with a remedy.
 
 use crate::error::Usage;

@@ -1,4 +1,4 @@
-//! //! Terminal commands of the control room, and its picture.
+//! Terminal commands of the control room, and its picture.
 
 mod bench;
 mod env;

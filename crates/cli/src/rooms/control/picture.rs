@@ -1,4 +1,4 @@
-//! //! Picture of some training environments in real time. CartPole environments are drawn as carts with poles, other environments as
+//! Picture of some training environments in real time. CartPole environments are drawn as carts with poles, other environments as
 //! points in a plane.
 
 use crate::format::{fitted, grouped};

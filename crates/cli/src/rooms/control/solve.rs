@@ -1,4 +1,4 @@
-//! //! `hothouse solve`: trains every environment with its preset and several seeds until it is solved, and prints a table of times. The
+//! `hothouse solve`: trains every environment with its preset and several seeds until it is solved, and prints a table of times. The
 //! run itself decides when the environment is solved ([`Goal`]).
 
 use crate::args::MachineArgs;

@@ -1,4 +1,4 @@
-//! //! Cube agents and their search options.
+//! Cube agents and their search options.
 
 use crate::args::values::{count, number, up_to_a_million};
 use crate::error::Usage;

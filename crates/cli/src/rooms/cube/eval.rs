@@ -1,4 +1,4 @@
-//! //! `hothouse eval cube`: tests an agent with greedy play from every state of the 2x2x2, and with a search from uniformly random states.
+//! `hothouse eval cube`: tests an agent with greedy play from every state of the 2x2x2, and with a search from uniformly random states.
 //! If distances to the solved state are known, the results are grouped by distance.
 
 use super::agent::{MethodArgs, metric, puzzle, restored, search_to_end};

@@ -1,4 +1,4 @@
-//! //! `hothouse solve cube`: solves one cube from the command line, or many cubes from standard input. Prints one JSON object per cube.
+//! `hothouse solve cube`: solves one cube from the command line, or many cubes from standard input. Prints one JSON object per cube.
 
 use super::agent::{self, MethodArgs, cube_name, problem_and_remedy, puzzle, restored, search_to_end};
 use crate::args::MachineArgs;

@@ -1,4 +1,4 @@
-//! //! `hothouse run logic`: runs a circuit on a grid. A grid has one bit per cell and channel.
+//! `hothouse run logic`: runs a circuit on a grid. A grid has one bit per cell and channel.
 
 use super::circuit::CircuitArgs;
 use crate::args::MachineArgs;

@@ -1,4 +1,4 @@
-//! //! `hothouse generate words`: generates text that continues a prompt, and prints it while it is generated.
+//! `hothouse generate words`: generates text that continues a prompt, and prints it while it is generated.
 
 use crate::args::values::number;
 use crate::args::{DataArgs, MachineArgs};

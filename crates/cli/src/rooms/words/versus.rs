@@ -1,4 +1,4 @@
-//! //! `hothouse bench words --versus pytorch`: measures whole training steps of equal shapes in PyTorch on the same cores. Also prints the
+//! `hothouse bench words --versus pytorch`: measures whole training steps of equal shapes in PyTorch on the same cores. Also prints the
 //! ratio of Hothouse's speed to PyTorch's.
 
 use crate::host::Machine;

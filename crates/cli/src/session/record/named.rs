@@ -1,4 +1,4 @@
-//! //! JSON format of a record. Every field has a name. Counters, row values and time shares have the names of the room's columns and
+//! JSON format of a record. Every field has a name. Counters, row values and time shares have the names of the room's columns and
 //! parts, so a line can be understood without the schema. One declaration per type defines both writing and reading.
 
 use super::summary::{Ended, EndedBy, Parts, Summary};

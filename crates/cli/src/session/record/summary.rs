@@ -1,4 +1,4 @@
-//! //! The summary, which is the last record of a training process.
+//! The summary, which is the last record of a training process.
 
 use run::protocol::{Progress, Row};
 use serde::{Deserialize, Serialize};
