@@ -7,8 +7,8 @@ import { GPU_ARGS, launch } from "./browser.mjs";
 import { serve } from "./serve.mjs";
 import { testFiles } from "./native.mjs";
 import { bindgen, chromium, npmPackages, rust, wasmToolchain } from "./setup.mjs";
-import { main, root, sh, sideBySide, step, Trouble } from "./sh.mjs";
-import { cargoSettings, flavours } from "./wasm.mjs";
+import { main, sh, sideBySide, step, Trouble } from "./sh.mjs";
+import { cargoSettings, targetOf } from "./wasm.mjs";
 
 const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
 /** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
@@ -39,21 +39,13 @@ export async function wasmTests(crates = CRATES) {
   const route = await wasmToolchain();
   const program = await bindgen();
   await chromium();
-  const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm");
+  const target = targetOf("simd128"); // shared with the page's modules of this flavour
   let files;
   await step("tests compiled for wasm", async () => {
-    const settings = cargoSettings(flavours.simd128, route);
+    const settings = cargoSettings("simd128", route);
     const packages = crates.flatMap((name) => ["-p", name]);
-    const args = [
-      "test",
-      "--release",
-      "--no-run",
-      "--test",
-      "*",
-      ...packages,
-      ...settings.args,
-      "--message-format=json-render-diagnostics",
-    ];
+    const choice = ["--release", "--no-run", "--test", "*", "--message-format=json-render-diagnostics"];
+    const args = ["test", ...choice, ...packages, ...settings.args];
     const out = await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
     files = testFiles(out);
     return `${files.length} files`;

@@ -35,8 +35,12 @@ export const FIRST_FLAVOUR = "threads-relaxed";
 /** Module that most browsers load for the first room. `npm start` builds it before it serves the page. */
 export const FIRST = `${ROOMS[0]}/${FIRST_FLAVOUR}`;
 
+/** Build folder of a flavour. In a common folder, cargo would rebuild all crates after a change of flags. */
+export const targetOf = (flavour) => join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm", flavour);
+
 /** Cargo's environment and arguments for a flavour. `route` is the result of `wasmToolchain`. */
-export function cargoSettings({ threads, features }, route) {
+export function cargoSettings(flavour, route) {
+  const { threads, features } = flavours[flavour];
   const enabled = [threads && "+atomics,+bulk-memory,+mutable-globals", features].filter(Boolean).join(",");
   const rustflags = [
     ...route.rustflags,
@@ -50,7 +54,7 @@ export function cargoSettings({ threads, features }, route) {
   const buildStd = threads || !route.std;
   return {
     env: { ...route.env, CARGO_ENCODED_RUSTFLAGS: rustflags.join("\x1f"), ...(buildStd ? { RUSTC_BOOTSTRAP: "1" } : {}) },
-    args: ["--target", TARGET, ...(buildStd ? ["-Zbuild-std=panic_abort,std"] : [])],
+    args: ["--target", TARGET, ...SMALL, ...(buildStd ? ["-Zbuild-std=panic_abort,std"] : [])],
   };
 }
 
@@ -74,7 +78,7 @@ export async function wasm({ only = MODULES, of } = {}) {
   const modules = {};
   const make = async (name) => {
     const [room, flavour] = name.split("/");
-    const settings = cargoSettings(flavours[flavour], route);
+    const settings = cargoSettings(flavour, route);
     const out = join(root, into, name);
     const stamp = join(out, "stamp");
     const features = [flavours[flavour].threads && "threads", !of && room].filter(Boolean);
@@ -83,13 +87,11 @@ export async function wasm({ only = MODULES, of } = {}) {
     if (only.includes(name))
       await step(`wasm ${of ? `${crate}/${flavour}` : name}`, async () => {
         if (built()) return "unchanged";
-        // Each flavour has its own folder. In a common folder, cargo would rebuild all crates after a change of flags.
-        const target = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm", flavour);
-        const args = ["build", "--release", "--lib", "-p", crate, ...SMALL, ...settings.args, "--features", features.join()];
-        await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
+        const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, "--features", features.join()];
+        await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: targetOf(flavour) } });
         rmSync(out, { recursive: true, force: true });
         mkdirSync(out, { recursive: true });
-        await sh(program, ["page", join(target, TARGET, `release/${crate}.wasm`), out]);
+        await sh(program, ["page", join(targetOf(flavour), TARGET, `release/${crate}.wasm`), out]);
         bindThreads(out);
         writeFileSync(stamp, hash);
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
