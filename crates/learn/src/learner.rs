@@ -76,7 +76,7 @@ pub trait Learner: Send + Sync {
     }
 }
 
-/// Machine that did the finished work of an iteration.
+/// Machine that did the finished work of an iteration: the CPU, the machine with offloaded work, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,

@@ -23,8 +23,9 @@ pub mod train;
 
 use math::{Isa, Rng};
 
-/// Number of gate operations, in the published order. Bit 3 of the operation is the output for (a, b) = (0, 0), bit 2 for (0, 1), bit 1 for
-/// (1, 0) and bit 0 for (1, 1). For example, 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR. The negation of `op` is 15 - `op`.
+/// Number of gate operations. They are numbered in the published order. Bit 3 of an operation's number is its output for (a, b) = (0, 0),
+/// bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for (1, 1). For example, 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR. The negation of
+/// `op` is 15 - `op`.
 pub const OPS: usize = 16;
 /// Operation that returns its first input.
 pub const PASS: u8 = 3;
@@ -193,8 +194,9 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
     order
 }
 
-/// Writes 1 to `cells` for each cell of a sample that fires in a step, otherwise 0. A cell fires with probability `rate`. The result
-/// depends on the arguments only. `draw` identifies a rollout; in training it is the number of updates before the rollout.
+/// Draws the cells of a sample that fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell fires with
+/// probability `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training it is the number of updates
+/// before the rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
     rng.fill_uniform(isa, sample, cells);

@@ -134,7 +134,7 @@ pub struct SettingError {
     pub value: String,
     /// Description of the allowed values, such as `a number from 0 to 1`.
     pub expected: String,
-    /// True if a setting for numbers received a text. Always true for settings that are choices or texts.
+    /// True if the value has the wrong type. Also true for every error of a choice or a text.
     pub wrong_kind: bool,
 }
 
@@ -273,7 +273,7 @@ impl Field for u64 {
 }
 
 impl Field for f32 {
-    /// Returns the shortest decimal number that the field's f32 represents: 0.003, not 0.003000000026.
+    /// Returns the shortest decimal number that rounds to the field's f32: 0.003, not 0.003000000026.
     fn get(&self) -> Value {
         Value::Number(self.to_string().parse().unwrap_or(f64::from(*self)))
     }
@@ -340,10 +340,10 @@ impl<C: Choice> Field for C {
 
 /// Struct declared by [`crate::settings!`].
 pub trait Settings: Clone {
-    /// Calls `see` with each setting whose `when` condition holds, and with its field, in declaration order.
+    /// Calls `see` for each setting whose `when` condition holds, in declaration order. The arguments are the setting and its field.
     fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
 
-    /// Returns true if a learner with the settings `self` can change to the settings `other`. All fields that are not live must be equal.
+    /// Returns true if a learner with the settings `self` can change to the settings `other`: if they differ in live fields only.
     fn can_become(&self, other: &Self) -> bool;
 
     fn values(&self) -> Vec<(&'static Setting, Value)> {

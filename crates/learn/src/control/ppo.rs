@@ -349,7 +349,7 @@ impl Ppo {
         self.gradients.pack(&self.params);
     }
 
-    /// Changes settings at a boundary; returns an error for changes that need a new learner ([`PpoConfig::can_become`]). A change of
+    /// Changes settings at a boundary. Returns an error if the change needs a new learner (see [`PpoConfig::can_become`]). A change of
     /// `clip_value` changes the graph of the loss, so an offloaded learner must be offloaded again.
     pub fn set_config(&mut self, config: PpoConfig) -> Result<(), PpoError> {
         if !self.config.can_become(&config) {

@@ -35,7 +35,7 @@ pub struct Automaton {
 
 /// Initial logit of the operation that passes the first input.
 const PASS_LOGIT: f32 = 10.0;
-/// ln((e¹⁰ + 7)/8): with this logit, a four-parameter gate starts as the same function as the 16 logits.
+/// ln((e¹⁰ + 7)/8). With this logit, a new four-parameter gate computes the same function as a new gate with 16 logits.
 const PASS_LOGIT_FOUR: f32 = 7.920_876;
 
 impl Automaton {

@@ -86,7 +86,7 @@ pub struct Counts {
 /// Result of comparing two circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Number of states of the nine cells in which the circuits were compared.
+    /// Number of states of the nine cells for which the outputs were compared.
     pub compared: usize,
     /// True if `compared` includes all possible states.
     pub all: bool,

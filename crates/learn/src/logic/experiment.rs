@@ -108,8 +108,8 @@ pub enum ExperimentError {
     Steps { steps: usize, width: usize, height: usize, needs: usize },
 }
 
-/// Maximum number of gate evaluations in the forward pass of one update of a member. With this number, an update takes some tenths of a
-/// second. A run cannot stop or save during an update.
+/// Maximum number of gate evaluations that the forward pass of a member's update may take. With this number, an update takes some tenths of
+/// a second. A run cannot stop or save during an update.
 const MOST_WORK: f64 = 2e9;
 /// Minimum number of cells along a drawing's sides.
 pub const LEAST_SIDE: usize = 4;
@@ -156,7 +156,7 @@ impl Config {
         }
     }
 
-    /// Returns the settings with the highest success rate, and among those with the shortest training time, of all that were tried.
+    /// Returns the best of all settings that were tried. The highest success rate decides first, then the shortest training time.
     pub fn preset(preset: Preset) -> Config {
         let published = Config::published(preset);
         match preset {

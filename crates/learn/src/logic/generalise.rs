@@ -16,17 +16,17 @@ pub struct Generalised {
     pub perfect: Option<f64>,
     /// Share on a larger grid, for most presets after more steps.
     pub larger: Option<f64>,
-    /// Share of the cells outside a block that is blanked after every step.
+    /// Share of correct cells outside a block that is blanked after every step.
     pub damaged: Option<f64>,
-    /// Share of all cells, some steps after a block was blanked for the last time.
+    /// Share of correct cells in the whole grid, some steps after a block was blanked for the last time.
     pub healed: Option<f64>,
-    /// Mean share over the later steps of a long rollout. A block at a random position is blanked after every step.
+    /// Mean share over the later steps of a long rollout, in which a block at a random position is blanked after every step.
     pub long: Option<f64>,
 }
 
 /// Trials are run only if `perfect` is at least this share.
 const WORTH_IT: f64 = 0.9;
-/// Maximum number of cells times steps in a slice of a trial.
+/// Maximum product of cells and steps in a slice of a trial.
 const SLICE: usize = 1 << 20;
 
 /// Kind, grid size and number of steps of a trial.
@@ -223,7 +223,8 @@ impl UnderWay {
         }
     }
 
-    /// Before each of [`RULE_SAMPLES`] steps of the trial, compares one step of the circuit with the rule.
+    /// If a sample is due at this step, runs one step of the circuit and compares the result with the rule's. A trial has [`RULE_SAMPLES`]
+    /// samples.
     fn sample_rule(&mut self, experiment: &Experiment) {
         let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_SAMPLES;
@@ -279,7 +280,7 @@ fn middle(width: usize, height: usize, block: usize) -> Area {
 
 /// Number of steps of a [`What::Rule`] trial that are compared with the rule.
 const RULE_SAMPLES: usize = 3;
-/// Number of steps without samples in a [`What::Resets`] trial, after which the grid has settled.
+/// Number of steps until the grid has settled in a [`What::Resets`] trial. These steps are not sampled.
 const SETTLED: usize = 200;
 const FIRES: u32 = u32::MAX;
 const PURPOSE_TRIALS: u32 = 19;

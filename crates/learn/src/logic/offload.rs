@@ -21,7 +21,7 @@ pub struct OffloadSpec {
 }
 
 impl OffloadSpec {
-    /// Returns the number of values in a member's starts and the number in its targets, for one update.
+    /// Returns the number of values in the starts of one member's update, and the number of values in its targets.
     pub fn sizes(&self) -> [usize; 2] {
         let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
         [cells * self.architecture.channels, cells * self.loss_channels]
@@ -41,7 +41,7 @@ impl Request for OffloadSpec {
 /// Result of training steps. [`Accelerator::poll`] overwrites an older result, so that its vectors are reused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
-    /// For each member, the sums of its statistics since the last result.
+    /// For each member, the sums of its statistics since the previous result.
     pub sums: Vec<StepStats>,
     /// Parameters, `[member][params]`. The moments have the same layout.
     pub params: Vec<f32>,

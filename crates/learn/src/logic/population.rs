@@ -26,8 +26,7 @@ use worlds::logic::Rule;
 pub struct Stats {
     /// Squared error per cell, mean over the members that trained in this iteration; `None` if no member trained.
     pub loss: Option<f32>,
-    /// Hard loss: share of wrong cells of the hardened automaton, mean over the members that trained in this iteration. `None` if no member
-    /// trained.
+    /// Hard loss, mean over the members that trained in this iteration. `None` if no member trained.
     pub hard_loss: Option<f32>,
     /// Gradient norm, mean over the updates and members of this iteration. `None` if no member trained.
     pub grad_norm: Option<f32>,
@@ -321,7 +320,8 @@ impl Population {
         }
     }
 
-    /// Returns the index of the member with the fewest wrong cells. Among equal members, the one with the smallest circuit is chosen.
+    /// Returns the index of the member with the fewest wrong cells. Among several such members, the one with the smallest circuit is
+    /// chosen.
     pub fn best(&self) -> usize {
         self.best_of(0..self.members.len())
     }

@@ -60,9 +60,9 @@ struct Twin<'a> {
     rollout: &'a Rollout,
     /// All gates evaluated for a cell, with their wires. The operations of these gates are not used.
     circuit: Circuit,
-    /// Weight of each operation in a gate, in the forward pass.
+    /// For each gate, the weight of each operation in the forward pass.
     mix: Vec<[f64; OPS]>,
-    /// Weight of each operation in a gate, from which the gradient of the parameters is computed.
+    /// For each gate, the weights of the operations from which the gradient of the parameters is computed.
     soft: Vec<[f64; OPS]>,
 }
 
@@ -109,7 +109,7 @@ impl Twin<'_> {
         update.map_or_else(|| gate % kernels, |gate| kernels + gate)
     }
 
-    /// Returns the index in the state of a circuit input of `cell`, or `None` if the input is outside the grid.
+    /// Returns the index that a circuit input of `cell` has in the state, or `None` if the input is outside the grid.
     fn place(&self, cell: usize, input: Input) -> Option<usize> {
         let &Rollout { width, height, periodic, .. } = self.rollout;
         let at = (cell % width, cell / width);

@@ -25,7 +25,8 @@ pub(super) struct Network {
     /// Layers of the perception, for the kernels of one chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// Memory row of each output of the update after [`forward_moved`], in which each layer overwrites the layer before.
+    /// For each output of the update, the memory row that contains it after [`forward_moved`]. In this function, each layer overwrites the
+    /// previous layer.
     moved: Vec<u32>,
     /// Number of memory rows that the update needs in [`forward_moved`].
     rows: usize,
@@ -148,7 +149,7 @@ struct Grids {
     channels: usize,
     /// Runs of adjacent cells, in the order of the blocks.
     runs: Vec<Run>,
-    /// Range of each block in `runs`.
+    /// For each block, the range of its runs in `runs`.
     blocks: Vec<Range<usize>>,
 }
 
@@ -260,15 +261,15 @@ const FIRST_CACHE: usize = 1 << 14;
 /// Minimum number of gate evaluations of a piece in one step. A smaller piece does not justify another thread.
 const PIECE: usize = 1 << 19;
 
-/// Part of the work that a thread does without interruption. A piece consists of some blocks and has its own sums, so that results do not
-/// depend on the number of threads.
+/// Part of the work of a step. One thread processes a piece without interruption. A piece consists of some blocks and has its own sums, so
+/// that results do not depend on the number of threads.
 struct Piece {
     blocks: Range<usize>,
     /// Next state of the blocks, `[block][channel][CELLS]`.
     out: Vec<f32>,
     /// Contribution of this piece to the gradient with respect to the state before the step.
     d_grids: Vec<f32>,
-    /// Samples that the blocks contain: the index of each sample, and the range of cells in its planes where `d_grids` can be nonzero.
+    /// Samples with cells in the blocks: the index of each sample, and the range of cells in its planes where `d_grids` can be nonzero.
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,
@@ -307,8 +308,8 @@ pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
 
-/// Samples that share blocks of cells. If no two samples share a block, every sample has its own `Roll`. Different `Roll`s do not wait for
-/// each other, because a wait costs more than a step of few cells.
+/// Rollout of one sample if every sample has its own pieces, otherwise of the whole batch. Different `Roll`s do not wait for each other,
+/// because a wait costs more than a step of few cells.
 struct Roll {
     isa: Isa,
     grids: Grids,
@@ -355,7 +356,8 @@ impl Roller {
         }
     }
 
-    /// Computes the loss (sum of the squared errors) and the gradient sums of each gate; [`Roller::sums`] returns these sums.
+    /// Computes the gradient sums of each gate, which [`Roller::sums`] returns afterwards. Returns the loss, which is the sum of the
+    /// squared errors.
     pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
         let count = self.rolls.len();
         let (len, target_len) = (start.len() / count, target.values.len() / count);

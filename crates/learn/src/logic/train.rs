@@ -93,7 +93,7 @@ impl Trainer {
         self.updates = state.steps;
     }
 
-    /// Runs one AdamW step. The loss is the sum of the squared errors of the rollout's last state in its first `loss_channels` channels.
+    /// Runs one AdamW step. The loss is the sum of the squared errors in the first `loss_channels` channels of the rollout's last state.
     /// `start` is `[batch][channels][height][width]`, `target` is `[batch][loss_channels][height][width]`.
     pub fn step(&mut self, start: &[f32], target: &[f32], loss_channels: usize) -> StepStats {
         par::inside(|| self.step_inside(start, Target { values: target, channels: loss_channels }))
@@ -121,7 +121,7 @@ impl Trainer {
         &self.grads
     }
 
-    /// Computes the soft state at the end of a rollout of any size, with gates without noise. `draw` determines which cells fire.
+    /// Computes the soft state at the end of a rollout of any size, without Gumbel noise. `draw` determines which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
         self.network.prepare(self.isa, &self.automaton, &[]);
         let mut roller = Roller::new(self.isa, &self.network, rollout, false);

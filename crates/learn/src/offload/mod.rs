@@ -150,7 +150,7 @@ pub trait Offload {
     /// Stops offloading. Work whose result has not been received is repeated on the CPU.
     fn end_offload(&mut self);
 
-    /// Starts a probe: `machine` repeats passes with the work of option `way`. The first pass includes one-time preparation.
+    /// Starts a probe of option `way`: `machine` repeats the work of this option in passes. The first pass includes one-time preparation.
     fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
     /// Runs one slice of the probe. An error ends the probe.
     fn advance_probe(&mut self) -> Result<Pass, Fault>;

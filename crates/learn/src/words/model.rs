@@ -143,9 +143,10 @@ struct Drop {
     step: NodeId,
 }
 
-/// Builds the training plan. Inputs: `corpus`, the tokens as whole numbers, `[1][tokens]`; `starts`, the index of each sequence's first
-/// token, `[micro]`; with dropout also `step`, the number of the run, which selects the dropout masks. The output `loss` is the share of
-/// the `micro` sequences in the mean loss of the batch. The gradients are those of `loss`.
+/// Builds the training plan. The input `corpus`, `[1][tokens]`, contains the tokens as whole numbers. The input `starts`, `[micro]`,
+/// contains the index of each sequence's first token. With dropout, the input `step` contains the number of the run, which selects the
+/// dropout masks. The output `loss` is the contribution of the run's `micro` sequences to the mean loss of the batch. The gradients are
+/// those of `loss`.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();

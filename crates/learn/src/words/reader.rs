@@ -198,7 +198,8 @@ impl Reader {
         self.len += rows;
     }
 
-    /// Computes the logits of the next token, `[last][vocab]`, at each of the last `last` tokens of the newest [`Reader::read`].
+    /// Computes the logits of the next token after each of the last `last` tokens that the newest [`Reader::read`] read. Their shape is
+    /// `[last][vocab]`.
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;
         logits.resize(last * shape.vocab, 0.0);

@@ -325,8 +325,8 @@ impl Learner for Pretrainer {
     }
 }
 
-/// Number of lanes: the largest divisor of the runs per step that is at most `LANES`; 1 for large models. It depends on the settings, not
-/// on the number of threads.
+/// Number of lanes. For small models, it is the largest number up to `LANES` that divides the number of runs per step. For large models, it
+/// is 1. It depends on the settings, not on the number of threads.
 fn lanes(config: &Config, params: usize) -> usize {
     let runs = config.batch / config.micro;
     let most = if params <= SMALL { LANES } else { 1 };

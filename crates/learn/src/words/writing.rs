@@ -10,8 +10,8 @@ pub struct Sampling {
     pub temperature: f32,
     /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
     pub top_k: usize,
-    /// Limits the choice to the most likely tokens: the smallest number of tokens with this total probability (Holtzman et al. 2020). 1 for
-    /// all tokens.
+    /// Total probability of the most likely tokens from which the next token is chosen (Holtzman et al. 2020). Their number is the smallest
+    /// that reaches this probability. 1 for all tokens.
     pub top_p: f32,
     pub seed: u32,
 }

@@ -29,8 +29,8 @@ pub struct LearnerSpec {
     /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
     /// Key of the random words for action sampling. Environment e uses the block with counter (32·⌊e/128⌋ + e mod 32, lower half of step,
-    /// upper half of step, 0). A discrete action uses word ⌊e/32⌋ mod 4 of this block. For continuous actions, words 2i and 2i + 1 give a
-    /// pair of normal numbers. Steps count from the start of the run.
+    /// upper half of step, 0). A discrete action uses word ⌊e/32⌋ mod 4 of this block. Continuous actions use normal numbers instead: words
+    /// 2i and 2i + 1 give the numbers of the two environments that have these words. Steps count from the start of the run.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,
@@ -101,9 +101,9 @@ pub struct IterationOutput {
     pub explained_variance: f32,
     /// State of each environment, `[envs][state_len]`, in the format of `worlds::control::Vector::environment`.
     pub states: Vec<f32>,
-    /// Number of steps in the current episode of each environment.
+    /// For each environment, the number of steps in the current episode so far.
     pub steps: Vec<u32>,
-    /// Number of earlier episodes in each environment.
+    /// For each environment, the number of episodes before the current one.
     pub episodes: Vec<u32>,
     /// For each environment, the sum of rewards in the current episode so far.
     pub episode_returns: Vec<f32>,
@@ -121,6 +121,6 @@ pub struct IterationOutput {
     /// Observations before each recorded step, in the format of [`super::Recorded::read`]. At most the first [`super::RECORDED_STEPS`]
     /// steps of the first [`super::RECORDED_ENVS`] environments are recorded. Empty unless recording was requested.
     pub recorded_observations: Vec<f32>,
-    /// For each recorded step, 1 if the step ended an episode. Empty unless recording was requested.
+    /// For each recorded step of each environment, 1 if the step ended an episode, otherwise 0. Empty unless recording was requested.
     pub recorded_ended: Vec<u8>,
 }

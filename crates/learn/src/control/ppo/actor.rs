@@ -31,7 +31,7 @@ pub(super) struct Actor {
     truncations: Vec<usize>,
     /// Last state of each truncated episode, `[truncations][features]`. The critic's value of this state replaces the future return.
     truncated_states: Vec<f32>,
-    /// Sum of rewards in the current episode of each lane so far.
+    /// For each lane, the sum of rewards in the current episode so far.
     pub episode_returns: Vec<f32>,
     /// Discounted reward sum of each lane.
     pub discounted_returns: Vec<f32>,

@@ -13,7 +13,7 @@ const EVALUATORS: usize = 4;
 /// Environment number of an evaluation's first episode. Training uses lower environment numbers.
 const FIRST_ENV: u32 = 1 << 31;
 
-/// Statistics of the returns of an evaluation's episodes.
+/// Statistics of the returns in an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evaluation {
     pub mean: f32,

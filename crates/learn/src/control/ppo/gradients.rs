@@ -22,7 +22,7 @@ const SMALL_SHARD: usize = 256;
 const PARALLEL_SHARDS: usize = 8;
 /// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;
-/// Number of samples in a batch of copies. The indices of a batch are computed before its samples are copied.
+/// Number of samples that are copied as a batch. The indices of all samples of a batch are computed before the first sample is copied.
 const BATCH: usize = 64;
 
 /// Split of a minibatch into equal shards. Samples that remain after an uneven split are dropped.
@@ -107,7 +107,7 @@ impl Gradients {
         &mut self.workers[0].executor
     }
 
-    /// Returns the seconds that the first worker spent on the newest minibatch: gathering, then gradient.
+    /// Returns the seconds that the first worker spent on the newest minibatch: on gathering, then on the gradient.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
     }
@@ -127,8 +127,8 @@ struct Worker {
     seconds: [f64; 2],
 }
 
-/// Inputs for learning from a minibatch. The minibatch consists of the actors' samples at a range of shuffle indices, which are positions
-/// in the shuffled order.
+/// Inputs for learning from a minibatch. A shuffle index is a position in the shuffled order of the actors' samples. The minibatch consists
+/// of the samples at a range of shuffle indices.
 #[derive(Clone, Copy)]
 pub(super) struct Minibatch<'a> {
     pub config: &'a PpoConfig,

@@ -34,8 +34,8 @@ impl Ppo {
     }
 
     /// Computes policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice. For
-    /// continuous actions, it receives the mean action and its standard deviation, both in the unit of actions. `values`, `[n]`, receives
-    /// the expected discounted returns.
+    /// continuous actions, it receives the mean action and its standard deviation, both in the unit of the environment's actions. `values`,
+    /// `[n]`, receives the expected discounted returns.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let with = (self.scaling.observations.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);

@@ -12,9 +12,9 @@ use worlds::control::{Actions, Kind};
 pub enum Head {
     /// The outputs are the logits of this number of choices.
     Choices(usize),
-    /// The output is the mean of a Gaussian whose standard deviation is a separate parameter. Actions of the policy from -1 to 1 map to
-    /// actions of the environment from `middle` - `half` to `middle` + `half`. Other actions are limited by tanh if `squash` is true,
-    /// otherwise by clamping.
+    /// The output is the mean of a Gaussian whose standard deviation is a separate parameter. An action of the policy is limited to -1 to
+    /// 1, by tanh if `squash` is true, otherwise by clamping. The limited action is mapped to an action of the environment from `middle` -
+    /// `half` to `middle` + `half`.
     Gaussian { middle: f32, half: f32, squash: bool },
 }
 
@@ -237,7 +237,7 @@ mod tests {
         value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
     }
 
-    /// Largest absolute difference, divided by the largest absolute value of the expected numbers.
+    /// Largest absolute difference between the numbers, divided by the largest absolute value of the expected numbers.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
         testkit::distance(found, expected) as f32 / largest

@@ -16,7 +16,7 @@ pub(super) struct OffloadSlots {
 /// Machine that runs iterations of a learner.
 pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
-    /// Setting `clip_value` of the machine's graph of the loss.
+    /// Setting `clip_value` for which the machine's graph of the loss was built.
     pub clip_value: bool,
     /// Output of the newest iteration, with the current state of the environments; valid only if `has_output`.
     pub output: IterationOutput,

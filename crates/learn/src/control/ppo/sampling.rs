@@ -5,8 +5,8 @@ use super::nets::to_range;
 use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
-/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. The lanes l of all panels share a random
-/// block of four words. Panel w uses word w.
+/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. The four lanes with the same index in
+/// their panels share a random block of four words. Panel w uses word w.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
     /// Counter of the random blocks: the number of the first lane, then the lower and the upper half of the step number.

@@ -12,7 +12,7 @@ pub(super) const RECENT: usize = 100;
 pub struct IterationStats {
     /// Mean return of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub mean_return: Option<f32>,
-    /// Mean length of the episodes over which `mean_return` is the mean, in steps.
+    /// Mean length, in steps, of the episodes that `mean_return` includes.
     pub mean_length: Option<f32>,
     pub policy_loss: f32,
     pub value_loss: f32,
@@ -82,7 +82,7 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
-    /// Time of the whole iteration on another machine. The other fields are then 0, because the machine does not report parts.
+    /// Time of the whole iteration, if another machine computed it. The other fields are then 0, because the machine does not report parts.
     pub device: f64,
 }
 
@@ -136,12 +136,13 @@ impl LossSums {
 const KL: usize = 3;
 const _: () = assert!(METRICS.len() == 5 && matches!(METRICS[KL].as_bytes(), b"approx_kl"));
 
-/// Returns the element-wise sum of `parts`, added in iteration order.
+/// Returns the element-wise sum of `parts`, added in their order.
 pub(super) fn sum<const N: usize>(parts: impl Iterator<Item = [f64; N]>) -> [f64; N] {
     parts.fold([0.0; N], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
-/// Splits a wall time in the ratio `a`:`b` of two times measured on one thread. If both are 0, the first result is `whole`.
+/// Splits the wall time `whole` in the ratio `a`:`b`, where `a` and `b` are times measured on one thread. If both are 0, the first result
+/// is `whole`.
 pub(super) fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
     let first = if a + b > 0.0 { whole * a / (a + b) } else { whole };
     (first, whole - first)

@@ -8,7 +8,7 @@ use math::par::Pinned;
 pub struct Offloaded {
     pub machine: Pinned<Box<dyn Accelerator>>,
     pub trained: Trained,
-    /// Seed and number of updates of each member's state on the machine; `None` before the state was sent.
+    /// For each member, the seed and the number of updates of its state on the machine; `None` before the state was sent.
     pub sent: Vec<Option<(u32, u64)>>,
     /// Number of started updates in this iteration or pass.
     pub begun: u32,

@@ -1,6 +1,6 @@
-//! Offloaded steps. The machine keeps the text and receives the index of each sequence's first token. A run processes the whole batch, or
-//! `micro` sequences if the machine's memory is too small. If the text is too long to keep, the machine receives the tokens of the
-//! sequences instead.
+//! Offloaded steps. A machine keeps a text that is not too long, and receives the index of each sequence's first token. For a longer text,
+//! it receives the tokens of the sequences instead. A run processes the whole batch, or `micro` sequences if the machine's memory is too
+//! small.
 
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;
