@@ -80,7 +80,7 @@ pub trait VerbArgs: Args {
 
 pub struct RoomVerb {
     pub path: &'static [&'static str],
-    /// Adds the command's arguments and help to a command, which is the last word of `path`.
+    /// Adds the arguments and the help to the command that is the last word of `path`.
     pub grammar: fn(Command) -> Command,
     pub run: fn(&ArgMatches) -> Result<()>,
 }

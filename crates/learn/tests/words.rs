@@ -214,7 +214,7 @@ fn the_reader_matches_the_trained_model() {
     }
 }
 
-/// All tokens in the order of descending probability after `text`. The reader reads `text` in one call.
+/// All tokens, the likeliest next token after `text` first. The reader reads `text` in one call.
 fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
     let (mut reader, _) = reader(shape);
     reader.read(text);

@@ -14,7 +14,7 @@ const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 32;
 
 impl DataArgs {
-    /// Returns the name and length of the user data without reading the content; `None` without `--data`. The length of a folder is an
+    /// Returns the name and length of the user data without reading the content; `None` without `--data`. For a folder, the length is an
     /// upper bound.
     pub fn measured(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };

@@ -140,8 +140,8 @@ impl RunView {
         self.marks.push(mark);
     }
 
-    /// Names of the charts, without duplicates. The first chart is that of the goal's column or, if printed lines omit this column, of the
-    /// first metric in printed lines. Charts of tests and then charts of metrics follow.
+    /// Names of the charts, without duplicates. The first chart contains the goal's column. Without a goal, or if printed lines omit this
+    /// column, it contains the first metric in printed lines. The charts of tests follow, then the charts of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
         let is_printed = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));
@@ -155,7 +155,7 @@ impl RunView {
         names
     }
 
-    /// Columns of a chart with their points: first those of metrics, then those of tests. The x coordinate is the room's first counter.
+    /// Columns of a chart with their points: first the metrics, then the tests. The x coordinate is the room's first counter.
     pub fn chart(&self, name: &str) -> [Vec<(&'static Column, Points)>; 2] {
         let curves = |columns: &'static [Column], history: &History, newest: &Option<Row>| {
             let all = columns.iter().enumerate().filter(|(_, column)| column.chart == name);
@@ -172,7 +172,7 @@ impl RunView {
 
 pub type Points = Vec<(f64, f64)>;
 
-/// Points of a column with finite values. They include the newest row.
+/// Points of the column with index `at`. Rows without a finite value are left out; the newest row is included.
 fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
     let newest = newest.iter().filter(|row| history.rows().last() != Some(row));
     let value = |row: &Row| row.values.get(at).copied().flatten().filter(|y| y.is_finite());

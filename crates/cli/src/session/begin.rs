@@ -13,8 +13,8 @@ pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
     id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }
 
-/// Returns a config with the given variant and knobs. The variant and the knobs are valid. Starting a run may still fail for lack of data
-/// or memory.
+/// Returns a config with the given variant and knobs, or an error if one of them is invalid. Starting a run with the config may still fail
+/// for lack of data or memory.
 pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, String)], host: run::Host) -> Result<Config> {
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);

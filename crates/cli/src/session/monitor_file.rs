@@ -30,7 +30,7 @@ const READ_ATTEMPTS: usize = 200;
 /// Maximum size of a monitor in bytes. The rooms' monitors have about 10 MB.
 const LARGEST: u64 = 256 << 20;
 
-/// The training process's side of a monitor file.
+/// A monitor file in the training process, which writes it.
 pub struct MonitorFile {
     /// Writer of the run's events. The lock prevents the thread from copying an incomplete record.
     writer: Arc<Mutex<Option<Writer>>>,

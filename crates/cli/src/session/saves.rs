@@ -96,8 +96,8 @@ fn written(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
-/// Removes the oldest checkpoints if `path` is in the cache; `path` was just written. A running process saves regularly, so its checkpoint
-/// is not among the oldest.
+/// Removes the oldest checkpoints from the cache if `path`, which was just written, is in the cache. A running process saves regularly, so
+/// its checkpoint is not among the oldest.
 pub fn prune(path: &Path) {
     if path.parent() == Some(&cache()) {
         for old in kept().unwrap_or_default().into_iter().skip(KEPT) {
@@ -150,7 +150,7 @@ fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) 
     }
 }
 
-/// Variant and seed from a file name without the start time and process id, such as `CartPole-v1-seed3`.
+/// Variant and seed in a file name, such as `CartPole-v1-seed3`. This is the name without the start time and the process id.
 fn about(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let inner = stem.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-'));

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-/// Capacity of the queue of records for the display. Training waits while the queue is full.
+/// Capacity of the queue between training and the display. Training waits while the queue is full.
 pub const BACKLOG: usize = 8192;
 /// Maximum time for which a paused run sleeps before it checks its limits again.
 const IDLE: Duration = Duration::from_millis(50);
@@ -50,7 +50,7 @@ pub struct SaveTarget {
     named: Option<PathBuf>,
     /// File in the cache, if the user named no file.
     cached: Option<PathBuf>,
-    /// Files that are tried if the first file cannot be written.
+    /// Files that are tried in this order if the named or cached file cannot be written.
     fallbacks: Vec<PathBuf>,
     /// Text of the last warning; `None` after a successful save.
     warning: Option<String>,
@@ -91,7 +91,7 @@ impl SaveTarget {
     }
 }
 
-/// A new file name in the current folder. It is used if the user requests a save and has named no file.
+/// A new file name in the current folder. It is used if the user requests a save without having named a file.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))

@@ -134,7 +134,7 @@ struct Sweep {
     settings: Vec<Setting>,
     seeds: u32,
     limit: Limit,
-    /// Host whose memory limit is that of one run.
+    /// Host with the share of the memory that one run may use.
     host: Host,
     arithmetic: String,
     version: String,

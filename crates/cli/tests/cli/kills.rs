@@ -14,8 +14,8 @@ const ROOMS: [(&str, &str); 5] =
     [("control", SMALL), ("backgammon", SMALL_GAMES), ("cube", SMALL_CUBES), ("logic", SMALL_CIRCUITS), ("words", SMALL_TEXTS)];
 const EVERY_S: f64 = 0.03;
 
-/// Iterations after which a save was due according to the log. `saved_s` is the training time of the last save; it may include a test that
-/// no row of the log includes.
+/// Iterations in `log` after which a save was due. `saved_s` is the training time in the checkpoint. It can include a test whose time is in
+/// no row of the log.
 fn due(log: &[Value], mut saved_s: f64) -> Vec<u64> {
     let mut all = Vec::new();
     for row in log.iter().filter(|record| record["kind"] == "metrics") {

@@ -1,5 +1,5 @@
-//! Tests of `hothouse watch` with monitors. Runs are watched during training, by two watchers, from a late start, after the end and
-//! after a kill. Some monitor files are invalid.
+//! Tests of `hothouse watch` with monitors. A run is watched during training, by two watchers at once, by a watcher that starts late, after
+//! the end, and after a kill. Some monitor files are invalid.
 
 use crate::common::*;
 use serde_json::Value;

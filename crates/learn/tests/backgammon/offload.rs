@@ -22,7 +22,7 @@ const LEAVES: Work = Work { leaves: true, learning: false };
 struct FakeDevice {
     /// Number of polls after which a result is ready.
     polls: u32,
-    /// Number of successful calls before the next call fails. If it is negative, no call fails.
+    /// Number of calls that succeed before a call fails. If it is negative, no call fails.
     calls: Arc<AtomicI64>,
 }
 

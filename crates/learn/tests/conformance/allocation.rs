@@ -1,5 +1,5 @@
-//! Iterations allocate no memory once all buffers have grown, on any thread of a pool. Each test counts the allocations of its own
-//! threads only.
+//! Once all buffers have grown, iterations allocate no memory on any thread of a pool. Each test counts the allocations of its own threads
+//! only.
 //!
 //! An iteration of a population of automata does allocate: its slices collect the members to update, and automata are hardened. A step of a
 //! member's trainer does not allocate.

@@ -13,8 +13,9 @@ fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }
 
-/// For each number in `moments`: saves and restores the learner, changes settings, and runs this number of iterations. The restored learner
-/// must continue exactly like the original. Returns the number of restored saves. Stops early if the learner reports divergence.
+/// For each number in `moments`: saves the learner, restores it as a second learner, changes the same settings of both, and runs both for
+/// this number of iterations. Both must then have the same state. Returns the number of restored saves. Stops early if the learner reports
+/// divergence.
 fn resumes<S: Subject>(
     config: S::Config,
     world: S::World,

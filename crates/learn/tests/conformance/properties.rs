@@ -99,7 +99,7 @@ fn is_refused<S: Subject>(case: &Case<S>) {
     }
 }
 
-/// Prints the text if it is dropped during a panic. The text names the tested case.
+/// Text that names the tested case. It is printed if this value is dropped during a panic.
 struct PanicReport<'a>(&'a str);
 
 impl Drop for PanicReport<'_> {
@@ -176,7 +176,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// A different value within the range for users. An iteration with this value takes at most a little more work.
+/// A different value that a user may choose. An iteration with this value takes at most a little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         KnobKind::Float { min, max, .. } => {

@@ -251,7 +251,7 @@ pub fn describe(stats: impl Into<Iteration>) -> String {
     format!("{metrics:?} {finite} {work:?}")
 }
 
-/// Bit patterns of the values. Equal patterns are equal even for NaN.
+/// Bit patterns of the values. They can be compared for equality even if values are NaN.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),

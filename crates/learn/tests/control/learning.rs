@@ -1,5 +1,5 @@
-//! PPO solves every environment with its preset. The limit is a number of environment steps, so the tests do not depend on the speed of
-//! the machine. Broken learners must not solve an environment. `hothouse solve` measures the same for any number of seeds.
+//! PPO solves every environment with its preset. The limit is a number of environment steps, so the tests do not depend on the speed of the
+//! machine. Broken learners must not solve an environment. `hothouse solve` measures the steps to the solution for any number of seeds.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};

@@ -59,7 +59,7 @@ fn sure(exact: &Distances) -> impl Judge<Two> {
     })
 }
 
-/// Random scores, almost all of which are distinct.
+/// Random score of an action in a state. Almost all scores are distinct.
 fn noise(state: Two, action: usize) -> f32 {
     let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
     word as f32
@@ -317,7 +317,7 @@ fn the_exhaustive_report_matches_play_from_each_state() {
     assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
-/// The solved state has a best action too, although no solution contains it.
+/// The solved state has a best action too, although a solution contains no action after this state.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn every_state_has_a_best_action() {
@@ -510,8 +510,8 @@ fn last_move_and_distance_signals_train_as_well() {
     }
 }
 
-/// If a level of a beam is too wide for one slice, the search continues the level in the next slice. A search that replaces an unfinished
-/// search has the same outcome as in a new `Search`.
+/// If a level of a beam is too wide for one slice, the search continues the level in the next slice. If a new search replaces an unfinished
+/// one, its outcome is the same as in a new `Search`.
 #[test]
 fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {

@@ -71,7 +71,7 @@ fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize
     }
 }
 
-/// Loss and gradient of the reference, for the first step of a trainer with this seed.
+/// Loss and gradient of the reference implementation, for the first step of a trainer with this seed.
 fn reference_gradient(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
     let mut noise = vec![0.0; automaton.params.len()];
     gumbel(Isa::best(), seed, 0, &mut noise);
@@ -138,7 +138,7 @@ fn noise_has_a_gumbel_distribution() {
     assert!((skewness - 1.1395).abs() < 0.1, "{skewness}");
 }
 
-/// For this update, the noise at index 36 comes from the largest uniform number, 1 - 2⁻²⁴.
+/// For this seed and update, the noise at index 36 comes from the largest uniform number, 1 - 2⁻²⁴.
 #[test]
 fn noise_is_finite_at_the_largest_uniform_number() {
     for isa in Isa::available() {

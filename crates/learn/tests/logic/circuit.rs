@@ -15,7 +15,7 @@ fn random_ops(count: usize, seed: u32) -> Vec<u8> {
     (0..count).map(|_| random.below(16) as u8).collect()
 }
 
-/// One step of a hardened automaton by the published definition, cell by cell and kernel by kernel.
+/// One step of a hardened automaton by the published definition, computed separately for each cell and each perception kernel.
 fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid, periodic: bool) -> Grid {
     let mut next = grid.clone();
     for y in 0..grid.height {

@@ -33,7 +33,7 @@ impl Csv {
         Ok(csv)
     }
 
-    /// Prepares the table for a run at `progress`: removes all rows for a new run, and the rows after `progress` for a resumed run.
+    /// Prepares the table for a run at `progress`. For a new run, removes all rows. For a resumed run, removes the rows after `progress`.
     fn truncate_to(&mut self, progress: &Progress) -> Result<()> {
         let shown = self.path.display();
         self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
@@ -81,8 +81,7 @@ fn header(schema: &Schema) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// Formats a number as the shortest decimal that is parsed as the same number. If f32 represents the value exactly, the decimal has f32
-/// precision.
+/// Formats a number as the shortest decimal that is parsed as the same number. A number that f32 represents exactly is formatted as an f32.
 fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }

@@ -42,7 +42,7 @@ impl StderrCapture {
         Some(StderrCapture { terminal: terminal.into(), lines })
     }
 
-    /// Returns a function for the panic hook that restores standard error.
+    /// Returns a function for the panic hook. The function restores standard error.
     pub fn restorer(&self) -> impl Fn() + Send + Sync + 'static {
         let terminal = self.terminal.clone();
         move || {

@@ -260,8 +260,9 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     }
 }
 
-/// Labels of the top, middle and bottom of an axis. They have the fewest digits that keep every label within 1% of the axis length. On a
-/// logarithmic axis, `values` are exponents of ten, and the middle has a label only if its exponent is whole.
+/// Labels for the top, middle and bottom of an axis. Each label differs from its value by at most 1% of the axis length; the labels have
+/// the fewest digits for this. On a logarithmic axis, `values` are exponents of ten, and the middle has a label only if its exponent is
+/// whole.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
         return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
@@ -293,8 +294,8 @@ fn in_full(label: &str) -> String {
     format!("{number}e{}", 3 * power)
 }
 
-/// Round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis, all these numbers are exponents of ten, and
-/// the ends are whole numbers.
+/// Round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis, `low`, `high` and the ends are exponents of
+/// ten, and the ends are whole numbers.
 fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];

@@ -37,8 +37,7 @@ pub enum Mode {
 
 /// A picture beside the curve. The picture puts questions to the run and draws the answers.
 pub trait Picture {
-    /// Next question for the run; `None` if the picture needs no answer. The next question is sent after the answer to the previous
-    /// question.
+    /// Next question for the run; `None` if the picture needs no answer. A question is sent only after the previous question was answered.
     fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
     fn answer(&mut self, json: &[u8], now: Instant);
     fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);

@@ -84,7 +84,7 @@ impl VerbArgs for JudgeArgs {
 /// Number of simultaneous games. A network evaluates the boards of all these games in one batch.
 const PARALLEL_GAMES: usize = 64;
 
-/// A player of the duel. GNU Backgammon has its own variant, because its processes can fail.
+/// A player of the duel. `Gnubg` is separate from other players, because its processes can fail.
 enum Contestant {
     Player(Box<dyn Player>),
     Gnubg(Gnubg),
@@ -137,7 +137,7 @@ fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Res
     }
 }
 
-/// Maximum number of GNU Backgammon processes. Below this number, there is one process per thread.
+/// Maximum number of GNU Backgammon processes. Up to this number, there is one process per thread.
 const MOST_PROGRAMS: usize = 16;
 
 #[derive(Serialize)]

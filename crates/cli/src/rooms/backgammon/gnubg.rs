@@ -1,10 +1,10 @@
-//! GNU Backgammon as a player. Starts installed GNU Backgammon processes and connects to their external-player sockets. Each process
+//! GNU Backgammon as a player. Starts processes of the installed GNU Backgammon and connects to their external-player sockets. Each process
 //! receives one FIBS board at a time and answers with a move (`run::backgammon::fibs`).
 //!
 //! After an error, every unanswered decision gets an arbitrary legal move. The caller stops when [`Gnubg::take_error`] returns the error.
 //!
 //! GNU Backgammon plays without the doubling cube, at a fixed number of plies, without noise and without pruning nets. The Jacoby rule is
-//! on by default, and this module turns it off, because it would void gammons in games without the cube. The user's own settings are not
+//! on by default. This module turns it off, because the rule would void gammons in games without the cube. The user's own settings are not
 //! read.
 
 use anyhow::{Context, Result, anyhow, bail};

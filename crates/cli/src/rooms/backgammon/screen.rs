@@ -509,7 +509,8 @@ fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Text beside the board about both players and the cube. Returns each line with its row, and the area that the lines leave free.
+/// Text about both players and the cube, for the space beside the board. Returns each line with its row, and the area that the lines leave
+/// free.
 fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
     let strong = Style::new().add_modifier(Modifier::BOLD);
     let facts = |k: usize| {
@@ -581,7 +582,7 @@ fn candidates(frame: &mut Frame, area: Rect, screen: &TableScreen) {
 const MINE: char = '●';
 const THEIRS: char = '○';
 
-/// The drawn board: an upper and a lower half of twelve points each, `cell` columns per point, with the bar in the middle.
+/// The drawn board. Its upper and lower halves have twelve points each. A point is `cell` columns wide; the bar is in the middle.
 struct Board<'a> {
     area: Rect,
     cell: u16,
@@ -770,7 +771,7 @@ mod tests {
         file.to_str().unwrap().into()
     }
 
-    /// Handles a key and then the request of the key. The real program does this on two threads.
+    /// Handles a key, then the request that it causes. The real program does this on two threads.
     fn press(game: &mut Game, screen: &mut TableScreen, code: KeyCode) {
         if let Key::Request(request) = screen.key(code.into()) {
             let answer = answer(game, request);
@@ -794,7 +795,8 @@ mod tests {
         cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
     }
 
-    /// Counts a player's checkers on the drawn board. For a pile with a number, adds the number instead of the drawn checkers.
+    /// Counts a player's checkers on the drawn board. If a pile shows its number of checkers, adds this number instead of the drawn
+    /// checkers.
     fn checkers(screen: &TableScreen, width: u16, mark: char) -> u32 {
         let rows = rows(screen, width, 24);
         let right = if width >= WIDE { 56 } else { 44 };

@@ -1,5 +1,5 @@
-//! A game of `hothouse play backgammon`. Parses commands, which are lines of text, and draws the board as text. A command is typed,
-//! read from a file, or sent by the full screen (`screen.rs`). The run implements the rules and evaluates moves.
+//! A game of `hothouse play backgammon`. Parses commands, which are lines of text, and draws the board as text. A command is typed, read
+//! from a file, or sent by the full screen (`screen.rs`). The room's run (`run::backgammon`) implements the rules and evaluates moves.
 
 use crate::error::Usage;
 use crate::format::quoted;
@@ -48,7 +48,7 @@ const MATCH: FileKind = FileKind {
 };
 const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };
 
-/// Options of a game. If an option is `None`, the game has the option's value in the resumed game, or else the default.
+/// Options of a game. If a game is resumed, an option that is `None` keeps its value. In a new game, it has the default.
 pub struct GameOptions<'a> {
     pub player: &'a str,
     pub evals: Option<u32>,
@@ -75,7 +75,7 @@ pub struct Game {
     saved: bool,
 }
 
-/// Effect of a command line on the display.
+/// Effect of a command on the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The game changed, or the user requested the board. The board must be drawn.
@@ -187,7 +187,8 @@ impl Game {
         Ok(())
     }
 
-    /// Saves the game and the match. Returns the closing text, which contains the score and the command to resume.
+    /// Saves the match to the file of `save`, and the game to the file of `keep`. Returns the closing text, which contains the score and
+    /// the command to resume.
     pub fn finish(&mut self) -> Result<String> {
         let mut last = format!("{} : {}", self.session.score[0], self.session.score[1]);
         if let Some(path) = self.save.clone() {

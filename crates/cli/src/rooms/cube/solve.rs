@@ -194,8 +194,8 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
     Ok(Some(Line::Unsolved { error: failure.text, next_step: failure.next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
 }
 
-/// Returns the stickers of the cube that `text` describes: a scramble if `is_scramble`, otherwise stickers. Returns an error if the text is
-/// invalid.
+/// Returns the stickers of a cube. If `is_scramble`, `text` contains a scramble of the cube, otherwise its stickers. Returns an error if
+/// the text is invalid.
 fn facelets(run: &mut Run<Cube>, text: &str, is_scramble: bool) -> Result<String, RunError> {
     if is_scramble {
         let question = json!({ "ask": "turn", "facelets": solved_state(run)?, "moves": text });

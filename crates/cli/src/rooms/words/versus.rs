@@ -1,5 +1,5 @@
-//! `hothouse bench words --versus pytorch`: measures whole training steps of equal shapes in PyTorch on the same cores. Also prints the
-//! ratio of Hothouse's speed to PyTorch's.
+//! `hothouse bench words --versus pytorch`: measures whole training steps in PyTorch, with the shapes and the number of threads of
+//! Hothouse's steps. Also prints the ratio of Hothouse's speed to PyTorch's.
 
 use crate::host::Machine;
 use crate::session::training::now_s;
@@ -24,9 +24,9 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// Comparisons of the fastest PyTorch mode with Hothouse. Fields: modes of the PyTorch script, PyTorch's name in the figures, and suffixes
-/// of Hothouse's figures. If Hothouse has none of these figures, the comparison is skipped: without hardware support, a bf16 step of
-/// PyTorch takes minutes.
+/// Comparisons of PyTorch with Hothouse. Fields: modes of the PyTorch script, of which the fastest is compared; PyTorch's name in the
+/// figures; suffixes of Hothouse's figures. If Hothouse has none of these figures, the comparison is skipped, because a bf16 step of
+/// PyTorch takes minutes without hardware support.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
