@@ -70,8 +70,8 @@ fn search_evaluations(bench: &mut Bench) {
     bench.give("backgammon.selfplay.dense_share", &done, "of peak, counting dense layers only");
 }
 
-/// Measures complete games per minute on all threads with 100 evaluations per roll that leaves a choice, and the share of time of each
-/// part. If `learns` is false, the network has learned nothing, which makes games long.
+/// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll that leaves a
+/// choice gets 100 evaluations. If `learns` is false, the network has learned nothing, which makes games long.
 fn self_play(learns: bool, bench: &mut Bench) {
     /// Number of evaluations per actor after which as many games start as end.
     const WARM_UP: u64 = 800_000;

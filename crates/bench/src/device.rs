@@ -1,5 +1,5 @@
-//! Benchmarks of a GPU: its bandwidth, its peak, matrix products and environments. Products and environments are compared with the peak,
-//! with the bandwidth or with the CPU in the same run.
+//! Benchmarks of a GPU: its bandwidth, its peak, and matrix products as shares of the peak in the same rounds. The benchmarks of the
+//! environments use the bandwidth.
 //!
 //! Software adapters get less work; the names or units of the figures state this.
 
@@ -145,7 +145,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
-/// Bytes read and written per second, in each round, by a copy that is larger than all caches.
+/// Bytes that a copy reads and writes per second, in each round. The copied data are larger than all caches.
 fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
     /// Number of vectors of four floats that each thread copies.

@@ -44,7 +44,7 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Product of gates and cells that are computed per second, in each round. The hardened circuit has several thousand gates with random
+/// Number of gates times number of cells, computed per second, in each round. The hardened circuit has several thousand gates with random
 /// operations.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;

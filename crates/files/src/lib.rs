@@ -76,7 +76,7 @@ fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns true if the file starts with `with`, or if the whole file is a prefix of `with`, as when its writing was interrupted.
+/// Returns true if the file starts with `with`. Also returns true if the whole file is a prefix of `with`, as after an interrupted write.
 pub fn begins(file: &mut dyn Read, with: &[u8]) -> bool {
     with.starts_with(&bytes(file, with.len() as u64))
 }
@@ -235,7 +235,7 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     bail!("cannot save to {} ({first}), nor to {}", path.display(), others.join(" or "))
 }
 
-/// Identity of a file. It is the same for all links to the file, and exists before the file does.
+/// Identity of a file, which may not exist yet. All links to the file have the same identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// Device number and inode number, which are the same for all hard links.
@@ -463,7 +463,7 @@ mod tests {
     use super::*;
     use testkit::Scratch;
 
-    /// Length and header of a checkpoint, which are sufficient to detect it.
+    /// Beginning of a checkpoint, by which it is detected: the length of the header, and the header.
     fn checkpoint(word: &str) -> Vec<u8> {
         let header = format!(r#"{{"__metadata__":{{"hothouse":"{word}"}}}}"#);
         [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
@@ -574,7 +574,7 @@ mod tests {
         assert!(error.contains("3072 MB") && error.contains("1024 MB of memory"), "{error}");
     }
 
-    /// Creates a sparse file of `bytes` bytes that starts with the length of `header` and `header`.
+    /// Creates a sparse file of `bytes` bytes. It begins with the length of `header` as a little-endian `u64`; `header` itself follows.
     fn sparse(path: &Path, header: &str, bytes: u64) {
         let mut file = File::create(path).unwrap();
         file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();

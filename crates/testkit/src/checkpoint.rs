@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// A decoded checkpoint.
 #[derive(Clone)]
 pub struct Apart {
-    /// Hothouse's metadata of the checkpoint, which are not tensors.
+    /// Hothouse's metadata in the checkpoint.
     pub header: serde_json::Value,
     /// Name, type, shape and bytes of each tensor. The tensors are in the order in which the checksum includes them.
     pub tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,

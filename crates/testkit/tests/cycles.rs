@@ -21,9 +21,9 @@ struct Source {
     uses: BTreeMap<String, (Vec<String>, bool)>,
     /// Path of each module whose names are all imported (`use …::*`). The flag is true if the names are re-exported.
     globs: Vec<(Vec<String>, bool)>,
-    /// Paths of several names in all code outside of `use`.
+    /// Paths of at least two names in the code outside of `use`.
     paths: BTreeSet<Vec<String>>,
-    /// Single names in all code outside of `use`.
+    /// Names without a path in the code outside of `use`.
     names: BTreeSet<String>,
 }
 

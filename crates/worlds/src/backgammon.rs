@@ -30,8 +30,8 @@ pub const BAR: usize = 25;
 /// Index of the place of checkers that are borne off.
 pub const OFF: usize = 0;
 
-/// Word of a [`Side`] with a single checker, by the place of this checker. A place has four bits of the word. The array is padded to 32
-/// elements, so that indices of five bits need no check.
+/// For each place, the word of a [`Side`] with a single checker, at this place. A place has four bits of the word. The array is padded to
+/// 32 elements, so that indices of five bits need no check.
 const UNIT: [u128; 32] = {
     let mut unit = [0; 32];
     let mut place = OFF;
@@ -132,7 +132,7 @@ impl Board {
     pub const START: Board = Board { mine: Side::START, theirs: Side::START };
 
     /// Creates a board from each side's numbers of checkers on points 1 to 24 and on the bar. Each side counts the points from its own end.
-    /// Checkers that are missing from 15 are borne off.
+    /// The rest of a side's 15 checkers are borne off.
     pub fn new(mine: [u8; BAR], theirs: [u8; BAR]) -> Result<Board, BoardError> {
         let shared = |point: &usize| mine[point - 1] > 0 && theirs[POINTS - point] > 0;
         if let Some(point) = (1..=POINTS).find(shared) {
@@ -302,7 +302,7 @@ impl Roll {
         self.high == self.low
     }
 
-    /// Number of outcomes of two dice, out of 36, that are this roll.
+    /// Number of outcomes that give this roll, out of the 36 outcomes of two dice.
     pub fn ways(self) -> u32 {
         if self.is_double() { 1 } else { 2 }
     }

@@ -157,8 +157,8 @@ fn updates_per_s(
     Ok(rates(steps as f64, &rounds_s))
 }
 
-/// Measures rounds of the published learner on the CPU, with learning offloaded, and with leaves and learning offloaded. Uses the default
-/// settings, whose batches are small, and settings with thousands of parallel games.
+/// Measures rounds of the published learner in three ways: on the CPU, with learning offloaded, and with leaves and learning offloaded.
+/// Each way is measured with the default settings, whose batches are small, and with thousands of parallel games.
 fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let now = bench.now;
     // Duels are disabled, because they occur after some rounds only.

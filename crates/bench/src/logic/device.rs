@@ -1,4 +1,5 @@
-//! Benchmark of a population of published checkerboards, which are trained on the GPU and on the CPU. Each step trains all members.
+//! Benchmark of a population of automata with the published checkerboard settings. It is trained on the GPU, then on the CPU. Each step
+//! trains all members.
 
 use super::trainer;
 use crate::device::{Device, iterations, refused};

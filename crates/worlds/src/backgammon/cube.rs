@@ -22,7 +22,8 @@ const NOTHING: f64 = 1e-9;
 pub struct CubeEquities {
     pub no_double: f64,
     pub double_take: f64,
-    /// Equity of a single game won, which is 1. It is 0 if the result of the game hardly changes the chance to win the match.
+    /// Equity if the other player passes a double. It is 1, as for a single game won, or 0 if the result of the game hardly changes the
+    /// chance to win the match.
     pub double_pass: f64,
     /// Whether the player on roll may double now, or has doubled and the other player has not answered yet.
     pub may_double: bool,
@@ -171,8 +172,8 @@ impl Game {
         }
     }
 
-    /// Linear worth between the mean of all losses and the mean of all wins. `chances` are the weights of single games, gammons and
-    /// backgammons in the two means.
+    /// Worth as a linear function of the chance to win, from the mean of all losses to the mean of all wins. In both means, `chances` are
+    /// the weights of single games, gammons and backgammons.
     fn line(&self, chances: &Chances, cube: u32) -> Line {
         let mean = |of: &[f32], sign: i32| {
             let all: f64 = of.iter().copied().map(f64::from).sum();

@@ -1,8 +1,8 @@
 //! State of a backgammon game: the player on roll, the pending decision, the doubling cube, and the stakes (money play or a match with the
 //! Crawford rule). An illegal action returns an error and changes nothing.
 //!
-//! This module does not estimate how a game ends. Chances to win a match are computed by Janowski's formula; if a player needs only one
-//! point, they are computed by a recursion over the remaining games.
+//! This module does not estimate how a game ends. The chance to win a match is computed from the score by Janowski's formula. If one player
+//! needs only one point, it is computed by a recursion over the remaining games instead.
 
 use super::{Board, NoSuchRoll, Results, Roll};
 

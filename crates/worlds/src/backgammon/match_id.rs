@@ -111,9 +111,8 @@ impl Fields {
 }
 
 impl Standing {
-    /// Reads a position id, a position id and a match id separated by a colon, or an XGID. A position id alone is read as money play before
-    /// a roll. The ids may be part of a text copied from a program: an XGID anywhere in the text, or ids labelled "Position ID" and "Match
-    /// ID".
+    /// Reads an XGID, or a position id with or without a match id after a colon. A position id alone is read as money play before a roll.
+    /// The ids may be part of a text copied from a program: an XGID anywhere in the text, or ids labelled "Position ID" and "Match ID".
     pub fn read(text: &str) -> Result<Standing, IdError> {
         let text = text.trim();
         if text.is_empty() {
@@ -148,7 +147,7 @@ fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// First word of the text, which is searched only up to the label `label` if the text contains this label.
+/// First word before the label `label`, or first word of the whole text if the label is missing. Empty if there is no such word.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()

@@ -77,7 +77,7 @@ fn small_cos<S: Simd>(s: S, square: S::F) -> S::F {
     p
 }
 
-/// Coefficients of the minimax polynomial in r² of (sin r - r)/r³ on |r| <= π/2, highest power first. Its error is 5e-9.
+/// Coefficients of a polynomial in r², highest power first: the minimax approximation of (sin r - r)/r³ for |r| <= π/2. Its error is 5e-9.
 const SIN: [f32; 4] = [2.600_054_3e-6, -1.980_661_5e-4, 8.333_017e-3, -0.166_666_57];
-/// Coefficients of the minimax polynomial in r² of cos r on |r| <= π/2, highest power first. Its error is 5e-8.
+/// Coefficients of a polynomial in r², highest power first: the minimax approximation of cos r for |r| <= π/2. Its error is 5e-8.
 const COS: [f32; 5] = [2.319_438_2e-5, -1.385_592_7e-3, 4.166_399e-2, -0.499_999_3, 1.0];

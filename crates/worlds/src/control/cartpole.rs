@@ -119,7 +119,7 @@ pub struct CartPoles {
 const STREAM: u32 = 0x0043_5031;
 
 /// Hash keys of a seed. An initial state is the hash of (environment, episode) with the key `start`. Random actions are the hash of
-/// (environment, game) with the key `action`, to which the time is added.
+/// (environment, game), where `game` is the argument of [`CartPoles::play`]. The key of this hash is `action` plus the time.
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -177,8 +177,8 @@ impl CartPoles {
         self.clock[env] = episode << STEP_BITS;
     }
 
-    /// Takes `steps` steps with random actions, which depend on `game`. Returns the number of episodes that ended. Only the state after the
-    /// last step is stored. [`CartPoles::coins`] writes the same actions.
+    /// Takes `steps` steps with random actions. `game` is the number of the sequence of random actions. Returns the number of episodes that
+    /// ended. Only the state after the last step is stored. [`CartPoles::coins`] writes the same actions.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
         let poles = self;
         kernel!(poles.isa, |s: S, poles: &mut CartPoles, game: u32, steps: u32| -> u64 {
@@ -215,8 +215,8 @@ impl CartPoles {
         })
     }
 
-    /// Writes the actions that [`CartPoles::play`] takes at one step of a game. Each action is 0 or 1, a function of (seed, environment,
-    /// game, step).
+    /// Writes the actions that [`CartPoles::play`] takes at one step of the sequence `game`. Each action is 0 or 1, a function of (seed,
+    /// environment, game, step).
     pub fn coins(&self, game: u32, step: u32, actions: &mut [f32]) {
         let [c, d] = self.keys.action;
         let key = [c.wrapping_add(step / COINS), d];
@@ -371,8 +371,8 @@ struct Pole<S: Simd> {
     clock: S::U,
 }
 
-/// A vector of poles after a step. The masks select poles that are within the limits (`inside`), that are at the step limit (`truncated`),
-/// and whose episode has ended (`over`).
+/// A vector of poles after a step. Each mask selects poles: `inside` those within the limits, `truncated` those at the step limit, `over`
+/// those whose episode has ended.
 struct Reached<S: Simd> {
     state: [S::F; OBSERVATION],
     clock: S::U,
@@ -430,7 +430,7 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
 /// omitted term of its series by lower powers, so that the error has both signs.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
-/// Vectorized [`CartPole::step`] without external forces. `force` is the force of the action over the total mass.
+/// Vectorized [`CartPole::step`] without external forces. `force` is the force of the action divided by the total mass.
 #[inline(always)]
 fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [S::F; OBSERVATION] {
     let c = |value: f64| s.splat(value as f32);

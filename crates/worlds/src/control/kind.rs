@@ -1,4 +1,4 @@
-//! Declaration of a kind of environment: its rules in f64, vectorized and for accelerators, and optional properties with defaults.
+//! A kind of environment: its rules in f64, in vectorized f32 and for accelerators, and optional properties with defaults.
 
 use super::many::{Many, Rules};
 use super::vector::Vector;
@@ -16,7 +16,7 @@ pub struct Kind {
     /// Creates one f64 environment.
     pub twin: fn() -> Box<dyn World64>,
     pub many: Make,
-    /// Settings of the learner, by name, that differ from the defaults for most environments. A switch is 0 or 1.
+    /// Learner settings that have another default value for this kind, each with this value. A switch is 0 or 1.
     pub tuned: &'static [(&'static str, f64)],
     /// Step budget of a run, summed over all environments. It is at least twice the number of steps that a learner needs to solve the task.
     pub steps: f64,

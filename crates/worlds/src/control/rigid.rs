@@ -281,7 +281,7 @@ pub struct Scene<R> {
     pub touching: [bool; BODIES],
     /// Set when body 0 first touches the ground, and never cleared.
     pub struck: bool,
-    /// Number of steps since a step in which some body was not at rest.
+    /// Number of successive steps in which all bodies were at rest, up to now.
     pub rested: u32,
     ground: [R; BENDS],
     /// Largest height of the ground.
@@ -400,7 +400,7 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// Matrix (xx, xy, yy) from an impulse between the ends of two arms to the change of these ends' relative velocity.
+/// Matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the change of the ends' relative velocity.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
@@ -458,7 +458,7 @@ impl<R: Real> Contact<R> {
     }
 
     /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation of a contact point, or 0 if
-    /// all are positive.
+    /// all separations are positive.
     fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
         let mut least = R::of(0.0);
         for i in 0..self.meeting.count {
@@ -835,7 +835,7 @@ impl<R: Real> Scene<R> {
         Step { starts, contacts, joints, flown }
     }
 
-    /// Applies the impulses of the last step (warm starting) and creates the system to sweep.
+    /// Applies the impulses of the last step (warm starting). Returns the velocities and constraints that the sweeps solve.
     fn prepare(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> System<R> {
         let zero = R::of(0.0);
         let mut system = System::none();
@@ -1111,7 +1111,7 @@ fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<
     touch
 }
 
-/// Moves a body by its velocity and spin for `time_s` seconds. Both are first reduced to the largest motion in a step.
+/// Moves a body by its velocity and spin for `time_s` seconds. Both are first limited to the largest motion in a step.
 fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
     let by = body.velocity * time_s;
     if by.dot(by) > R::of(MOST_MOVED * MOST_MOVED) {

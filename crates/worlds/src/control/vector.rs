@@ -32,8 +32,8 @@ pub trait Vector: Send + Sync {
 
     /// Steps every environment. `actions`, `rewards` and `ended` are panels of one feature; a discrete action is its index. A word of
     /// `ended` is 0 during an episode. After the last step it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's length
-    /// from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step; [`Vector::observations`] has the next episode's
-    /// first one instead.
+    /// from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step. If an episode ended, [`Vector::observations`]
+    /// contains the first observation of the next episode instead.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Starts the next episode of one environment.

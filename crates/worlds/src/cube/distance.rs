@@ -111,8 +111,8 @@ fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     found
 }
 
-/// Sets the distance of the unknown states that have a neighbour at the distance `depth - 1`, and returns their number. The result is the
-/// result of `onward`.
+/// Sets the distance of the unknown states that have a neighbour at the distance `depth - 1`, and returns their number. `onward` has the
+/// same effect and returns the same number.
 fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, UNKNOWN, |table, rank, order, twist| {

@@ -165,7 +165,8 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
 /// Code of the cubie with these colours, which are in the order of the place's facelets. `None` if no cubie has these colours.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
-    // `search` returns the position of the cubie's first sticker. The orientation is the rotation in the opposite direction.
+    // `search` returns the position of `colours[0]` among the colours of the piece. The orientation is the rotation in the opposite
+    // direction.
     Some((piece + (N - turn) % N * pieces.len()) as u8)
 }
 

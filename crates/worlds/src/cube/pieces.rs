@@ -93,8 +93,8 @@ pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     inputs
 }
 
-/// Returns the place with these faces in the same rotational order, and the position in `faces` of the place's first face. Panics if there
-/// is no such place.
+/// Returns the place that has these faces in the same rotational order, and the position of `faces[0]` among the faces of this place.
+/// Panics if there is no such place.
 pub(super) const fn find<const N: usize>(places: &[[usize; N]], faces: [usize; N]) -> (usize, usize) {
     match search(places, faces) {
         Some(found) => found,

@@ -90,8 +90,9 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// colour`, with colours in the order U R F D L B.
     fn inputs(self, active: &mut [u16]);
 
-    /// Writes the rows of the state, one row for each cubie that is not fixed. The cubie at the `i`-th place that is not fixed has the row
-    /// `i * CODES + code`. A network's first layer can have one vector of weights per row instead of [`Puzzle::INPUTS`] inputs.
+    /// Writes the rows of the state: one number for each place whose cubie is not fixed. The row of the `i`-th of these places is `i *
+    /// CODES + code`, where `code` is the code of the cubie there. A network's first layer can have one vector of weights per row instead
+    /// of [`Puzzle::INPUTS`] inputs.
     fn rows(self, rows: &mut [u16]);
 
     /// Writes [`Puzzle::rows`] of the state that represents this state's class. The class contains all states that are symmetric to this
@@ -102,8 +103,8 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// [`Puzzle::FIXED`].
     fn row_inputs(row: usize) -> &'static [u16];
 
-    /// Returns the representative of all states that differ from this state only in the names of their moves, and the symmetry that maps
-    /// this state to the representative. By default, each state represents itself.
+    /// Returns the representative of this state and of all states that differ from it only in the names of their moves. Also returns the
+    /// symmetry that maps this state to the representative. By default, each state represents itself.
     #[inline]
     fn folded(self) -> (Self, u8) {
         (self, 0)

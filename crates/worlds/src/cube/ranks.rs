@@ -20,7 +20,7 @@ pub(super) struct Tables {
     pub twist: [[u16; COUNT]; TWISTS],
     /// Piece at each place, `[order][place]`.
     pieces: [[u8; 8]; ORDERS],
-    /// Part of the code at each place that the orientation contributes, `[twist][place]`.
+    /// Part that the orientation contributes to the code at each place, `[twist][place]`.
     twists: [[u8; 8]; TWISTS],
 }
 

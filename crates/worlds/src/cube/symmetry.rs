@@ -44,8 +44,8 @@ pub(super) fn symmetry(face: impl Fn(usize) -> usize, colour: impl Fn(usize) -> 
     it
 }
 
-/// Fills the tables for all corners or for all edges. The first of these places has the index `first`, and the codes of successive
-/// orientations differ by `by`. `face` and `colour` map faces and colours to their images.
+/// Fills the tables for all corner places or for all edge places. The first of these places has the index `first`, and the codes of
+/// successive orientations differ by `by`. `face` and `colour` map faces and colours to their images.
 fn fill<const N: usize>(
     it: &mut Symmetry,
     places: &[[usize; N]],
@@ -77,7 +77,7 @@ fn fill<const N: usize>(
     }
 }
 
-/// Smallest code to which a symmetry can map a given cubie at the first place of the image, and the symmetries that give this code.
+/// For a cubie at a place: the smallest code that it can have at the first place of an image, and the symmetries that give this code.
 struct Least {
     code: u8,
     by: Vec<u8>,

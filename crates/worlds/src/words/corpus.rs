@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Random stream of the windows, separate from all other streams of the same seed.
 const STREAM: u32 = 0x436f_7270;
 
-/// Tokens of a text. The last tenth is for validation, the rest for training. A window consists of `context` tokens and of the token after
-/// each of these.
+/// Tokens of a text. The last tenth is for validation, the rest for training. A window consists of `context` tokens that a model reads and,
+/// for each of them, the next token, which the model predicts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
@@ -137,8 +137,8 @@ impl Corpus {
     }
 }
 
-/// Training windows of each step. In each epoch, the training tokens from a random phase on are divided into windows, and each window is
-/// used once, in a random order. Phase and order are computed from the epoch's number, so the windows of a step are a function of the
+/// Training windows of each step. An epoch divides the training tokens into windows, from a random start (the phase) on, and uses each
+/// window once, in random order. Phase and order are computed from the epoch's number, so the windows of a step are a function of the
 /// step's number.
 #[derive(Clone, Debug)]
 pub struct Batches {

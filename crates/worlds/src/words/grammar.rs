@@ -214,9 +214,9 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     }
 }
 
-/// The best predictor: the distribution over the source's states, given the text so far (the forward algorithm for hidden Markov models).
-/// While the entry of a list is unknown, one guess represents all entries, which are equally likely. A few characters therefore leave only
-/// few guesses.
+/// The best predictor. It computes the probability of each state of the source, given the text so far (the forward algorithm for hidden
+/// Markov models). While the entry of a list is unknown, one guess represents all entries, which are equally likely. After a few
+/// characters, only few guesses are therefore left.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
     grammar: &'a Grammar,
@@ -432,7 +432,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Position of the bracket that closes the first character of a text.
+/// Position of the bracket that closes the bracket at the start of a text.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     let end = text.bytes().position(|byte| {
@@ -442,7 +442,7 @@ fn closing(text: &str) -> usize {
     end.unwrap_or_else(|| panic!("no bracket closes {text}"))
 }
 
-/// Alternatives in the content of a bracket, which are separated by bars outside of inner brackets.
+/// Alternatives in the content of a bracket. They are separated by bars outside of inner brackets.
 fn alternatives(inside: &str) -> Vec<&str> {
     let mut depth = 0;
     inside

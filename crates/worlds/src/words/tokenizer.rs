@@ -1,4 +1,4 @@
-//! Conversion of texts to tokens and back: by characters, by bytes, or by merged byte pairs. For byte pairs, a text is divided into pieces,
+//! Converts texts to tokens and back: by characters, by bytes, or by merged byte pairs. For byte pairs, a text is divided into pieces,
 //! which are runs of similar characters. Pairs are merged only within a piece.
 
 use super::TextError;
@@ -189,7 +189,7 @@ impl Known {
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) tokens: Vec<u32>,
-    /// Number of bytes of the part that are encoded. With byte pairs, the last piece is not encoded unless it ends with the part.
+    /// Number of bytes of the part that are encoded. With byte pairs, the last piece is not encoded if it may continue after the part.
     pub(super) read: usize,
     new: HashMap<Box<str>, Box<[u32]>>,
     /// Characters that are not in the vocabulary.
@@ -197,7 +197,8 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// Replaces all tokens by the tokens of `text`, a part of the whole text. `last` is true if the last piece ends with the part.
+    /// Replaces all tokens by the tokens of `text`, a part of the whole text. `last` is true if the last piece of the part cannot continue
+    /// after it.
     pub(super) fn encode(&mut self, tokenizer: &Tokenizer, known: &Known, text: &str, last: bool) {
         let Encoded { tokens, read, new, unknown } = self;
         tokens.clear();
@@ -286,7 +287,7 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// First position from `at` on at which a piece begins, whatever the text before `at` is. It is the end of a run that is not white space.
+/// First position, not before `at`, at which a piece begins for any text before `at`. It is the end of a run that is not white space.
 pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     const CHUNK: usize = 256;
     let mut at = character_start(text, at);
@@ -308,7 +309,7 @@ pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// First position from `at` on that is not inside a character.
+/// First position, not before `at`, that is not inside a character.
 pub(super) fn character_start(text: &[u8], at: usize) -> usize {
     let more = text[at..].iter().position(|byte| byte & 0xC0 != 0x80);
     more.map_or(text.len(), |more| at + more)

@@ -80,8 +80,8 @@ fn chances(words: &[&str]) -> Chances {
 
 const VALUED: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Without look-ahead, GNU Backgammon uses the same formula. But it uses databases in a race, and another table of match-winning chances in
-/// a match.
+/// Without look-ahead, GNU Backgammon uses the formula of this library. But it uses databases in a race, and another table of match-winning
+/// chances in a match.
 #[test]
 fn cube_equities_agree_with_gnu_backgammon_for_equal_chances() {
     let (mut exact, mut matches, mut sum, mut verdicts) = (0, 0, 0.0, 0);

@@ -29,7 +29,7 @@ fn choice(action: f64) -> Action {
     Action::Choice(action as u32)
 }
 
-/// Returns a state with the random offsets of the next step that were recorded.
+/// Returns `state` with the recorded random offsets of the next step.
 fn with_scatter(state: &[f64], scatter: &[f64]) -> Vec<f64> {
     let mut state = state.to_vec();
     state[STATE..STATE + 2].copy_from_slice(scatter);

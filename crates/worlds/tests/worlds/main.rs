@@ -1,4 +1,4 @@
-//! The tests of the worlds crate in one binary. Allocations are counted per thread.
+//! The tests of the worlds crate in one binary. The counting allocator counts per thread, so tests in other threads do not affect a count.
 
 #[cfg(not(target_arch = "wasm32"))] // too slow
 mod allocation;

@@ -208,7 +208,7 @@ fn trained(text: &str, vocab: usize, work: usize) -> BpeTraining {
     training
 }
 
-/// A random text of few characters, in which all kinds of overlapping pairs occur.
+/// A random text with few distinct characters, in which all kinds of overlapping pairs occur.
 fn babble(random: &mut Sequence, characters: &str, length: usize) -> String {
     let characters: Vec<char> = characters.chars().collect();
     (0..length).map(|_| characters[random.below(characters.len() as u32) as usize]).collect()
