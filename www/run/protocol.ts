@@ -30,7 +30,10 @@ address: string,
 command: string,
 /** Number of live changes of knobs that the linked run repeats. */
 changes: number,
-/** Iteration of the digest in the link, at which the linked run reports whether it reproduced the digest; null without a digest. */
+/**
+ * Iteration of the digest that the link contains. After this iteration, the linked run reports whether it has the same digest.
+ * Null if the link contains no digest.
+ */
 checked_at: number | null,
 /** Sentences that describe the limits of reproduction. */
 limits: Array<string>, };
@@ -234,7 +237,7 @@ solved_at: number | null, done: boolean,
 /** True if the run stopped early because its weights are no longer finite. */
 diverged: boolean, };
 
-/** Calls of the same operation with the same shape in the plan of a learner's gradients, with their total time. */
+/** All calls of one operation with one shape, in the plan that computes a learner's gradients, and their total time. */
 export type Operation = {
 /** Name of the operation, for example `linear`. */
 name: string,

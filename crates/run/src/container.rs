@@ -88,12 +88,12 @@ pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tens
     Ok((text, tensors))
 }
 
-/// Returns the name of the room in a checkpoint, after a check of the checksum.
+/// Verifies the checksum of a checkpoint and returns the name of its room.
 pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&checked(bytes, Sum::Bytes)?.1)?.room)
 }
 
-/// Returns the name of the room in the header. The checksum is not verified.
+/// Returns the name of the room in the header. Does not verify the checksum.
 pub(crate) fn stated_room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&open(bytes)?.1)?.room)
 }

@@ -37,7 +37,8 @@ pub(crate) struct Devices {
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Time in seconds until the first pass of each option so far had ended, summed over these options.
+    /// Sum, over the options whose first pass has ended, of the seconds from the beginning of the probe to the end of this pass. A pause
+    /// restarts the time of the current option.
     waited_s: f64,
     /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,
@@ -69,7 +70,7 @@ enum ProbeStatus {
     Timing {
         waiting: bool,
     },
-    /// Work per second of the option. If the probe ended early because the option is too slow, it is an upper bound.
+    /// Work per second of the option. If the probe ended early because the option is too slow, this is an upper bound.
     Measured(f64),
     /// The first pass did not end within [`PATIENCE_S`].
     Late,
@@ -77,7 +78,7 @@ enum ProbeStatus {
 
 /// Result of [`Devices::settle`].
 pub(crate) enum Settled {
-    /// There is no new decision, and the slice is not used.
+    /// There is no new decision. The slice is free for other work.
     Already,
     /// The GPU is being probed, and the probe has used the slice. `waiting` is true if the CPU has no work until the GPU answers.
     Trying { waiting: bool },

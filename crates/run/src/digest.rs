@@ -95,7 +95,8 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
-/// Arithmetic of a digest within an iteration. Such a digest cannot be compared with digests of other runs.
+/// Name in place of the arithmetic, for a digest that was computed within an iteration. Such a digest cannot be compared with digests of
+/// other runs.
 pub(crate) const PARTIAL: &str = "partial";
 
 /// Returns the name of the arithmetic of `isa`. Only digests with equal names can be equal.
@@ -151,8 +152,8 @@ impl Digests {
         Digests { arithmetic, expected: None, newest: None, partly_away: false }
     }
 
-    /// Compares `reached` with the link's digest. Returns a notice if both belong to the same iteration. `unit` is the plural of the room's
-    /// word for an iteration. If the user changed knobs, the run differs from the link's run, so there is no notice.
+    /// Compares `reached` with the link's digest. Returns a notice if both belong to the same iteration and the user changed no knobs. If
+    /// the user changed knobs, the run differs from the link's run. `unit` is the plural of the room's word for an iteration.
     pub fn compare(&mut self, reached: &Digest, user_changed: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
         (!user_changed).then(|| compared(&expected, reached, unit))

@@ -2,7 +2,7 @@
 
 use crate::protocol::{Progress, Row};
 
-/// Maximum gap in seconds between two slices that counts as training. A longer gap arises when the machine sleeps, and is cut to this
+/// Maximum time in seconds between two slices that counts as training. A longer time, for example while the machine sleeps, is cut to this
 /// maximum.
 const MAX_GAP_S: f64 = 1.0;
 /// Maximum number of rows in a history. When it is exceeded, every second row is dropped.
@@ -33,7 +33,7 @@ impl Clock {
         Clock { now: || 0.0, last_s: None, train_s: 0.0, spent: Spent::default(), tested: false }
     }
 
-    /// Excludes the time from the last call of [`Clock::take`] to the next call from training.
+    /// Pauses the clock: the time between the last and the next call of [`Clock::take`] does not count as training.
     pub fn rest(&mut self) {
         self.last_s = None;
     }
@@ -112,7 +112,8 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run that has completed `iterations` iterations. The gap between kept rows continues.
+    /// Restores the history of a run that has completed `iterations` iterations. Later rows are kept at the same intervals as the last of
+    /// `rows`.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {

@@ -1,11 +1,12 @@
-//! Results of the settings of a sweep: quartiles over the seeds of each setting, and a text table.
+//! Results of a sweep: quartiles over the seeds of each setting, and a text table. A setting is the set of all runs whose knobs have equal
+//! values.
 
 use crate::format;
 use crate::protocol::{Column, Knobs};
 use math::rounds;
 use serde::{Deserialize, Serialize};
 
-/// Result of a setting, which is the set of all runs with the same knobs.
+/// Result of a setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub knobs: Knobs,

@@ -23,7 +23,7 @@ pub struct Link {
 
 /// Key of the variant in links. The room's own word for a variant is accepted as well.
 const VARIANT: &str = "variant";
-/// Key of the user data, whose value has hash, length and name. The user must provide the file to open the link.
+/// Key of the user data. Its value consists of hash, length and name. The user must provide the file to open the link.
 const DATA: &str = "data";
 /// Key of a live change of a knob. The key may occur any number of times.
 const AT: &str = "at";
@@ -46,13 +46,13 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
     link
 }
 
-/// Returns true if other machines can reproduce a digest of the arithmetic with this name.
+/// Returns true if other machines can reproduce a digest with this arithmetic.
 fn can_be_reached(arithmetic: &str) -> bool {
     matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 
 /// Returns the link, the command and the limits of a run that has completed `now` iterations. If the run had more than [`MOST_CHANGES`]
-/// live changes, the link begins with the values after the changes made so far.
+/// live changes, the linked run begins with the values that the knobs have after the changes made so far.
 pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
     // If a knob has several values at the same boundary, only the last value counts.

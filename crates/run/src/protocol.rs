@@ -49,7 +49,8 @@ plain_data! {
         pub command: String,
         /// Number of live changes of knobs that the linked run repeats.
         pub changes: u32,
-        /// Iteration of the digest in the link, at which the linked run reports whether it reproduced the digest; null without a digest.
+        /// Iteration of the digest that the link contains. After this iteration, the linked run reports whether it has the same digest.
+        /// Null if the link contains no digest.
         pub checked_at: Option<u32>,
         /// Sentences that describe the limits of reproduction.
         pub limits: Vec<String>,
@@ -220,7 +221,7 @@ plain_data! {
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// True if the restored run takes over the same state of the present run as after a reset, such as the user's game.
+            /// True if the restored run takes over state of the present run, such as the user's game. A reset takes over the same state.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
             follow: bool,
@@ -376,7 +377,7 @@ plain_data! {
         pub diverged: bool,
     }
 
-    /// Calls of the same operation with the same shape in the plan of a learner's gradients, with their total time.
+    /// All calls of one operation with one shape, in the plan that computes a learner's gradients, and their total time.
     pub struct Operation {
         /// Name of the operation, for example `linear`.
         pub name: String,

@@ -100,7 +100,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn values(&self) -> Knobs {
         self.learner().map_or_else(Knobs::new, |learner| knobs::by_name(learner.settings()))
     }
-    /// Returns the error that [`Room::change`] would return, without a change.
+    /// Returns the error that [`Room::change`] would return, but changes nothing.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner().map_or(Ok(()), |learner| learner.may_change(name, value)).map_err(RunError::below)
     }

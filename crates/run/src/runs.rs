@@ -64,7 +64,8 @@ pub struct Run<R: Room> {
     history: History,
     /// Progress at the end of the previous iteration.
     before: Progress,
-    /// True if the run was restored within the iteration in progress. The total time of this iteration is then unknown.
+    /// True if the run was restored from a file that was saved within the iteration in progress. The total time of this iteration is then
+    /// unknown.
     partly_here: bool,
     /// An iteration that ended before its concurrent test, and the device that computed it. The run records the iteration after the test.
     ended: Option<(Iteration, WorkedOn)>,

@@ -42,11 +42,11 @@ standing: Standing | null, };
 
 /** A position as numbers of checkers, for a drawing. */
 export type Position = { id: string,
-/** Checkers of the viewing player, 26 numbers: borne off, points 1 to 24, bar. Points have that player's numbering. */
+/** Numbers of checkers of the viewing player: borne off, on points 1 to 24, and on the bar. Points have that player's numbering. */
 mine: Array<number>,
 /**
- * Checkers of the other player, in the same order. Points have the other player's own numbering: its point 1 is the viewing
- * player's point 24.
+ * Numbers of checkers of the other player, in the same order. Points have the other player's own numbering: its point 1 is the
+ * viewing player's point 24.
  */
 theirs: Array<number>, my_pips: number, their_pips: number, };
 
@@ -164,7 +164,7 @@ answer: boolean, undo: boolean,
 confirm: boolean,
 /** An engine has to act ([`Act::Reply`]). */
 reply: boolean, resign: boolean, next_game: boolean, hint: boolean,
-/** A user has completed a turn in this game, which [`Question::Review`] can review. */
+/** A user has completed a turn in this game, so [`Question::Review`] can review this turn. */
 review: boolean, };
 
 /** Last action of an engine, with the candidates that it considered. */
@@ -208,7 +208,10 @@ reviewed: number,
 /** Sum of the points per game that the reviewed moves lost. */
 lost: number, };
 
-/** Verdict on a decision by the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from 0.16. */
+/**
+ * Verdict on a decision. It depends on the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from
+ * 0.16.
+ */
 export type Verdict = "best" | "good" | "dubious" | "bad" | "blunder";
 
 /** A position with cube, stakes and score, from the point of view of the player on roll. */
@@ -232,17 +235,20 @@ score: [number, number], crawford: boolean, };
 
 /** Input of a position editor. */
 export type Draft = {
-/** Checkers of the player on roll on points 1 to 24 and on the bar: 25 numbers. The remaining checkers are borne off. */
+/**
+ * Numbers of checkers that the player on roll has on points 1 to 24 and then on the bar: 25 numbers. The remaining checkers are
+ * borne off.
+ */
 mine: Array<number>,
-/** Checkers of the other player, in the same order. That player's own numbering applies. */
+/** Numbers of checkers of the other player, in the same order. Points have that player's own numbering. */
 theirs: Array<number>, dice: [number, number] | null, cube: number, cube_is_mine: boolean | null, length: number, score: [number, number], crawford: boolean, };
 
 /** Search depth of an equity. Equities of different depths are not comparable. */
 export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } | { "kind": "visits", visits: number, } | { "kind": "exact" };
 
 /**
- * Cube decision by Janowski's formula from the six chances, for the player on roll. Equities are points per game at the present value
- * of the cube. In a match, they are chances of winning the match, converted to points.
+ * Cube decision for the player on roll. Janowski's formula computes it from the six chances. Equities are points per game at the
+ * present value of the cube. In a match, they are chances of winning the match, converted to points.
  */
 export type CubeOutlook = {
 /** True if the player on roll may double or has doubled. */
@@ -286,8 +292,8 @@ id: string, };
  */
 export type Judged = {
 /**
- * Expected points per game of the first seat, before the roll and after the best cube decision. They are at the present value of
- * the cube.
+ * Points per game that the first seat can expect before the roll, if the best cube decision is made. They are at the present value
+ * of the cube.
  */
 equity: number,
 /** Points per game that the move lost; null if the roll had only one result or the action was no move. */

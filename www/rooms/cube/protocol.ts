@@ -59,7 +59,7 @@ export type SolveMethod = { search: SearchKind,
  * width.
  */
 width: number,
-/** Weight, in A*, of the moves made relative to the estimated moves left. */
+/** For A*: the weight of the number of moves made. The estimated number of moves left has the weight 1. */
 weight: number,
 /** Maximum number of states that the search generates. */
 nodes: number, };
@@ -74,7 +74,7 @@ number: number,
 facelets: string, done: boolean,
 /** Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search. */
 width: number | null,
-/** Number of moves that the newest beam, or another search, has looked ahead so far. */
+/** Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts. */
 steps: number,
 /** Number of states generated so far, including those of narrower beams. */
 nodes: number,

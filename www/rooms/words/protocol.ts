@@ -75,13 +75,13 @@ export type TokenView = { id: number,
 text: string, };
 
 export type ReadView = {
-/** Number of iterations at which the weights were copied. */
+/** Number of iterations after which the weights were copied. */
 iteration: number, tokens: Array<TokenView>,
 /** Surprise at each token in nats, if the tokens before it are known; null for the first token. */
 surprise: Array<number | null>,
-/** Entropy in nats of the predicted distribution of the token after each token. */
+/** For each token, the entropy in nats of the predicted distribution of the next token. */
 entropy: Array<number>,
-/** Most likely next tokens after each token, in descending order of probability. */
+/** For each token, the most likely next tokens, in descending order of probability. */
 next: Array<Array<NextView>>,
 /** Mean surprise in nats per token; null for a text of a single token. */
 loss: number | null,
@@ -100,14 +100,11 @@ export type Sampling = {
 temperature: number,
 /** Number of the most likely tokens that can be chosen; 0 for all tokens. */
 top_k: number,
-/**
- * Minimum total probability of the tokens that can be chosen. These are as few of the most likely tokens as possible; 1 means all
- * tokens.
- */
+/** Total probability that the most likely tokens must reach. Only as many tokens as this needs can be chosen; 1 means all tokens. */
 top_p: number, seed: number, };
 
 export type GenerationView = {
-/** Number of iterations at which the weights were copied. */
+/** Number of iterations after which the weights were copied. */
 iteration: number,
 /** Number of tokens so far, without the prompt. */
 tokens: number,

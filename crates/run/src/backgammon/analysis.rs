@@ -1,5 +1,5 @@
-//! Converts a player's evaluation of a position to display data. The data contain the candidates in notation, or the chances and the cube
-//! advice before the roll, or the best replies to a move. Players compute all evaluations.
+//! Converts a player's evaluation of a position to display data. The data contain the candidates in notation; or, for a position before the
+//! roll, the chances and the cube advice; or the best replies to a move. Players compute all evaluations.
 //!
 //! A result is a board that a roll can lead to, from the point of view of the player who moves. A candidate is a result with its
 //! evaluation.
@@ -162,12 +162,13 @@ fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[le
     })
 }
 
-/// Converts the first `most` of the considered results to display data.
+/// Converts the first results of `considered`, at most `most`, to display data.
 pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candidate], most: usize) -> Result<Vec<Candidate>, RunError> {
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
-/// Evaluates the result `of` one ply ahead: the mean over all rolls of the other player, each with the best reply.
+/// Evaluates the result `of` one ply ahead. The value is the weighted mean over all 21 rolls of the other player, who makes the best reply
+/// to each.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
@@ -184,9 +185,12 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
     Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
 }
 
-/// Returns all results of a roll, best first, and the result that the player chooses. Look-ahead (`evals` above 1) evaluates partly
-/// searched results again over all 21 rolls, so that compared results have the same depth. In a match, it evaluates every result searched
-/// over rolls again. If no result was searched, it evaluates the best result over all rolls. Unsearched results come last.
+/// Returns all results of a roll and the result that the player chooses. The results are sorted, best first. If any result was searched,
+/// the unsearched ones come last.
+///
+/// With look-ahead (`evals` above 1), every result that was searched over fewer than 21 rolls is evaluated again, over all 21 rolls, so
+/// that compared results have the same depth. In a match, this also applies to results that were already searched over all 21 rolls. If no
+/// result was searched, only the best one is evaluated over all rolls, unless its value is exact.
 pub(crate) fn considered(
     players: &mut PlayerPool,
     engine: Engine,
@@ -233,8 +237,8 @@ pub(crate) fn analyse(players: &mut PlayerPool, request: &AnalysisRequest) -> Re
     Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
 
-/// Analyses a position. With a roll, the analysis contains the candidates. Without a roll, it contains the chances and the cube decision,
-/// before the roll or after an offered double.
+/// Analyses a position. With a roll, the analysis contains the candidates. Without a roll, it contains the chances and the cube decision.
+/// This decision is due before the roll, or is the answer to an offered double.
 pub(crate) fn analysis(
     players: &mut PlayerPool,
     engine: Engine,

@@ -1,5 +1,6 @@
-//! Scores a player's choices in decisions with known equities, by the loss in thousandths of a point per game. Between strong players, the
-//! scores show in seconds a difference that only a very large number of games would show.
+//! Scores a player's choices in decisions whose equities are known. A score is the mean loss in thousandths of a point per game. It takes
+//! seconds to compute. To show the same difference between strong players by results of games, a very large number of games would be
+//! necessary.
 //!
 //! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. The object
 //! contains every result of the roll once, with its equity in points per game. Positions are from the point of view of the player who makes

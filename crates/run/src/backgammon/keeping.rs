@@ -13,7 +13,7 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Returns the name of the checkpoint's tensor that holds the weights of the copy made after `minutes` minutes.
+/// Returns the name of a copy's weights in a checkpoint. The copy was made after `minutes` minutes of training.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }

@@ -114,9 +114,10 @@ plain_data! {
 
     /// Input of a position editor.
     pub struct Draft {
-        /// Checkers of the player on roll on points 1 to 24 and on the bar: 25 numbers. The remaining checkers are borne off.
+        /// Numbers of checkers that the player on roll has on points 1 to 24 and then on the bar: 25 numbers. The remaining checkers are
+        /// borne off.
         pub mine: Vec<u8>,
-        /// Checkers of the other player, in the same order. That player's own numbering applies.
+        /// Numbers of checkers of the other player, in the same order. Points have that player's own numbering.
         pub theirs: Vec<u8>,
         pub dice: Option<[u8; 2]>,
         pub cube: u32,
@@ -147,10 +148,10 @@ plain_data! {
     #[derive(Default)]
     pub struct Position {
         pub id: String,
-        /// Checkers of the viewing player, 26 numbers: borne off, points 1 to 24, bar. Points have that player's numbering.
+        /// Numbers of checkers of the viewing player: borne off, on points 1 to 24, and on the bar. Points have that player's numbering.
         pub mine: Vec<u8>,
-        /// Checkers of the other player, in the same order. Points have the other player's own numbering: its point 1 is the viewing
-        /// player's point 24.
+        /// Numbers of checkers of the other player, in the same order. Points have the other player's own numbering: its point 1 is the
+        /// viewing player's point 24.
         pub theirs: Vec<u8>,
         pub my_pips: u32,
         pub their_pips: u32,
@@ -195,8 +196,8 @@ plain_data! {
         pub cube: CubeOutlook,
     }
 
-    /// Cube decision by Janowski's formula from the six chances, for the player on roll. Equities are points per game at the present value
-    /// of the cube. In a match, they are chances of winning the match, converted to points.
+    /// Cube decision for the player on roll. Janowski's formula computes it from the six chances. Equities are points per game at the
+    /// present value of the cube. In a match, they are chances of winning the match, converted to points.
     #[derive(Default)]
     pub struct CubeOutlook {
         /// True if the player on roll may double or has doubled.
@@ -288,7 +289,7 @@ plain_data! {
         /// Lets an engine take its next action: roll and play, double, or answer a double.
         Reply,
         /// Resigns the game as a single game (`points` 1), a gammon (2) or a backgammon (3); the loss is `points` times the cube. An engine
-        /// that expects more declines.
+        /// declines if it expects more points.
         Resign {
             points: u32,
         },
@@ -365,7 +366,7 @@ plain_data! {
         pub resign: bool,
         pub next_game: bool,
         pub hint: bool,
-        /// A user has completed a turn in this game, which [`Question::Review`] can review.
+        /// A user has completed a turn in this game, so [`Question::Review`] can review this turn.
         pub review: bool,
     }
 
@@ -461,8 +462,8 @@ plain_data! {
     /// Review of an entry in the list of moves. The entry is a cube decision, or a turn with up to two decisions: to roll without a double,
     /// and the move.
     pub struct Judged {
-        /// Expected points per game of the first seat, before the roll and after the best cube decision. They are at the present value of
-        /// the cube.
+        /// Points per game that the first seat can expect before the roll, if the best cube decision is made. They are at the present value
+        /// of the cube.
         pub equity: f64,
         /// Points per game that the move lost; null if the roll had only one result or the action was no move.
         pub move_error: Option<f64>,
@@ -495,7 +496,8 @@ plain_data! {
         pub lost: f64,
     }
 
-    /// Verdict on a decision by the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from 0.16.
+    /// Verdict on a decision. It depends on the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from
+    /// 0.16.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Verdict {

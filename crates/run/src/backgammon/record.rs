@@ -102,7 +102,7 @@ impl Record {
         self.actions.iter().map(Action::word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Calls `visit` with the game before each action and the action. Stops at an illegal action.
+    /// Calls `visit` for each action, with the game before the action and the action itself. Stops at an illegal action.
     pub fn replay(&self, mut visit: impl FnMut(&Game, Action)) {
         let (mut game, mut scratch) = (Game::new(self.stakes), Results::new());
         for &action in &self.actions {

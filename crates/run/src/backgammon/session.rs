@@ -33,7 +33,7 @@ const GENEROUS: f64 = 0.05;
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Number of games at the session's beginning whose records were dropped.
+    /// Number of the session's first games whose records were dropped.
     pub earlier: u32,
     /// Points that each seat won in the games without a record.
     pub earlier_score: [u32; 2],
@@ -56,7 +56,7 @@ pub(crate) struct GameSession {
     reply: Option<Reply>,
     /// Last turn of a user: the game before the turn's move, the roll, the board after the move, and true if the turn was reviewed.
     turn_done: Option<(Game, Roll, Board, bool)>,
-    /// Last cube decision of a user, after the game before this decision.
+    /// Last cube decision of a user. The first element is the game before this decision.
     cube_done: Option<(Game, CubeAct)>,
     scratch: Results,
 }

@@ -25,7 +25,7 @@ impl Sessions {
         [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
     }
 
-    /// Takes over the sessions of the previous run. A session that the previous run lacks stays as it is here.
+    /// Takes over the sessions of the previous run. If the previous run lacks one of the two sessions, this run keeps its own.
     pub fn follow(&mut self, before: Sessions) {
         self.now = before.now.or(self.now.take());
         self.former = before.former.or(self.former.take());

@@ -18,7 +18,8 @@ pub const CONFIRMATION_PAIRS: u64 = 500;
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Maximum number of evaluations between two tests, as a multiple of [`TEST_EVALUATIONS`].
 const TEST_SHARE: u64 = 20;
-/// Number of evaluations between two tests early in training, as a multiple of the run's evaluations at the first of the two tests.
+/// Factor that determines the wait for the next test early in training. The wait is this factor times the run's evaluations before the last
+/// test.
 const TEST_GROWTH: u64 = 3;
 
 /// Returns true if a test is due after `done` evaluations in the run. `tests` are the run's tests so far.

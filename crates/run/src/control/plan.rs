@@ -1,4 +1,4 @@
-//! Conversion of the network's plan to plain data, for a drawing of the network.
+//! Converts the network's plan to plain data, for a drawing of the network.
 
 use super::protocol::{PlanNode, PlanView};
 use learn::control::Ppo;

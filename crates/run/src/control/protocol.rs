@@ -6,8 +6,8 @@ use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// Returns the steps of the displayed environments since the previous `Frame` question. These are the first of the training
-    /// environments.
+    /// Returns the steps of the displayed environments since the previous `Frame` question. The displayed environments are the first of the
+    /// training environments.
     Frame {} -> Frame,
     /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane [`Environment::plane`].
     Picture { width: u32, height: u32 } -> Picture,

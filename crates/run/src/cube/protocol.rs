@@ -87,7 +87,7 @@ plain_data! {
         /// Number of states that a beam keeps per level, or that A* expands at once. If a beam fails, the search tries a beam of twice the
         /// width.
         pub width: u32,
-        /// Weight, in A*, of the moves made relative to the estimated moves left.
+        /// For A*: the weight of the number of moves made. The estimated number of moves left has the weight 1.
         pub weight: f32,
         /// Maximum number of states that the search generates.
         pub nodes: u32,
@@ -113,7 +113,7 @@ plain_data! {
         pub done: bool,
         /// Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search.
         pub width: Option<u32>,
-        /// Number of moves that the newest beam, or another search, has looked ahead so far.
+        /// Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts.
         pub steps: u32,
         /// Number of states generated so far, including those of narrower beams.
         pub nodes: f64,

@@ -39,8 +39,8 @@ fn method(requested: SolveMethod) -> Option<Method> {
 }
 
 impl<P: Known> Solving<P> {
-    /// Begins a search. `number` is its number in the run, `facelets` are the facelets of the request, and `free_bytes` is the memory that
-    /// it may use.
+    /// Begins a search. `number` is its number in the run, `facelets` are the facelets of the request, and `free_bytes` is the number of
+    /// bytes that the search may allocate.
     pub fn begin(
         number: u32,
         (state, facelets): (P, String),

@@ -1,4 +1,4 @@
-//! Conversion of a learner's errors and of its curriculum and replay.
+//! Converts a learner's errors to run errors, and its curriculum and replay to plain data.
 
 use super::judging::Known;
 use super::protocol::{CurriculumDepth, Inside, ReplayView, TransitionView};

@@ -30,7 +30,7 @@ pub(super) struct Viewed {
     circuit: Arc<Circuit>,
     seed: u32,
     step: u32,
-    /// Number of damages so far. Each damage uses other random numbers.
+    /// Number of damages so far. Each damage uses new random numbers.
     damages: u32,
     grid: Grid,
     runs: Runs,

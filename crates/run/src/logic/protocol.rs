@@ -1,6 +1,8 @@
 //! Plain data that only the logic room exchanges: members of the population, grids, and circuits. The automaton of a member computes the
-//! steps of a grid, and a user can damage the grid. A soft automaton has real values; hardening replaces each gate by its logic operation
-//! with the largest weight and gives a circuit. Grids and circuits for display do not affect training. This file contains no behaviour.
+//! steps of a grid, and a user can damage the grid. In an automaton, a cell perceives its neighbours through several kernels, which are
+//! small networks of gates; the update computes the cell's next state from their outputs. A soft automaton has real values; hardening
+//! replaces each gate by its logic operation with the largest weight and gives a circuit. Grids and circuits for display do not affect
+//! training. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
@@ -110,8 +112,8 @@ plain_data! {
         /// Share of cells and colours that the hardened automaton got wrong in its newest check.
         pub hard_loss: f32,
         pub state: MemberState,
-        /// Output of the hardened automaton in its newest check: the first grid, or, for a rule, the result for each of the 512
-        /// neighbourhoods in the order of their numbers.
+        /// Output of the hardened automaton in its newest check. For a pattern, it is the first grid. For a rule, it is the result for each
+        /// of the 512 neighbourhoods, in the order of their numbers.
         pub picture: Picture,
     }
 

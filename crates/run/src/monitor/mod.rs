@@ -86,8 +86,8 @@ struct Track {
 const METRICS: usize = 0;
 /// Index of the track with the rows of tests.
 const TESTS: usize = 1;
-/// Index of the track with live changes. In this track and all later tracks, a record is a text after its length in bytes. The text of an
-/// event is JSON.
+/// Index of the track with live changes. In this track and all later tracks, a record consists of the length of a text in bytes and the
+/// text. The text of an event is JSON.
 const MARKS: usize = 2;
 /// Index of the track with the event `Solved`.
 const SOLVED: usize = 3;

@@ -109,7 +109,7 @@ impl Reader {
     }
 
     /// Returns all items since the previous call, in order. The first call, and the first call after another run began, returns the event
-    /// `Began` with the history. While the writer rewrites the beginning, it returns nothing, and the caller polls again later.
+    /// `Began` with the history. Returns nothing while the writer changes the histories or the run's text; the caller polls again later.
     pub fn poll(&mut self) -> Vec<MonitorItem> {
         let mut items: Vec<(u64, MonitorItem)> = Vec::new();
         let epoch = self.word(AT_EPOCH);

@@ -80,7 +80,7 @@ impl Changes {
         }
     }
 
-    /// Takes the snapshots of another run, if this run has the marks of their changes as well.
+    /// Takes the snapshots that `other` kept. Drops the snapshots whose changes have other marks in this run than in `other`.
     pub fn take_kept(&mut self, other: &mut Changes) {
         self.kept = std::mem::take(&mut other.kept);
         self.kept.retain(|(made, _)| self.marks.get(made.clone()) == other.marks.get(made.clone()));

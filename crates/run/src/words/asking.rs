@@ -24,9 +24,9 @@ type WeightsVersion = (u64, Option<u64>);
 /// Cached readers and the text in progress.
 #[derive(Default)]
 pub struct Answers {
-    /// Reader for questions, after the version of its weights.
+    /// Reader for questions, with the version of its weights.
     reader: Option<(WeightsVersion, Reader)>,
-    /// Text in progress, after the number of iterations of its weights.
+    /// Text in progress, with the number of iterations after which its weights were copied.
     written: Option<(u32, Written)>,
 }
 

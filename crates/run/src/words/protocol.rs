@@ -80,11 +80,11 @@ plain_data! {
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum PreparingPart {
-        /// Generation of the stories, or a check of the user's text.
+        /// The stories are being generated, or the user's text is being checked.
         Text,
-        /// Learning of the merges of byte-pair encoding.
+        /// The merges of byte-pair encoding are being learned.
         Merges,
-        /// Conversion of the text to tokens.
+        /// The text is being converted to tokens.
         Tokens,
     }
 
@@ -161,14 +161,14 @@ plain_data! {
     }
 
     pub struct ReadView {
-        /// Number of iterations at which the weights were copied.
+        /// Number of iterations after which the weights were copied.
         pub iteration: u32,
         pub tokens: Vec<TokenView>,
         /// Surprise at each token in nats, if the tokens before it are known; null for the first token.
         pub surprise: Vec<Option<f32>>,
-        /// Entropy in nats of the predicted distribution of the token after each token.
+        /// For each token, the entropy in nats of the predicted distribution of the next token.
         pub entropy: Vec<f32>,
-        /// Most likely next tokens after each token, in descending order of probability.
+        /// For each token, the most likely next tokens, in descending order of probability.
         pub next: Vec<Vec<NextView>>,
         /// Mean surprise in nats per token; null for a text of a single token.
         pub loss: Option<f32>,
@@ -189,14 +189,13 @@ plain_data! {
         pub temperature: f32,
         /// Number of the most likely tokens that can be chosen; 0 for all tokens.
         pub top_k: u32,
-        /// Minimum total probability of the tokens that can be chosen. These are as few of the most likely tokens as possible; 1 means all
-        /// tokens.
+        /// Total probability that the most likely tokens must reach. Only as many tokens as this needs can be chosen; 1 means all tokens.
         pub top_p: f32,
         pub seed: u32,
     }
 
     pub struct GenerationView {
-        /// Number of iterations at which the weights were copied.
+        /// Number of iterations after which the weights were copied.
         pub iteration: u32,
         /// Number of tokens so far, without the prompt.
         pub tokens: u32,

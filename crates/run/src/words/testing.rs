@@ -24,9 +24,9 @@ pub struct Test {
     fresh: Option<(Prepared, Validation)>,
     /// Predictors of the grammar for the entropy floor. `None` if the floor is already known, or for a user's text.
     ideal: Option<WindowPredictors<'static>>,
-    /// Sum in nats of the model's loss over the windows so far.
+    /// Sum of the model's loss over the windows so far, in nats.
     nats: f64,
-    /// Sum in nats of the entropy floor over the windows so far.
+    /// Sum of the entropy floor over the windows so far, in nats.
     least: f64,
 }
 

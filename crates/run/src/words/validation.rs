@@ -1,10 +1,10 @@
-//! Windows of the validation text that all tests of a text share, and the columns of a test.
+//! Windows of the validation text, and the columns of a test. All tests of the same text use the same windows.
 
 use super::text::Prepared;
 use crate::RunError;
 use crate::room::ByName;
 
-/// Approximate number of validation characters. It is large enough that chance changes the excess over the floor little.
+/// Approximate number of validation characters. It is large enough that chance has little effect on the excess over the floor.
 const CHARACTERS: f64 = 16_384.0;
 
 /// Windows of a text for its tests, with their sizes and the entropy floor.

@@ -1,6 +1,6 @@
-//! Tests that fuzzed input is read or rejected with an error. A panic is a failure, and so is more than about twice the memory of valid
-//! input of the same kind. The input is a checkpoint, a link, a monitor, a line of another program, a sweep or a circuit. `FUZZ=10000` runs
-//! more cases.
+//! Tests that fuzzed input is read or rejected with an error. A test fails if the code panics, or if it uses more than about twice the
+//! memory that valid input of the same kind needs. The input is a checkpoint, a link, a monitor, a line of another program, a sweep or a
+//! circuit. `FUZZ=10000` runs more cases.
 
 use crate::common::*;
 use run::backgammon::{Board, PlayerLines, Reply, Results, Roll, RulesLines, baselines, decisions, fibs};
@@ -17,7 +17,7 @@ use testkit::{Apart, Counting, Mutator, cases, fuzz, peak_bytes};
 static COUNTING: Counting = Counting;
 
 const CASES: u32 = 300;
-/// Bytes that are allowed in addition, for error texts and for containers that grow by doubling.
+/// Bytes that every limit includes for error texts and for containers that grow by doubling.
 const SLACK: u64 = 65_536;
 
 /// Bit patterns of numbers that training does not produce.

@@ -1,4 +1,4 @@
-//! Tests of the monitor, which is written and read as shells do. A reader receives complete items in order, for any amount of data, any
+//! Tests of the monitor. The tests write and read it as shells do. A reader receives complete items in order, for any amount of data, any
 //! time of reading and any columns.
 
 use crate::common::rooms;

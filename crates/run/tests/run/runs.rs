@@ -624,7 +624,7 @@ fn run_with_a_clock_reports_time_shares() {
     }
 }
 
-/// The timing covers every call of a plan after the first request. It does not change the weights.
+/// After the first request, every call of a plan is timed. The timing does not change the weights.
 #[test]
 fn operations_are_timed_on_request_without_changing_the_weights() {
     for (room, config) in every(7) {

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Variants of backgammon that can be shared.
 const SHARING: [&str; 2] = ["strong", "published"];
 
-/// Returns a small config of a variant whose rounds have enough pieces for a division.
+/// Returns a small config of the variant. Each round has enough pieces to be divided among workers.
 fn pieces(variant: &str) -> Config {
     let more = if variant == "published" { "tables=9 games=2 batch=6 duel_pairs=1" } else { "" };
     with(small("backgammon", variant, 3), more)

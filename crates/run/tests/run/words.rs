@@ -323,8 +323,8 @@ fn digest_names_its_precision() {
     }
 }
 
-/// Returns the relative distance of the test's loss from the entropy floor after `steps` steps of the preset. The learning rate decays over
-/// these steps.
+/// Trains the default preset for `steps` steps, over which the learning rate decays. Returns the relative distance of the test's loss from
+/// the entropy floor.
 fn excess_after(steps: f64) -> f64 {
     let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
     work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
