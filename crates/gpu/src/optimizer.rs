@@ -85,7 +85,7 @@ impl Optimizer {
         memory.write_words(self.hold, &[0]);
     }
 
-    /// Marks the parameters that belong to vectors, for a weight decay of matrices only. Before this call, no parameter is marked.
+    /// Marks the parameters that belong to vectors, so that weight decay can exclude them. Before this call, no parameter is marked.
     pub fn write_vectors(&self, table: &Table, memory: &Memory) {
         let mut vectors = vec![0u32; self.vectors.len as usize];
         for spec in table.specs().iter().filter(|spec| spec.vector) {

@@ -227,7 +227,8 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     lives
 }
 
-/// Length and times of use of each value that needs memory in the arena; parameters, gradients and register values get a length of 0.
+/// For each value: its length in the arena, and the times of its first and last use. The length is 0 for parameters, gradients, and values
+/// in registers.
 fn in_arena(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> Vec<Life> {
     let life = |(value, life): (&Value, &Option<[usize; 2]>)| match (&value.location, life) {
         (Location::Param(_) | Location::Grad { .. }, _) | (_, None) => Life::default(),

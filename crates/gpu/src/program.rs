@@ -1,4 +1,4 @@
-//! Memory that all kernels share, and programs, which are lists of dispatches that are built once and replayed.
+//! Memory that all kernels share, and programs. A program is a list of dispatches. It is built once and replayed.
 //!
 //! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings,
 //! so one bind group serves a whole program, and only the offset of the arguments changes between dispatches.

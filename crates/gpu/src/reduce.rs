@@ -3,8 +3,8 @@
 //! lower levels, threads of a subgroup exchange numbers without barriers.
 //!
 //! A level of the tree adds the number of thread i + `half` to that of thread i; `half` is halved from level to level, down to 1. With
-//! subgroups, each thread first adds numbers from workgroup memory that are a subgroup or more apart. `subgroupShuffleXor` adds the rest.
-//! Then every thread has the sum, because a + b equals b + a exactly.
+//! subgroups, each thread first adds the numbers of the upper levels, in which `half` is at least the width of a subgroup.
+//! `subgroupShuffleXor` adds the numbers of the lower levels. Then every thread has the sum, because a + b equals b + a exactly.
 //!
 //! The mapping of threads to subgroups is unknown. So a thread's place is its index in its subgroup plus the first of the places that its
 //! subgroup reserves from a counter. The assignment of rows to threads thus differs between runs, but the result does not. Full subgroups

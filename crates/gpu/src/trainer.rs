@@ -1,4 +1,5 @@
-//! Training steps of any plan on a GPU without a readback between steps, for learners without their own kernels.
+//! Training steps of any plan on a GPU without a readback between steps, for learners without their own kernels. An update (an optimiser
+//! step) uses the gradients of one or more runs of the plan.
 
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::{Following, Optimizer};
@@ -22,10 +23,10 @@ pub struct Trainer {
     optimizer: Following,
     /// Dispatches of the optimiser step.
     moved: Range<usize>,
-    /// Two ranges of dispatches for the gradients of a run that is not the last of its update. The first copies the gradients to the sums;
-    /// the second adds them to the sums.
+    /// Dispatches that save the gradients of a run if another run of the same update follows. After the first run of an update, range 0
+    /// copies the gradients to the buffer of sums. After each later run, range 1 adds them to this buffer.
     keep: [Range<usize>; 2],
-    /// Dispatches that add the sums of the earlier runs' gradients to the gradients of the last run.
+    /// Dispatches that add the saved sums of the earlier runs to the gradients of the last run.
     join: Range<usize>,
     /// Number of runs since the last update; the next update uses the gradients of all these runs.
     runs: usize,

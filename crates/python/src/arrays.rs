@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait for an array. No call of this module uses an array as long as this.
+/// Maximum time to wait for an array. Every call of this module uses an array for a shorter time.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to use an array.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// The low half is the number of calls that wait for an array. The high half is the id of the process of these calls, because a forked
-/// process inherits the number.
+/// The low half is the number of calls that wait for an array. The high half is the id of their process. A forked process inherits the
+/// number, and detects by the id that these calls are not its own.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {

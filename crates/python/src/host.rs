@@ -62,7 +62,7 @@ impl Drop for Threads {
     }
 }
 
-/// A mutex for Python threads. A thread that already waits locks the mutex before the thread that has just released it.
+/// A mutex for Python threads. A thread that has just released the mutex cannot lock it before the threads that already wait.
 pub struct Turns<T> {
     /// Locked by the next waiting thread. A thread that has just released `inner` must lock `door` first, so it cannot overtake the waiting
     /// thread.

@@ -233,7 +233,7 @@ impl Run {
     }
 
     /// Trains for at most `for_s` seconds, until the first counter has reached `target` at a boundary. With `end`, any boundary suffices.
-    /// With `late`, training may also stop within a long iteration, where the run can be saved. Returns false if the time was up first.
+    /// With `late`, so does any point within a long iteration at which the run can be saved. Returns false if the time was up first.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let work = |session: &mut Session| {
             session.run.command(Command::Start)?;

@@ -72,8 +72,8 @@ pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
     run::room_of(bytes).map_err(refusal)
 }
 
-/// Returns an error if two copies of a file, packed and unpacked, would not fit into memory. The page calls this before it loads the file,
-/// because the module cannot recover from a failed allocation.
+/// Returns an error if a file would not fit into memory twice, packed and unpacked. The page calls this before it loads the file, because
+/// the module cannot recover from a failed allocation.
 #[wasm_bindgen]
 pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     let twice = 2.0 * bytes;
@@ -122,7 +122,7 @@ pub struct Run {
     run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
-    /// Monitor position after the start of the run that [`Run::events`] reported last.
+    /// Monitor position directly after the newest `Began` event, set by [`Run::events`].
     cursor: Cursor,
 }
 
@@ -154,7 +154,7 @@ impl Run {
         to_js(&monitor::layout(self.run.schema()))
     }
 
-    /// Monitor position after the start of the run that [`Run::events`] reported last.
+    /// Monitor position directly after the newest `Began` event, set by [`Run::events`].
     pub fn cursor(&self) -> Result<JsValue, JsValue> {
         to_js(&self.cursor)
     }

@@ -16,8 +16,8 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Decisions of the newest request of either lane. The GPU executes writes and submits in order, so it reads one lane's decisions
-    /// before the other lane's decisions replace them.
+    /// Decisions of the newest request; both lanes use this region. The GPU executes writes and submits in order, so it reads the decisions
+    /// of one request before the next request replaces them.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],

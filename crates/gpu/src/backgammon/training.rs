@@ -32,12 +32,12 @@ pub struct Training {
     minibatch: usize,
     /// Dispatches that gather a minibatch, one for each step of a submit.
     gathers: Range<usize>,
-    /// Three ranges of dispatches, which follow the gathering of a minibatch: gradient, optimiser step, and sums of metrics.
+    /// Three ranges of dispatches, which run in this order after a minibatch is gathered: gradient, optimiser step, and sums of metrics.
     step: [Range<usize>; 3],
     readback: Readback,
     /// The coefficient of the value loss that is on the GPU.
     sent_coef: f32,
-    /// Indices of the drawn samples of the steps that wait for a common submit.
+    /// Indices of the samples that were drawn for steps that are not submitted yet. These steps share the next submit.
     waiting: Vec<u32>,
     in_flight: InFlight,
     asked: Option<Submitted>,

@@ -1,5 +1,5 @@
-//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. They are one list of dispatches over one memory,
-//! which is built once per learner and replayed. An iteration takes at most three submits and one readback.
+//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. All of them are dispatches of one list over one
+//! memory. The list is built once per learner and replayed. An iteration takes at most three submits and one readback.
 //!
 //! The GPU performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between
 //! CPU and GPU. The GPU's numbers differ from the CPU's by rounding only, and an adapter repeats its numbers exactly in every run. Every

@@ -11,7 +11,7 @@ use math::Isa;
 
 /// WGSL text of the polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
 pub const POLY: &str = include_str!("../poly.wgsl");
-/// WGSL text of the random functions of `math::rng`, which give the same words: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`.
+/// WGSL text of random functions, which give the same words as those of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`.
 /// [`POLY`] must come before this text.
 pub const RNG: &str = include_str!("../rng.wgsl");
 
@@ -90,7 +90,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Number of words of `Worlds::setup`: four of the key, the index of the first environment, and the game.
 const SETUP: usize = 6;
 
-/// Arguments of a dispatch that differ between kernels.
+/// Arguments that differ between the dispatches of different kernels.
 #[derive(Default)]
 struct Args {
     actions: u32,
@@ -113,7 +113,7 @@ pub struct Worlds {
     pub state: Region,
     /// `[2][stride]`: number of steps in the current episode, then number of earlier episodes.
     pub clocks: Region,
-    /// Number of episodes that ended in the last [`Worlds::play`]: one number per workgroup, whose sum is the total.
+    /// Numbers of episodes that ended in the last [`Worlds::play`], one number per workgroup.
     pub ended: Region,
     setup: Region,
 }

@@ -7,9 +7,9 @@ use std::ops::Range;
 pub struct Rows {
     architecture: Architecture,
     pub count: usize,
-    /// Range of rows of each layer of gates, in the order of computation.
+    /// Range of rows for each layer of gates. Layers are in the order in which they are computed.
     pub layers: Vec<Range<usize>>,
-    /// Index of the gate that a row evaluates, for each row after the neighbourhood.
+    /// For each row after the neighbourhood: the index of the gate that the row evaluates.
     pub gate_of: Vec<u32>,
     /// For each gate: the first row that evaluates the gate, the distance to the next such row, and the number of such rows.
     pub rows_of: Vec<[u32; 3]>,
@@ -67,8 +67,8 @@ impl Rows {
         all
     }
 
-    /// Inverts the wires. Returns the index of each row's first reader in the list of readers, and this list. A reader is twice the index
-    /// of the row that reads, plus one if it reads through its second input.
+    /// Inverts the wires. Returns two lists. The second contains the readers of all rows, row by row; the first contains the index of each
+    /// row's first reader in the second. A reader is twice the index of the row that reads, plus one if it reads through its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

@@ -1,8 +1,8 @@
 //! Causal attention and its gradient. A workgroup processes 32 rows of one head of one sequence. In the forward pass and for the gradients
 //! of queries, the rows are queries, and the workgroup loops over the keys up to each query's own position. For the gradients of keys and
-//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. So each number of the result is
-//! written by one workgroup, which adds its terms in a fixed order. Scores are not stored. For each query and head, only the logarithm of
-//! the sum of the scores' exponentials is stored.
+//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. So each number of the result is a
+//! sum that one workgroup computes in a fixed order. Scores are not stored. For each query and head, only the logarithm of the sum of the
+//! scores' exponentials is stored.
 //!
 //! A head with more than 32 columns has several tiles of sums. The generated WGSL unrolls the loop over these tiles, so that a thread keeps
 //! its sums in registers.
@@ -17,7 +17,7 @@ const TILE: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape {
     pub rows: usize,
-    /// Number of columns of q, which is also that of k and of v. It includes all heads.
+    /// Number of columns of q, for all heads together. k and v have the same number.
     pub cols: usize,
     pub heads: usize,
     /// Number of rows of a sequence.
@@ -45,8 +45,8 @@ impl Shape {
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
-    /// WGSL text that sets each tile of sums `to` to `before` plus a product. The first factor of the product is in the workgroup's array
-    /// `made`; the second is a tile of the matrix `rows`.
+    /// WGSL text that computes `to` = `before` + product for each tile of sums. The product's first factor is in the workgroup's array
+    /// `made`; its second factor is a tile of the matrix `rows`.
     fn add_made(&self, to: &str, before: &str, rows: &str) -> String {
         self.tiles(&format!(
             "        workgroupBarrier();
@@ -99,7 +99,8 @@ const SCALE = {:?};
     }
 }
 
-/// WGSL text that adds a product to the tile of sums `to`: a tile of the matrix `rows` times a transposed tile of the matrix `turned`.
+/// WGSL text that adds a product to one tile of sums, `to`. The factors are a tile of the matrix `rows` and a transposed tile of the matrix
+/// `turned`.
 fn add_left(to: &str, rows: &str, turned: &str) -> String {
     format!(
         "            workgroupBarrier();

@@ -55,11 +55,11 @@ struct Kernel<'a> {
     /// First part of the text of `main`. It loads numbers that are equal for all threads.
     head: String,
     body: String,
-    /// Names of the registers that hold a thread's elements of a value, for each loaded or computed value.
+    /// For each loaded or computed value: the names of the registers that hold the thread's elements of this value.
     registers: BTreeMap<usize, Vec<String>>,
-    /// Name of the register of each loaded value that is a single number.
+    /// For each loaded value that is a single number: the name of its register.
     singles: BTreeMap<usize, String>,
-    /// Name of the register of one column of a value that is a single row. The key is (value, column).
+    /// For values that are a single row: the name of the register of each loaded column. The key is (value, column).
     rows: BTreeMap<(usize, usize), String>,
     names: usize,
     threads: usize,
@@ -355,7 +355,7 @@ impl Kernel<'_> {
         name
     }
 
-    /// Loads the elements of `value` that belong to a thread into registers, unless they are there. Returns the names of the registers.
+    /// Loads a thread's elements of `value` into registers, unless they are there already. Returns the names of the registers.
     fn own(&mut self, value: usize) -> Vec<String> {
         if let Some(names) = self.registers.get(&value) {
             return names.clone();
@@ -375,7 +375,8 @@ impl Kernel<'_> {
         names
     }
 
-    /// Expression of the element with index `i` among a thread's elements of an operand. `span` says how the operand is broadcast.
+    /// Expression of one of the elements of an operand that belong to a thread: the one with index `i`. `span` says how the operand is
+    /// broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -396,18 +397,19 @@ impl Kernel<'_> {
         }
     }
 
-    /// Expression of an element of a value that has one element per row. The row is the thread's own row if each thread has a row, else the
-    /// row that contains the thread's element.
+    /// Expression of a row's element in a value that has one element per row. The row is the one that the thread processes, or the one that
+    /// contains the thread's element.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
-    /// Expressions of the column indices of a thread's elements of a matrix.
+    /// WGSL expressions of the column indices of the elements that a thread computes: one for each column if a thread computes a whole row,
+    /// else a single one.
     fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
         if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
     }
 
-    /// Expression of one element of the result of an elementwise call. `x` holds the expressions of its inputs.
+    /// Expression of one element of an elementwise call's result. `x` holds the expressions of the call's inputs.
     fn element(&mut self, call: &Call, x: &[String]) -> String {
         match *call {
             Call::Collect => x[0].clone(),
@@ -660,7 +662,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Expression of the offset in a value of the element with index `i` among a thread's `width` elements.
+/// Expression of an element's offset in its value. The element has index `i` among the thread's `width` elements.
 fn place(width: usize, i: usize) -> String {
     match (width, i) {
         (1, _) => "t".into(),

@@ -47,7 +47,7 @@ impl Value {
 pub(super) enum Op {
     /// A call of the plan that has no variant of its own. An embedding bag has no bias and no relu here.
     Call(Call),
-    /// a, b, bias?, residual?, argument of the slope? -> c, row sums of a or saved input of the activation?
+    /// a, b, bias?, residual?, argument of the slope? -> c, then row sums of `a` or saved input of the activation?
     Product(Form),
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
@@ -59,7 +59,7 @@ pub(super) enum Op {
     Attention(Shape),
     /// qkv, y, logarithms, dy -> dqkv, sum of y·dy for each row and head
     AttentionGrad(Shape),
-    /// x, w, target, dy? -> logits of some rows, loss?, dx?, dw?
+    /// x, w, target, dy? -> logits of one tile, loss?, dx?, dw?
     Head(Head),
 }
 

@@ -129,8 +129,8 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
     }
 }
 
-/// For each value: whether it is a single number that depends only on inputs, constants and parameters, and that only elementwise
-/// operations read.
+/// For each value: whether it is a single number that depends only on inputs, constants and parameters. A computed number counts only if
+/// all of its readers are elementwise operations.
 fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     let mut given: Vec<bool> =
         dataflow.values.iter().map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. })).collect();
@@ -205,7 +205,7 @@ struct Grouping<'a> {
     rows: Vec<Option<usize>>,
     groups: Vec<Group>,
     time: Vec<usize>,
-    /// Time of the last write of each gradient, by the gradient's offset.
+    /// Time of each gradient's last write. The key is the gradient's offset.
     gradients: BTreeMap<usize, usize>,
     fuse: bool,
     given: Vec<bool>,

@@ -10,8 +10,8 @@ const TILE: usize = 1 << 23;
 /// Every tile but the last has a multiple of this number of rows.
 const UNIT: usize = 64;
 
-/// Head with its loss. It reads x, w, target and, with `upstream`, dy. It writes the logits of a tile; with the flags of these names, it
-/// also writes the loss, dx and dw.
+/// Head with its loss. It reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes the loss, dx and dw,
+/// each only if the flag of this name is set.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,
@@ -35,9 +35,9 @@ impl Head {
         self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
     }
 
-    /// Power of two by which gradients are multiplied before they are rounded to f16, whose range is 2^-24 to 65,504. A logit's gradient is
-    /// at most `scale` (for a mean, 1 over the number of tokens), which the power maps to the range 128 to 256. So gradients may be 255
-    /// times larger than `scale`, and those above a two-millionth of `scale` keep all bits.
+    /// Power of two by which gradients are multiplied before they are rounded to f16. The range of f16 is 2^-24 to 65,504. A logit's
+    /// gradient is at most `scale` (for a mean, 1 over the number of tokens). The power maps `scale` to the range 128 to 256. So gradients
+    /// may be 255 times larger than `scale`, and those above a two-millionth of `scale` keep all bits.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);

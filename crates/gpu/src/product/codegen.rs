@@ -132,7 +132,8 @@ fn half_of(x: vec4<f32>) -> vec4<f16> {
 }
 ";
 
-/// Text that ends the struct `Args`. For twins, it adds one field per offset: the distance from the first product's offset to the second's.
+/// Text that ends the struct `Args`. With `twins` (two products in one dispatch), it adds one field per offset: the distance from the first
+/// product's offset to the second's.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
         return "}\n".into();
@@ -143,7 +144,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Text that replaces `args` by the arguments of the product that the workgroup computes; empty without twins.
+/// Text that replaces `args` by the arguments of the product that the workgroup computes; empty without `twins`.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -335,7 +336,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
     }
 
     /// Blocks that a thread reads in each of its slots (registers for one block). If there are enough threads, each thread reads at most
-    /// one block, of a or of b. Else each thread reads several blocks of both factors.
+    /// one block, either of `a` or of `b`. Otherwise, each thread reads several blocks of both factors.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -357,7 +358,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         some(true, of_a).chain(some(false, of_b)).collect()
     }
 
-    /// Text that computes the offsets of a thread's vectors in the tiles. The results of 32 adjacent threads (a warp on most GPUs) form a
+    /// Text that computes the offsets of a thread's vectors in the tiles. In the result, 32 adjacent threads (a warp on most GPUs) form a
     /// rectangle of 8 x 4 threads.
     fn fragments(&self) -> String {
         let tile = self.tile;
@@ -376,7 +377,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         )
     }
 
-    /// Distance between successive vectors of a thread, in vectors: in the tile of a, and in the tile of b.
+    /// Distances between successive vectors of a thread, in vectors: first in the tile of `a`, then in the tile of `b`.
     fn steps(&self) -> (usize, usize) {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -534,8 +535,8 @@ workgroupBarrier();",
         text
     }
 
-    /// Expression of the epilogue's result for a sum. `read` returns the expression of an array's numbers at the same index, for the arrays
-    /// c, residual and slope: four numbers if `wide`, else one.
+    /// Expression of the epilogue's result for a sum. `read` takes the name of an array (`c`, `residual` or `slope`) and returns the
+    /// expression of the array's number at the sum's index; if `wide`, of four numbers from there on.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {

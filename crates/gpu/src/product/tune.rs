@@ -36,9 +36,9 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// Length and number of the stretches (timed series of replays) of a measurement without time limit.
+/// Length and number of stretches (timed series of replays), for a measurement without time limit.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
-/// Length and number of the stretches of a measurement for which a run waits.
+/// Length and number of stretches, for a measurement for which a run waits.
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
 #[derive(Clone, Copy)]
@@ -112,8 +112,8 @@ impl Gpu {
     }
 }
 
-/// Times a product of factors that are row-major, or transposed if `shape` is typical of a weight's gradient. Returns the seconds per
-/// product in each round. With `half`, the factors are rounded to f16.
+/// Times a product with the sizes `shape`. Returns the seconds per product in each round. k is the contiguous index of both factors, except
+/// for sizes that are typical of a weight's gradient. With `half`, the factors are rounded to f16.
 #[cfg(not(target_family = "wasm"))]
 pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
@@ -121,7 +121,7 @@ pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize,
     rounds_s(&timed.program, &timed.memory, timed.begin..timed.program.len(), rounds, now)
 }
 
-/// Product of random numbers whose time is measured.
+/// A product that is timed. Its factors contain random numbers.
 struct Timed {
     program: Program,
     memory: Memory,

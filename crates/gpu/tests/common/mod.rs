@@ -21,7 +21,7 @@ pub async fn open() -> Gpu {
 }
 
 /// Defines tests that run natively and in the browser. Tests after `natively:` run natively only. In the browser they would cover nothing
-/// more, and its software adapter needs minutes to compile their kernels.
+/// more, and the browser's software adapter needs minutes to compile their kernels.
 macro_rules! tests {
     ($($name:ident),* $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
         $(mod natively {$(

@@ -1,4 +1,4 @@
-//! Tests of products whose factors are rounded to f16. They are compared with f32 products of factors that the CPU has rounded
+//! Tests of products whose factors are rounded to f16. These products are compared with f32 products of factors that the CPU has rounded
 //! (`product.rs` compares f32 with f64). One test trains a language model with such products. The tests are native only, because software
 //! adapters of browsers have no f16. On an adapter without f16, only the rejection is tested.
 

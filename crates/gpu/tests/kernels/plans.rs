@@ -345,7 +345,7 @@ async fn random_graphs(gpu: Gpu) {
     }
 }
 
-/// Covers sums over more rows than one dispatch has partial sums for.
+/// Covers a sum over more than 65,536 rows. Its kernel uses large workgroups.
 async fn many_rows(gpu: Gpu) {
     check(&gpu, "many rows", |g| {
         let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));

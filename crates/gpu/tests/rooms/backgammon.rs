@@ -300,8 +300,8 @@ fn restored(learner: &Published) -> Published {
     Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
 }
 
-/// A round trains on the samples of earlier rounds. So its updates are comparable even if leaves are offloaded, although rounding may then
-/// change a move.
+/// A round trains on the samples of earlier rounds. So its updates are comparable even if the rounding of offloaded leaves changes a move
+/// of this round.
 async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) {
     let config = PublishedConfig {
         evals: 12,

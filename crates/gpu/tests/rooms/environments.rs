@@ -300,7 +300,8 @@ fn angles(id: &str) -> usize {
     }
 }
 
-/// Largest difference between two arrays. Each difference is divided by the size of the expected value, but at least by 1.
+/// Largest difference between elements of two arrays. Each difference is divided by the absolute value of the expected element if that is
+/// above 1.
 fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     assert_eq!(found.len(), expected.len());
     let one = |(i, (&f, &e)): (usize, (&f32, &f32))| {
@@ -312,7 +313,7 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     found.iter().zip(expected).enumerate().map(one).fold(0.0, f32::max)
 }
 
-/// The values are equal up to one rounding at the size of the interval's end, because a compiler may fuse product and sum.
+/// Values are equal up to one rounding error of the largest initial value, because a compiler may fuse product and sum.
 async fn initial_states_match_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
         let id = kind.spec.id;

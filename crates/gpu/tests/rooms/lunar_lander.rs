@@ -182,7 +182,7 @@ fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     [from, to]
 }
 
-/// Kind of a step, by the contacts before it and its result.
+/// Kind of a step. It depends on the contacts before the step and on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum StepKind {
     Flight,
@@ -213,7 +213,7 @@ fn kind_of(from: &Rows, to: &Rows, i: usize) -> StepKind {
     }
 }
 
-/// For each kind of step: the maximum median and the maximum 99th percentile of the differences in observations.
+/// For each kind of step: limits for the median and for the 99th percentile of the differences in observations.
 const FAR: [(StepKind, f32, f32); 7] = [
     (StepKind::Flight, 1e-6, 5e-6),
     (StepKind::Touch, 2e-6, 1e-5),

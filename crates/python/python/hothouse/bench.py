@@ -140,7 +140,7 @@ def figures() -> Iterator[_Row]:
 
 
 def _cluster() -> Iterator[_Row]:
-    """Compares a round that one worker of a cluster plays with the same round in one process."""
+    """Compares two speeds of the same round: played by one worker of a cluster, and in one process."""
     try:
         import ray
 

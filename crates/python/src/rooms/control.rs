@@ -307,7 +307,7 @@ impl Envs {
         Err(PyRuntimeError::new_err("the environments were not reset. Call reset() first"))
     }
 
-    /// Copies the observations of the environments with an index for which `which` returns true.
+    /// Copies the observations of the environments for whose index `which` returns true.
     fn show(&self, py: Python, shards: &[Shard], which: impl Fn(usize) -> bool) -> PyResult<()> {
         let mut rows = arrays::write(self.observations.bind(py))?;
         let features = self.features();

@@ -22,7 +22,7 @@ use std::ops::Range;
 const THREADS: usize = 64;
 /// Number of threads of a workgroup that computes sums.
 const MANY_THREADS: usize = 256;
-/// Number of elements of a `[T][envs]` array in which one workgroup counts the ended episodes.
+/// One workgroup counts the ended episodes in this number of elements of a `[T][envs]` array.
 const SPAN: usize = 16 * MANY_THREADS;
 /// Maximum number of recent episodes whose returns and lengths are read back.
 pub const RECENT: usize = 100;
@@ -38,14 +38,14 @@ pub const MOST_UPDATES: usize = 1 << 14;
 /// Offsets in `Places::input`, the floats that are written before an iteration.
 pub mod input {
     pub const GAMMA: usize = 0;
-    /// γλ: factor of the next step's advantage in the advantage of a step.
+    /// γλ. A step's advantage contains the next step's advantage times this factor.
     pub const DECAY: usize = 1;
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Weight of the earlier iterations in the variance of the discounted rewards.
+    /// Share of the discounted rewards that comes from earlier iterations. It is the weight of their variance.
     pub const RETURN_SHARE: usize = 4;
-    /// Weight of this iteration in the variance of the discounted rewards.
+    /// Share of the discounted rewards that comes from this iteration. It is the weight of their variance.
     pub const NEW_SHARE: usize = 5;
     /// Mean of the discounted rewards of the earlier iterations.
     pub const RETURN_MEAN: usize = 6;
@@ -66,7 +66,7 @@ pub mod input {
 pub mod counters {
     /// Number of minibatches begun in this iteration.
     pub const UPDATE: usize = 0;
-    /// Number of minibatches in this iteration whose optimiser step was not skipped by the KL limit.
+    /// Number of minibatches in this iteration, without those whose optimiser step the KL limit skipped.
     pub const UPDATES: usize = 1;
     /// Number of episodes that ended in this iteration.
     pub const ENDED: usize = 2;
@@ -122,11 +122,11 @@ pub struct Lists {
     pub observe: Range<usize>,
     /// One dispatch for each step of the rollout.
     pub steps: Range<usize>,
-    /// One dispatch for each run of policy and critic after the rollout; the dispatch stores the critic's values.
+    /// Dispatches that store the critic's values, one for each run of policy and critic after the rollout.
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
     pub trajectory: Range<usize>,
-    /// Dispatches of an update before the gradient; they gather the minibatch.
+    /// Dispatches that gather an update's minibatch, before its gradient.
     pub gather: Range<usize>,
     /// Dispatches of an update after the gradient: optimiser step and sums of metrics.
     pub learn: Range<usize>,
