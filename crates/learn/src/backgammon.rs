@@ -27,8 +27,8 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays a round's pieces with the numbers `pieces`. A piece is a game of the strong learner or an actor of the published learner. `due`
-/// finds the parts that [`crate::Sharing::due`] returned. The returned parts are the input of [`crate::Sharing::take`].
+/// Plays those pieces of a round that have a number in `pieces`. A piece is a game of the strong learner or an actor of the published
+/// learner. `due` finds the parts that [`crate::Sharing::due`] returned. The result is for [`crate::Sharing::take`].
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());

@@ -84,7 +84,7 @@ impl Cube for Three {
 pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     type Cube: Cube;
     fn actions(&self) -> Actions;
-    /// Creates a judge of states with the current weights.
+    /// Creates a judge of states that uses the current weights.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
     /// Internal state of the learner, with the `top` transitions of highest priority. `None` for a learner that does not play.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
@@ -132,7 +132,7 @@ impl Stats {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Sums that are saved within an iteration: loss, gradient norm, learning rate.
+    /// Sums that a save in the middle of an iteration contains: loss, gradient norm, learning rate.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }
@@ -188,8 +188,8 @@ impl Greedy {
     pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
 }
 
-/// Selects an action. `children` are the states to which the actions lead. The action that leads to the solved state is preferred,
-/// otherwise the action whose state has the least value. Ties select the first action. The action `without` is excluded.
+/// Selects an action. `children` are the states to which the actions lead. An action that leads to the solved state is preferred. If there
+/// is none, the action whose state has the least value is selected. Ties select the first action. The action `without` is excluded.
 pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {

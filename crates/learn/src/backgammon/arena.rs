@@ -1,4 +1,4 @@
-//! Duels of two players with duplicate dice. Every sequence of rolls is played twice, with the sides exchanged, so that luck mostly
+//! Duels of two players with duplicate dice. The two games of a pair have the same rolls, with the sides exchanged, so that luck mostly
 //! cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3 points.
 //!
 //! A choice that the roll does not allow ends the duel with an error.
@@ -22,7 +22,7 @@ pub struct Tally {
     pub pairs: u64,
     /// Points won minus points lost.
     pub points: i64,
-    /// Sum over all pairs of the square of a pair's points. A pair's points are those of its two games together.
+    /// Sum over all pairs of the squared points. The points of a pair's two games are added before they are squared.
     pub squares: u64,
     /// Numbers of single games, gammons and backgammons that the first player won.
     pub won: [u64; 3],

@@ -42,7 +42,8 @@ impl Player for Random {
     }
 }
 
-/// Player that uses Tesauro's public evaluation. It plays the result with the highest score, and the first of equal scores.
+/// Player that uses Tesauro's public evaluation. It plays the result with the highest score. If several results have this score, it plays
+/// the first of them.
 #[derive(Default)]
 pub struct Linear {
     scratch: Results,

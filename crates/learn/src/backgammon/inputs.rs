@@ -307,8 +307,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Returns the number of the 36 rolls that hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls.
-/// `walls` are the points that the opponent holds.
+/// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls. `walls` are
+/// the points that the opponent holds.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -363,7 +363,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     (ways as u8, (cost / 36) as u8)
 }
 
-/// Length of the longest run of adjacent points made.
+/// Length of the longest run of adjacent points in `made`.
 #[inline(always)]
 fn prime(mut made: u32) -> u8 {
     let mut length = 0;
@@ -374,8 +374,8 @@ fn prime(mut made: u32) -> u8 {
     length
 }
 
-/// Largest number of points made in any window of six places. All windows are counted in parallel; the counts are in binary, one mask per
-/// binary digit.
+/// Largest number of points of `made` in any window of six places. All windows are counted in parallel. The counts are binary numbers: one
+/// mask contains one binary digit of every count.
 #[inline(always)]
 fn broken_prime(made: u32) -> u8 {
     let (one, two) = (made ^ made >> 1, made & made >> 1);
@@ -393,8 +393,8 @@ fn broken_prime(made: u32) -> u8 {
     most
 }
 
-/// Table of the number of rolls, of 36, that move one checker forward by more than six places. The index is a mask of the next twelve
-/// places, whose set bits are points that the opponent holds.
+/// Table with the number of rolls, of 36, with which one checker can move forward by more than six places. The table index is a mask of the
+/// next twelve places: the bits of the points that the opponent holds are set.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -477,8 +477,8 @@ mod tests {
         }
     }
 
-    /// Returns true if the dice, played in this order, can hit a checker. The hit need not use all dice. Each array has its own side's
-    /// numbering.
+    /// Returns true if the dice, played in this order, can hit a checker. The hit need not use all dice. Each side's places are numbered
+    /// from its own point of view.
     fn can_hit(mine: &mut [u8; PLACES], theirs: &[u8; PLACES], dice: &[usize]) -> bool {
         let [die, then @ ..] = dice else { return false };
         let from = if mine[BAR] > 0 { BAR..=BAR } else { 1..=BAR - 1 };

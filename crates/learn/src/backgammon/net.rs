@@ -317,8 +317,8 @@ impl Valuer {
     }
 
     /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, from
-    /// the same player's point of view. Its first-layer sum is computed once. For each board only the rows of changed inputs are added and
-    /// removed.
+    /// the same player's point of view. The first-layer sum of `root` is computed once. For each board, only the rows of inputs that differ
+    /// from those of `root` are added and removed.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
         self.nets.clear();

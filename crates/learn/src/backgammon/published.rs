@@ -1,7 +1,7 @@
 //! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl). Results of the
 //! original, with a network of 283 thousand parameters, are in `notes/perf_progress.md` there. The network has 344 inputs and three
-//! residual blocks of width 128; width and number of blocks are settings. Its outputs are a policy over 676 actions and five probabilities
-//! as the value. Self-play uses PUCT with the dice as chance nodes (Silver et al. 2017).
+//! residual blocks of width 128; width and number of blocks are settings. Its outputs are the policy, with 676 actions, and the value, with
+//! five probabilities. Self-play uses PUCT with the dice as chance nodes (Silver et al. 2017).
 //!
 //! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient
 //!
@@ -80,7 +80,7 @@ enum Phase {
     Play {
         /// Number of batches of this round that every actor has played.
         batches: usize,
-        /// Index after the last actor that has already played the current stretch; 0 if no actor has.
+        /// Actors before this index have already played the next batches, which `batches` does not count. 0 if no actor has.
         ahead: usize,
         /// Number of updates completed in this round.
         updates: usize,
@@ -268,8 +268,8 @@ impl Published {
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Next stretch of a round of `all` batches. It excludes actors whose results were received from workers, and actors that have already
-    /// played the stretch.
+    /// Next stretch, in a round of `all` batches. It excludes the actors whose results were received from workers. It also excludes the
+    /// actors before index `ahead`, which have already played the next batches.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
@@ -380,7 +380,7 @@ impl Published {
         PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
-    /// Begins the match of this round's generation against the previous generation. Returns `None` if no match is due.
+    /// Begins the match between the generation that ends with this round and the previous generation. Returns `None` if no match is due.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
         if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {

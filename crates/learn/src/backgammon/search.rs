@@ -1,12 +1,12 @@
 //! The strong learner's player. It evaluates every result of a roll with its networks and can search one move ahead.
 //!
 //! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
-//! opponent's best reply. All replies are evaluated in one batch. The value of a result is the mean over the tried rolls of the six outcome
-//! probabilities. After all 21 rolls it is the exact one-ply expectation.
+//! opponent's best reply. All replies are evaluated in one batch. The value of a result consists of the six outcome probabilities, averaged
+//! over the tried rolls. After all 21 rolls it is the exact one-ply expectation.
 //!
 //! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step all remaining results get the same rolls,
 //! in an order that mixes high and low rolls. The worse half of the results is then dropped. The search ends when one result remains.
-//! Danihelka et al. 2022 use sequential halving at the root with Gumbel noise, which play at full strength does not need.
+//! Danihelka et al. 2022 use sequential halving at the root with Gumbel noise; play at full strength does not need this noise.
 
 use super::net::{Network, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};

@@ -110,16 +110,16 @@ const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
 const DICE: u32 = 0x4449_4345;
 
-/// Number of games played concurrently without look-ahead.
+/// Number of concurrent games in a round without look-ahead.
 const SLICE: usize = 16;
-/// Number of games played concurrently with look-ahead.
+/// Number of concurrent games in a round with look-ahead.
 const LOOKAHEAD_SLICE: usize = 4;
 /// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board replaces its outcome.
 const LONGEST: usize = 2000;
-/// The weights of players average about the last 1/`PARTS_OF_MEAN` of all evaluations so far.
+/// Players use an average of the weights over about the last 1/`PARTS_OF_MEAN` of the training so far, measured in evaluations.
 const PARTS_OF_MEAN: f32 = 8.0;
 
-/// Assumed maximum number of results of a roll. The mean over all rolls of a position is about a quarter of this number.
+/// Assumed maximum number of results of a roll. The assumed mean over all rolls of a position is a quarter of this number.
 const RESULTS: usize = 400;
 
 /// Maximum number of boards that are evaluated to choose a move.
@@ -152,7 +152,7 @@ struct SelfPlay {
     samples: Vec<Sample>,
     /// Value of the board after each move so far: a network's estimate, or exact.
     estimates: Vec<OutcomeProbs>,
-    /// Mean value of each recorded board over all next rolls with the best reply; empty without look-ahead.
+    /// For each recorded board, the mean value over all next rolls, with the best reply to each roll. Empty without look-ahead.
     ahead: Vec<OutcomeProbs>,
     moves: u64,
     /// Final outcome; for a stopped game, the estimate of its last board.

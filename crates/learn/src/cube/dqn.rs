@@ -40,7 +40,7 @@ const SAMPLES: u32 = 0x5341_4D50;
 /// Executors and buffers for one part of the batch.
 struct Shard<P> {
     learning: Executor,
-    /// Executor for the action values of next states, by the trained network or the target network.
+    /// Executor that computes the action values of next states, with the weights of the trained network or of the target network.
     values: Executor,
     grads: Vec<f32>,
     trained_q: Vec<f32>,

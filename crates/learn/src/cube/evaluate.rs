@@ -70,7 +70,8 @@ const JUDGED: usize = 4096;
 /// Number of states processed per slice when actions are chosen and paths are followed.
 const READ: usize = 1 << 16;
 
-/// Markers in [`Exhaustive::steps`]: the result is not known yet, the state is on the current path, and play from the state enters a cycle.
+/// Markers in [`Exhaustive::steps`]. In this order: the result is not known yet; the state is on the current path; play from the state
+/// enters a cycle.
 const UNKNOWN: u32 = u32::MAX;
 const ON_PATH: u32 = u32::MAX - 1;
 const CYCLE: u32 = u32::MAX - 2;
@@ -193,7 +194,7 @@ impl Exhaustive {
         usize::from(self.best[state.rank() as usize] & 15)
     }
 
-    /// Number of moves with which play that never undoes the last move solves a state; `None` if play enters a cycle. Valid after an
+    /// Number of moves that solve a state, in play that never undoes the last move. `None` if play enters a cycle. Valid after an
     /// evaluation.
     pub fn moves(&self, state: Two) -> Option<u32> {
         Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CYCLE)

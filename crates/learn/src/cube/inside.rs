@@ -38,6 +38,6 @@ pub struct InsideTransition<P> {
     pub reward: f32,
     pub done: bool,
     pub priority: f32,
-    /// Action values of the state by the trained network.
+    /// Action values of the state, computed by the trained network.
     pub q: Vec<f32>,
 }

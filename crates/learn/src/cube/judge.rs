@@ -31,7 +31,7 @@ impl Scores {
 pub trait Judge<P> {
     fn scores(&self) -> Scores;
 
-    /// Writes the scores of each state to `scores`, `[states][numbers]`.
+    /// Writes the scores of each state to `scores`, `[states][count]`. The count is that of [`Scores::count`].
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
 
     /// Like [`Judge::judge`], but does not wait for another device. Returns false while the result is pending; the caller then calls again

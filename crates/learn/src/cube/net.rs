@@ -1,6 +1,6 @@
 //! Network of the cube's learners. One-hot inputs are followed by layers of rectified units. The output is a value or one score per action.
-//! The first layer is the sum of the table rows of all inputs that are 1. A judge sums the rows of each cubie's stickers once when the
-//! weights change. A state then needs only one row per movable cubie.
+//! The first layer is the sum of the table rows of all inputs that are 1. With sticker inputs, a judge adds up the rows of each cubie's
+//! stickers once, when the weights change. A state then needs only one row per movable cubie.
 
 use super::{Judge, Scores};
 use crate::offload::PlanEvaluator;
@@ -45,8 +45,8 @@ impl Inputs {
         }
     }
 
-    /// Returns true if a network with these inputs can output these scores. Symmetric inputs support only values, because the actions of a
-    /// symmetric state differ.
+    /// Returns true if a network with these inputs can output these scores. Symmetric inputs support only values, because the actions of
+    /// the encoded state do not always correspond to actions of the original state.
     pub const fn serves(self, scores: Scores) -> bool {
         !matches!((self, scores), (Inputs::Symmetric, Scores::ActionValues | Scores::Policy))
     }
@@ -71,7 +71,8 @@ impl Inputs {
         }
     }
 
-    /// Writes the row indices of a judge's first table to `rows`, `[states][cubies]`. A row is the sum of the rows of a cubie's stickers.
+    /// Writes to `rows`, `[states][cubies]`, the indices of rows in the first-layer table of a judge. For sticker inputs, a row of this
+    /// table is the sum of the weight rows of a cubie's stickers.
     fn fill_judged<P: Puzzle>(self, states: &[P], rows: &mut [u16]) {
         match self {
             Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
@@ -97,7 +98,7 @@ impl Inputs {
         }
     }
 
-    /// Index of an action of `state` in the encoded state.
+    /// Index that an action of `state` has in the encoded state.
     #[inline]
     pub fn action<P: Puzzle>(self, state: P, action: usize) -> usize {
         if self == Inputs::Folded { P::folded_action(state.folded().1, action) } else { action }
@@ -324,8 +325,8 @@ struct Worker {
 }
 
 impl<P: Puzzle> Evaluator<P> {
-    /// Creates a judge. `weights` are those of a [`plan_learning`] plan of the same network. `read` builds the conversion of the network's
-    /// outputs to scores.
+    /// Creates a judge. `weights` are those of a [`plan_learning`] plan of the same network. `read` adds the nodes that convert the
+    /// network's outputs to scores.
     pub fn new(
         net: &NetConfig,
         scores: Scores,

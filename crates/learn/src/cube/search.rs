@@ -112,7 +112,7 @@ pub struct Search<P> {
     children: Vec<P>,
     /// Children from which the search selects the next nodes.
     candidates: Vec<Candidate>,
-    /// Maps the key of each state in `candidates` to the index of the state there.
+    /// Maps the key of each state in `candidates` to the state's index in `candidates`.
     keys: Keys,
     /// States that must be judged.
     fresh: Vec<P>,
@@ -398,7 +398,8 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Collects the children that were not kept before in `candidates`, each state once, with the lowest cost.
+    /// Collects in `candidates` the children that the beam has not kept before. A state that occurs several times is collected once, with
+    /// its lowest cost.
     fn gather(&mut self, scores: Scores) {
         let (level, count) = (self.level, self.actions.count());
         self.keys.clear();

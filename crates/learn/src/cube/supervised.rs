@@ -30,7 +30,7 @@ pub enum Signal {
     WalkLength,
     /// Last move of a random walk to the state. The inverse of this move is the correct action.
     LastMove,
-    /// Exact distance of the state, which is part of a random walk.
+    /// Exact distance of the state. The state is drawn from a random walk.
     Exact,
 }
 
@@ -136,12 +136,12 @@ const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "walk or last" };
 
 /// Minimum number of samples in a piece.
 const PIECE: usize = 128;
-/// The judge's weights average about the last 1/`PARTS_OF_MEAN` of all steps so far.
+/// The judge uses an average of the weights over about the last 1/`PARTS_OF_MEAN` of the optimizer steps so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 /// Random stream of the samples.
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// A part of the samples of a step, drawn by one thread, with its buffers.
+/// The samples of a step that one thread draws, and buffers for drawing them.
 struct Piece<P> {
     states: Vec<P>,
     taken: Vec<u8>,
@@ -165,9 +165,9 @@ pub struct Supervised<P> {
     pieces: Vec<Piece<P>>,
     /// Ranges of the training plan's calls. Each slice runs one range.
     slices: Vec<Range<usize>>,
-    /// Number of optimizer steps of this iteration that are complete.
+    /// Number of completed optimizer steps of this iteration.
     update: usize,
-    /// Number of slices of the current optimizer step that are complete.
+    /// Number of completed slices of the current optimizer step.
     slice: usize,
     progress: Progress,
     sums: Stats,

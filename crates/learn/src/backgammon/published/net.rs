@@ -128,7 +128,8 @@ pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan from the inputs to the outputs of [`plan_search`], in row layout. Devices that also compute the first layer use this plan.
+/// Plan that computes the outputs of [`plan_search`] from the network's inputs, in row layout. Devices that also compute the first layer
+/// use this plan.
 pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);

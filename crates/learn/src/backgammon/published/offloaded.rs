@@ -11,7 +11,7 @@ use math::par::Pinned;
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Fault of a device that failed between two slices; `None` after the report.
+    /// Fault of a device that failed between two slices; `None` once the fault was reported.
     pub failed: Option<Fault>,
     pub probe: Option<Box<Probe>>,
 }

@@ -20,7 +20,8 @@ const LEAVES: usize = 4;
 struct Searching {
     search: Search,
     spare: Tree,
-    /// For each slot, the index of the caller's decision, and the decision that is being searched; `None` for a free slot.
+    /// For each slot, the index of the caller's decision, and the decision that is being searched, which may be the second half of a
+    /// double. `None` for a free slot.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,

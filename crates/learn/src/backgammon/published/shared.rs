@@ -257,8 +257,8 @@ impl Published {
         self.progress.iterations * self.config.actors as u64
     }
 
-    /// Description of the work of the actors whose results were not received. `None` if all results were received, if the learner has
-    /// played batches of this round itself, or while work is offloaded.
+    /// Description of this round for workers, with all actors whose results were not received yet. `None` if all results were received, if
+    /// the learner has played batches of this round itself, or while work is offloaded.
     pub fn round(&self) -> Option<Round> {
         self.is_due().then(|| Round {
             config: self.config.clone(),
@@ -286,8 +286,8 @@ impl Published {
         Slice::Worked
     }
 
-    /// Adds the results of this round's next actors, which a worker played from [`Published::round`]. Returns an error if `played` begins
-    /// with another actor.
+    /// Adds the results of actors that a worker played from [`Published::round`]. Returns an error if `played` does not begin with the
+    /// first actor whose results are missing.
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
         let found = played.first..played.first.saturating_add(played.results.len() as u64);

@@ -37,8 +37,8 @@ impl Limits {
         Limits { longest, batch, batches, actors }
     }
 
-    /// Next stretch. It consists of the first of `actors`, each of which has `left` batches left in the round. The stretch is empty if
-    /// `left` is 0.
+    /// Next stretch: the first actors of the range `actors`, as many as one stretch allows. These actors have `left` batches left in the
+    /// round. The stretch is empty if `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };
@@ -50,8 +50,8 @@ impl Limits {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Number of pieces of optimizer steps that fit in a slice in addition to `played` multiply-adds of play. At least one piece if
-    /// `played` is zero.
+    /// Number of pieces of optimizer steps that fit in a slice in addition to `played` multiply-adds of play. If `played` is 0, the result
+    /// is at least 1.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }

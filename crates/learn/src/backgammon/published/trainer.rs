@@ -88,7 +88,7 @@ impl Trainer {
         })
     }
 
-    /// Executor of the first shard, which computes gradients.
+    /// Executor that computes the gradients of the first shard.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.shards[0].executor
     }

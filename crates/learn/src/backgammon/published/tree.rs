@@ -3,10 +3,10 @@
 //! The search chooses the action with the largest Q + c·P·√N/(1 + n). Q is the mean of the action's backed-up values in points per game. P
 //! is the prior of the action, n is the number of its visits, and N is the number of visits of the decision.
 //!
-//! Nodes are stored in arrays of fixed capacity. A chance node contains the nodes of its 21 rolls. A hash table finds it by the 64-bit hash
-//! of its board, which does not depend on the moves that led to the board. Each edge then stores the index of its child, so that later
-//! simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried edge with the largest prior, then all
-//! others. A choice therefore examines only the tried edges and one untried edge.
+//! Nodes are stored in arrays of fixed capacity. A chance node contains the nodes of its 21 rolls. A hash table finds chance nodes by the
+//! 64-bit hash of their board, which does not depend on the moves that led to the board. After its first use, an edge stores the index of
+//! its child, so that later simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried edge with
+//! the largest prior, then all others. A choice therefore examines only the tried edges and one untried edge.
 //!
 //! Dice are not drawn at random. In 36 visits of a chance node each of the 36 dice combinations occurs once, so that the mean is the exact
 //! expectation. The order of the combinations depends on the board's hash. A pending simulation counts as a loss (virtual loss), which
@@ -103,7 +103,7 @@ pub enum Leaf {
 pub struct Rule {
     /// Exploration constant c of PUCT, in points.
     pub exploration: f32,
-    /// Number of points by which the assumed value of an untried action is below the value of its decision.
+    /// The assumed value of an untried action is the value of its decision minus this number of points.
     pub doubt: f32,
     /// Virtual loss of each pending simulation, in points.
     pub loss: f32,

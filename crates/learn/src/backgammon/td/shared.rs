@@ -161,7 +161,7 @@ impl Games {
 }
 
 impl Strong {
-    /// Description of the games of this round that are not complete; `None` while the learner trains.
+    /// Description of this round for workers, with all of its games that are not complete. `None` while the learner trains.
     pub fn round(&self) -> Option<Round> {
         let Phase::Playing(_) = self.phase else { return None };
         Some(Round {

@@ -26,8 +26,9 @@ pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut
     }
 }
 
-/// Relabels an episode: computes the states from which the actions `taken` lead to the solved state. Writes the states after the last
-/// earlier occurrence of the solved state to `path`. Returns the number of actions between these states.
+/// Relabels an episode: computes the states from which the actions `taken` lead to the solved state, and writes them to `path`. If the
+/// solved state also occurs before the end, `path` begins after its last such occurrence. Returns the number of actions between the states
+/// of `path`.
 pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) -> usize {
     path.clear();
     path.push(P::SOLVED);

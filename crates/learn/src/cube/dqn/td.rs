@@ -1,7 +1,7 @@
 //! Temporal-difference targets: the rewards of a transition plus the discounted value of the next state. The value of a state is the
-//! greatest of its action values by the target network. The weights of this network change more slowly than those of the trained network
-//! (Mnih et al. 2015). With double Q-learning, the trained network selects the action and the target network evaluates it (van Hasselt et
-//! al. 2016).
+//! greatest of its action values, which the target network computes. The weights of this network change more slowly than those of the
+//! trained network (Mnih et al. 2015). With double Q-learning, the trained network selects the action and the target network evaluates it
+//! (van Hasselt et al. 2016).
 
 use super::super::net::NetConfig;
 use super::play::best;
@@ -34,8 +34,8 @@ impl Rewards {
         self.of_steps(moves, true).0
     }
 
-    /// Returns the sum of the discounted rewards of `steps` steps, and the factor of the value of the state after these steps. If `done`,
-    /// the last step solves the cube and the factor is 0.
+    /// Returns the sum of the discounted rewards of `steps` steps. Also returns the factor by which the value of the state after these
+    /// steps must be multiplied. If `done`, the last step solves the cube and the factor is 0.
     pub fn of_steps(&self, steps: usize, done: bool) -> (f32, f32) {
         let (mut sum, mut discount) = (0.0, 1.0);
         for step in 0..steps {
@@ -52,7 +52,7 @@ impl Rewards {
         (never, self.of_moves(1))
     }
 
-    /// Converts action values to the numbers of moves with which a solution would have these values as its return.
+    /// Converts each action value to a number of moves: a solution with this number of moves has the action value as its return.
     pub fn moves_of(&self, g: &mut Graph, q: NodeId) -> NodeId {
         if self.gamma == 1.0 {
             return g.affine(q, 1.0 / self.step, -self.goal / self.step);
