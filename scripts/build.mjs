@@ -6,7 +6,7 @@ import { npmPackages } from "./setup.mjs";
 import { flavours, wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
-/** Path of the fingerprint of the sources of dist/. The file is not in dist/, because dist/ contains only public files. */
+/** Path of a fingerprint of the sources from which dist/ was built. The file is not in dist/, because dist/ contains only public files. */
 const stamp = join(root, "www/pkg/page-stamp");
 
 /**
@@ -57,9 +57,9 @@ async function later(name, hash) {
 }
 
 /**
- * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately: all files without the
- * rooms' files and wasm modules. The second is cached later: for each flavour the modules and files of all rooms, or null if a module is
- * not built.
+ * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains all files
+ * except the rooms' files and the wasm modules. The second list is cached later. It contains, for each flavour, the files and modules of
+ * all rooms, or null if a module is not built.
  */
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");

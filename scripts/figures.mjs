@@ -87,7 +87,7 @@ function thisChip() {
   return chipOf(all[0].model.trim(), all.length, cpuinfo, arch());
 }
 
-/** The newest commit that changed the code, followed by a hash of uncommitted changes. */
+/** The newest commit that changed the code, followed by a hash of uncommitted changes, if any. */
 async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
@@ -142,8 +142,8 @@ async function lines(...call) {
 }
 
 /**
- * Returns the Python of the test environment, and in `env` the variables that let it import a fresh copy of the package with the newest
- * library.
+ * Returns the test environment's Python (`python`) and environment variables (`env`). With these variables, Python imports a fresh copy of
+ * the package with the newest library.
  */
 async function pythonPackage() {
   const missing = await environment();

@@ -21,7 +21,7 @@ const TEST_LIMIT_S = 120;
 /** Limit on the total duration of the tests for one mutant. The durations are those measured without a mutant. */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
-/** Id of no mutant: tests run with the switches compiled in and no mutant on. */
+/** Id that no mutant has. With this id, no mutant is on. */
 const NONE = String(2 ** 31);
 /** Share of the mutants that tests must catch. */
 const SHARE = 0.85;

@@ -97,7 +97,7 @@ export function testFiles(messages) {
     });
 }
 
-/** Counts in the output of cargo's test runner, and the names of skipped (`testkit::skip`) and ignored tests. */
+/** Parses the output of cargo's test runner: the numbers of tests, and the names of skipped (`testkit::skip`) and ignored tests. */
 export function counted(output) {
   const sums = [...output.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed/g)];
   const sum = (column) => sums.reduce((total, match) => total + Number(match[column]), 0);

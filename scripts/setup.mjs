@@ -35,8 +35,8 @@ export async function rust() {
 }
 
 /**
- * Describes a toolchain as `{ env, sysroot, source, std }`: whether it has the source of std (for modules with threads) and a std for wasm
- * (without threads). Null if there is no such toolchain.
+ * Describes a toolchain as `{ env, sysroot, source, std }`. `source` is true if it has the source of std, which modules with threads need.
+ * `std` is true if it has a std for wasm, which is enough for modules without threads. Null if there is no such toolchain.
  */
 async function inspect(toolchain) {
   const env = toolchain ? { RUSTUP_TOOLCHAIN: toolchain } : {};

@@ -143,8 +143,8 @@ async function browserTests(folder) {
 export const EXCUSED = {};
 
 /**
- * Counts after the second run of failed tests. `unsure` lists the tests that passed in the second run; they count as passed. With `strict`,
- * which the workflow sets, only those also in `list` count as passed, and the others are returned as `faults`.
+ * Returns the numbers of tests after failed tests have run again. `unsure` lists the tests that passed in the second run; they count as
+ * passed. With `strict`, which the workflow sets, only those also in `list` count as passed, and the others are returned as `faults`.
  */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));

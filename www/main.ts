@@ -1,5 +1,5 @@
-// Start of the page: header, theme, and one open room with one run. Files of other rooms are loaded when the visitor opens them. After a
-// crash the page shows a report with offers to continue.
+// Start of the page: header, theme, and one open room with one run. The files of another room are loaded when the visitor opens that room.
+// After a crash the page shows a report with offers to continue.
 
 import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
@@ -48,7 +48,7 @@ let page: Page | undefined;
 /** Id of the open room, or of the room that is loading. */
 let currentRoom = "";
 let badge: Badge | undefined;
-/** Number of requests to open a room. A room that finishes loading after a later request is closed. */
+/** Number of requests to open a room. If a later request arrives while a room loads, that room is closed. */
 let openings = 0;
 
 for (const { id, store } of ROOMS) if (store) places.set(id, store);

@@ -168,7 +168,7 @@ function cube(id, { variant, seconds, states, long }) {
 }
 
 /**
- * The part that trains populations with restarts until a run is solved; it measures the seconds of the whole process for each seed. A
+ * The part that trains a population with restarts until the run is solved, for each seed. It measures the seconds of the whole process. A
  * member ends when it passes the population's check (64 grids; all 512 states of a rule) or makes no progress. A new member then replaces
  * it. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
  */

@@ -15,8 +15,8 @@ export const digests = (variant) => ({
 });
 
 /**
- * Benches by variant: training seconds `s`, longest distance and number of tried states. If `longest` is above 0, `tried` states are drawn
- * for each distance from 1 to `longest`; otherwise the states are `tried` scrambles.
+ * Bench of each variant: training seconds (`s`), and the states to solve. If `longest` is above 0, `tried` states are drawn for each
+ * distance from 1 to `longest`; otherwise the states are `tried` scrambles.
  */
 const TAUGHT = {
   "2x2x2": { s: 60, longest: 14, tried: 20 },

@@ -17,8 +17,8 @@ const WAIT_MS = 120_000;
 const SOON_MS = 20_000;
 const SEED = 7;
 /**
- * Smallest number of colours, share of pixels outside the commonest colour, and number of pixels in the curve's colour. A blank picture has
- * one colour, and an empty chart has no curve.
+ * Least values of a picture: number of colours, share of pixels outside the commonest colour, and number of pixels in the curve's colour. A
+ * blank picture has one colour, and an empty chart has no curve.
  */
 const LEAST = { colours: 4, share: 0.003, curve: 20 };
 /** Largest difference per channel between a pixel of a curve and the curve's colour. */
@@ -134,7 +134,7 @@ export const ROOMS = {
   },
 };
 
-/** Digest of the native program's run at the iteration of `digest`, with the run's arithmetic. */
+/** Runs the native program with the arithmetic of `digest`. Returns its digest at the iteration of `digest`. */
 async function native(room, { variant, knobs }, digest, count) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const isa = digest.arithmetic === "unfused" ? ["--isa", "portable"] : [];
@@ -176,8 +176,8 @@ async function enter(page, room) {
 const isNear = (one, other) => [16, 8, 0].every((shift) => Math.abs(((one >> shift) & 255) - ((other >> shift) & 255)) <= NEAR);
 
 /**
- * Visible pixels of a part of the page (`seen`), their number (`all`), the number of their colours, the share outside the commonest colour,
- * and the number of pixels in a curve's colour.
+ * Visible pixels of a part of the page (`seen`) and their number (`all`), the number of colours, the share of pixels outside the commonest
+ * colour, and the number of pixels in the curve's colour.
  */
 async function looked(page, part, name) {
   await page.find(part);

@@ -31,7 +31,9 @@ export class Breakdown {
   private readonly table: Table;
   private readonly operations: Operations;
 
-  /** `parts` and the shares have the same order. `time` turns the timing of operations on or off and returns the measurements. */
+  /**
+   * `parts` has the order of the shares that `push` receives. `time` turns the timing of operations on or off and returns the measurements.
+   */
   constructor(
     private readonly parts: readonly TimePart[],
     time: Look,

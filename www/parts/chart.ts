@@ -16,8 +16,8 @@ import { logarithmicTicks } from "./ticks";
 import { about, zooming, type Range } from "./zoom";
 
 /**
- * Functions that format positions on the axis: a tick label, the label of close ticks, and a position in words. `steps` are the allowed
- * distances of ticks.
+ * Functions that format a position on the axis: as a tick label, as a more exact label for close ticks, and in words. `steps` are the
+ * allowed distances between ticks.
  */
 export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
@@ -28,7 +28,7 @@ export type Test = { at: number; mean: number; column: string; low?: number; hig
 export interface Drawn {
   readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
-  /** Live changes and notes. `back` restores the run before the change; it is missing if that state is not kept. */
+  /** Live changes and notes. `back` undoes the change; it is missing if the run's state before the change is not kept. */
   readonly changes: { at: number; words: string; back?: () => void }[];
   readonly tests: Test[];
 }
@@ -74,7 +74,7 @@ export type ChartOptions = {
 
 const DRAW_EVERY_MS = 200;
 const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
-/** Largest distance between cursor and circle at which the circle's test is selected, in px. */
+/** A test is selected if its circle is at most this far from the cursor, in px. */
 const NEAR_PX = 9;
 /** Largest number of arrow-key steps from one end of the axis to the other. */
 const KEY_STEPS = 120;
@@ -309,7 +309,7 @@ export class Chart {
     this.writeTip();
   }
 
-  /** Tests nearest to a horizontal position in the plot. Empty if their circle is farther away than `NEAR_PX`. */
+  /** Tests whose circle is nearest to a horizontal position in the plot. Empty if this circle is farther away than `NEAR_PX`. */
   private nearest(tests: Test[], left: number): Test[] {
     const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
     const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);

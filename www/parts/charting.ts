@@ -1,4 +1,4 @@
-// Builds charts from the declarations of a room's columns: groups of columns, texts, and the data of a run for each chart.
+// Builds a room's charts from the declarations of its columns. A chart has a group of columns, texts, and the data of each run.
 
 import { roundUp, type Axis, type ChartOptions, type Drawn, type Test } from "./chart";
 import { capital, count, figure, percent, plural, seconds, short, valueText } from "./format";
@@ -7,9 +7,9 @@ import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 
 const COLOURS: Colour[] = ["accent", "plus", "minus", "thrust", "rust"];
-/** Least length of the axis, in units of the counter and in seconds. */
+/** Least length of the axis: `count` in units of the first counter, `time` in seconds. */
 const LEAST = { count: 100, time: 60 };
-/** Largest visible part of an unsolved past run, as a multiple of the current run's length. */
+/** An unsolved past run is shown up to this multiple of the current run's length. */
 const INTEREST = 8;
 
 const TIME: Axis = {
@@ -82,7 +82,7 @@ export class Charting {
     readonly room: RoomInfo,
     readonly words: CurveWords,
     private readonly label: (knob: string) => string,
-    /** Returns a function that restores the run before a change, or undefined if that state is not kept. */
+    /** Returns a function that undoes a change, or undefined if the run's state before the change is not kept. */
     private readonly back: (mark: Mark) => (() => void) | undefined = () => undefined,
   ) {
     this.time = words.axis === "time";

@@ -1,4 +1,4 @@
-// List of a run's live changes, with a button for each that restores the run before the change.
+// List of a run's live changes that can be undone. A button for each restores the run's state before the change.
 
 import type { Mark } from "../run/protocol";
 import { h } from "./dom";
@@ -13,7 +13,7 @@ export class Forks {
   constructor(
     private readonly unit: string,
     private readonly label: (knob: string) => string,
-    /** Restores the run just before the change with the index `place`. */
+    /** Restores the run's state just before the change with the index `place`. */
     private readonly goBack: (place: number) => unknown,
   ) {
     this.element = h("section.knob-group", { "aria-labelledby": "forks", hidden: true }, [
@@ -23,14 +23,14 @@ export class Forks {
     ]);
   }
 
-  /** Shows the changes. `kept` contains the indices of the changes before which the run can be restored. */
+  /** Shows the changes that can be undone. `kept` contains their indices in `marks`. */
   show(marks: Mark[], kept: number[]): void {
     this.forks = kept.flatMap((place) => (marks[place] ? [{ mark: marks[place], place }] : []));
     this.element.hidden = this.forks.length === 0;
     this.list.replaceChildren(...this.forks.map(({ mark, place }) => this.row(mark, place)));
   }
 
-  /** Returns a function that restores the run before a change, or undefined if that state is not kept. */
+  /** Returns a function that undoes a change, or undefined if the run's state before the change is not kept. */
   before(mark: Mark): (() => void) | undefined {
     const fork = this.forks.find((fork) => sameMark(fork.mark, mark));
     return fork && (() => this.goBack(fork.place));

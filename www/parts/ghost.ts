@@ -1,5 +1,5 @@
-// The past run of each variant, which a new run of the variant has replaced. It is shown as a grey curve behind the current run's curve,
-// with a description and a button that restores it.
+// The past run of each variant: the last run that a new run of the same variant replaced. It is shown as a grey curve behind the current
+// run's curve, with a description and a button that restores it.
 
 import type { RoomInfo } from "../run/protocol";
 import { h } from "./dom";

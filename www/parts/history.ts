@@ -5,7 +5,7 @@ import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** Largest number of a knob's values that are all shown. Of a longer list, only the first and the last value are shown. */
+/** If a knob had more values than this, only the first and the last value are shown. */
 const MOST_VALUES = 4;
 
 export class History {
@@ -112,7 +112,7 @@ export class History {
     return { ...this.knobs, ...Object.fromEntries(this.marks.map((mark) => [mark.knob, mark.to])) };
   }
 
-  /** Drops every second row, and keeps only half as many of the following rows. */
+  /** Drops every second row. From then on, only half as many new rows are kept. */
   private thin(): void {
     for (const column of this.all()) {
       let kept = 0;

@@ -54,8 +54,8 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
 }
 
 /**
- * Calls `draw` again after changes of the state that `draw` has read, while `element` is on the screen, at most once in `everyMs`. The
- * returned function makes a due call immediately.
+ * Calls `draw` now, and again after changes of the state that it read. It repeats only while `element` is on the screen, and at most once
+ * in `everyMs`. The returned function makes a due call immediately.
  */
 export function drawing(element: Element, draw: () => void, everyMs = 0): () => void {
   let due: (() => void) | undefined;

@@ -376,8 +376,8 @@ export class Page implements RoomPage {
   }
 
   /**
-   * Drops the kept run of the new run's variant, because the new run continues it. If the new run does not continue it after a change of
-   * variant, it becomes the past run.
+   * Drops the kept run of the new run's variant. If the variant changed and the new run does not continue the kept run, the kept run
+   * becomes the past run.
    */
   private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };

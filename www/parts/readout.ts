@@ -17,7 +17,7 @@ const STATUS_MS = 500;
 
 export interface ReadoutSources {
   progress(): Progress;
-  /** Latest value of the large chart, after the chart's name. */
+  /** Name of the large chart and its latest value. */
   newest(): string | undefined;
   /** True while a sweep runs, during which the run is paused. */
   sweeping(): boolean;
@@ -55,7 +55,10 @@ export class Readout {
     write(this.headline, this.view.headline?.() ?? variant.name);
   }
 
-  /** A sentence about the goal: when the task was solved, with the result of the latest test, or how many tests were not confirmed. */
+  /**
+   * A sentence about the goal. For a solved task, it states when the task was solved, and the latest test's result. Otherwise it states how
+   * many tests reached the goal but were not confirmed.
+   */
   result(): string {
     const run = this.present.run.value;
     const { goal } = this.client.variant;

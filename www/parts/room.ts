@@ -14,7 +14,8 @@ export type Explanation = { heading: string; words: string; equation?: string; s
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
 /**
- * Parts of the page that a room can add to its declarations in Rust. `C` is the type of the room's client, which has the room's questions.
+ * Parts that a room adds to the page. The rest of the page is built from the room's declarations in Rust. `C` is the type of the room's
+ * client, which has the room's questions.
  */
 export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
@@ -79,7 +80,7 @@ export interface RoomPage<C extends Client = Client> {
   /** Redraws the curves after a change that has no event. */
   showCurves(): void;
   /**
-   * Starts a run on a file or text, or without `source` on the room's own data, with these knobs. Rejects with a message if this is
+   * Starts a run with these knobs on a file or text. Without `source`, the run uses the room's own data. Rejects with a message if this is
    * impossible.
    */
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void>;

@@ -19,7 +19,7 @@ import "./runs.css";
 const MOST_RUNS = 40;
 const MOST_BYTES = 6e6;
 const MOST_ROWS = 300;
-/** Least number of rows of a run that is stored. */
+/** A run with fewer rows is not stored. */
 const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;

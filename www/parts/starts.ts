@@ -180,7 +180,7 @@ export class Starts {
   }
 }
 
-/** Config of a new run: without the live changes of the given config. */
+/** Returns a config without its live changes, for a new run. */
 function fresh({ changes: _, ...config }: Config): Config {
   return config;
 }

@@ -26,8 +26,8 @@ type Point = { at: number; mean: number; low: number; high: number };
 export type Swept = { spec: SweepSpec; label: string; goal: number | undefined; scale: [number, number] | undefined };
 
 /**
- * Mean and spread of several curves in the range that all of them cover. There is a point at each position of any curve. The spread is the
- * standard error if `error` is true, otherwise from minimum to maximum.
+ * Mean and spread of several curves, in the range that all of them cover. The result has a point at each position at which any curve has
+ * one. The spread is the standard error if `error` is true; otherwise it extends from the minimum to the maximum.
  */
 export function over(curves: [number, number][][], error: boolean): Point[] {
   const nonEmpty = curves.filter((curve) => curve.length > 0);

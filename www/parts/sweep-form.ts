@@ -8,12 +8,11 @@ import { quoted } from "./shell";
 
 /** Budgets that the form offers by default, in units of the first counter. */
 const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
-/**
- * Factor of the suggested range of a logarithmic knob, which extends from the current value divided by the factor to the value times the
- * factor.
- */
+/** The suggested range of a logarithmic knob extends from the current value divided by this factor to the value times the factor. */
 const FACTOR = 5;
-/** Share of the limits' distance by which the suggested range of any other knob extends to both sides of the current value. */
+/**
+ * The suggested range of any other knob extends to both sides of the current value by this share of the distance between the knob's limits.
+ */
 const PART = 0.2;
 /** Name of the knob with which the form compares variants. No variant declares a knob of this name. */
 export const VARIANT = "variant";
@@ -92,7 +91,7 @@ export class SweepForm {
     this.suggest();
   }
 
-  /** Selects the smallest offered budget that is at least 1.2 times `count`, at which the current run was solved. */
+  /** The current run was solved at `count`. Selects the smallest offered budget that is at least 1.2 times this count. */
   solvedAfter(count: number): void {
     if (this.budgetChosen) return;
     const suggested = this.budgets.find((each) => each >= 1.2 * count) ?? this.budgets.at(-1)!;

@@ -1,4 +1,4 @@
-// Light or dark theme, as the system's setting unless the visitor chooses. Canvases read the style sheet's colours from `palette`.
+// Light or dark theme: the visitor's choice, by default the system's setting. Canvases read the style sheet's colours from `palette`.
 
 import { h, icon } from "./dom";
 import { untilClosed } from "./life";

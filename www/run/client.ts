@@ -137,7 +137,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     autosave.begin();
   }
 
-  /** Starts a new visit if the requested run is stored under this visit. Otherwise the fallback run would overwrite its save. */
+  /** Starts a new visit if the requested run is stored under this visit, because the fallback run would overwrite that save. */
   private async separateVisit(link: string): Promise<void> {
     const requested = link.replace(/&digest=[^&]*/, "");
     if ((await loadVisit(this.room.id)).some(({ address }) => address === requested)) beginVisit();

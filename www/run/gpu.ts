@@ -2,8 +2,8 @@
 // is made in Rust.
 
 /**
- * GPU failure that a test causes: `lost` and `memory` are the loss of the device and a lack of memory; a number limits the size of buffers,
- * in bytes.
+ * GPU failure that a test causes. `lost` means that the device is lost, `memory` that the memory is exhausted. A number limits the size of
+ * buffers, in bytes.
  */
 export type GpuFailure = "lost" | "memory" | number;
 

@@ -63,7 +63,10 @@ export class Saves {
     for (const id of requesters) this.reply(id === "autosave" ? { kind: id, bytes } : { kind: "answer", id, value: bytes }, transfer);
   }
 
-  /** Requests a save again if requests are waiting. A reset or a restore drops a save that waits for the end of an iteration. */
+  /**
+   * Requests a save again if requests are waiting. This is necessary after a reset or a restore, which drops a save that waits for the end
+   * of an iteration.
+   */
   retry(): void {
     try {
       if (this.waiting.length) this.begin();

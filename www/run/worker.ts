@@ -187,7 +187,7 @@ const loop = new Loop(() =>
     else if (worked) loop.wake();
   }),
 );
-/** Refusal of a save before training has started. The preparation of a large text may take long. */
+/** Notice that refuses a save before training has started. The preparation of a large text may take long. */
 const PREPARING: Event = {
   kind: "notice",
   level: "warning",

@@ -45,11 +45,11 @@ const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
-/** Greatest distance of a touch from a place that it selects. The points of a narrow board are thinner than a finger. */
+/** Greatest distance between a touch and the place that it selects. The points of a narrow board are thinner than a finger. */
 const NEAR_PX = 10;
 
 /**
- * Dots of each face of a die. The digits are fields of a 3×3 grid, counted row by row from 1; they are converted to offsets from the
+ * Dots of each face of a die. Each digit is a field of a 3×3 grid, counted row by row from 1. The digits are converted to offsets from the
  * centre.
  */
 const PIPS = ["5", "19", "159", "1379", "13579", "134679"].map((places) =>

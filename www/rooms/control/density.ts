@@ -1,4 +1,4 @@
-// Counts of recent visits of the environments to each cell of the state plane.
+// Records how often the environments recently visited each cell of the state plane.
 
 import { rgb } from "../../parts/theme";
 import { along, share, type Box } from "./axes";

@@ -35,7 +35,7 @@ export class EnvironmentsView {
     onTheme(() => this.redraw());
   }
 
-  /** Prepares the canvas for a new run, whose world may be another. Drops waiting frames. */
+  /** Prepares the canvas for a new run, whose world may differ from the previous one. Drops waiting frames. */
   begin(world: World): void {
     this.painter = world.environments();
     this.player.clear();

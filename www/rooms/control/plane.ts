@@ -299,7 +299,7 @@ const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 /** Text of a continuous action. `mean` is the mean of the policy, from −1 to 1. */
 const actionAt = ([low, high]: [number, number], mean: number): string => figure(low + ((mean + 1) / 2) * (high - low));
 
-/** Colours of the actions: those of the world, or others if their number differs. */
+/** Colours of the actions. If the world's number of colours differs from the number of actions, default colours are used. */
 function huesOf({ world }: Scene, channels: number): Colour[] {
   if (world.hues.length === channels) return world.hues;
   const all: Colour[] = ["minus", "hair", "plus", "thrust", "accent", "rust", "muted", "ink"];

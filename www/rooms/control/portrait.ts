@@ -92,7 +92,7 @@ function thrown({ policy }: Picture): (point: number) => Rgb {
   };
 }
 
-/** Colours of discrete actions, by point. The colour strength grows with the probability above chance. */
+/** Colours of discrete actions, by point. The colour strength of an action grows with its probability above that of a uniform policy. */
 function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
   const paper = rgb("paper");
   const hues = names.map((name) => rgb(name));

@@ -190,7 +190,10 @@ export class SingleEnvironment implements Handled {
 
   // ---- drawing
 
-  /** The state of a body for drawing, interpolated between the previous and the newest step by the time since the newest answer. */
+  /**
+   * State of a body for drawing, interpolated between its previous and its newest step. The share of the newest step grows with the time
+   * since the newest answer.
+   */
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;
     if (body.over || before.length !== state.length) return { state, body, ghost };

@@ -1,4 +1,4 @@
-// Solve rate by depth in the newest test. Outlines show the test before.
+// Solve rate by depth in the newest test. Outlines show the previous test.
 
 import { h, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";

@@ -1,5 +1,5 @@
-// Curriculum and replay of a Q-learner, with the priorities of the replay and its transitions of highest priority. The data is requested
-// only while the pane is open.
+// Curriculum and replay of a Q-learner, with the replay's priorities and the transitions of highest priority. The data is requested only
+// while the pane is open.
 
 import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";

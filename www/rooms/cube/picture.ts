@@ -18,7 +18,7 @@ const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
 const DRAG_PX = 6;
-/** Least angle (radians) and least speed (radians per ms) of a released layer. Above both, the layer continues to the next quarter turn. */
+/** A released layer continues to the next quarter turn if its angle (radians) and its speed (radians per ms) both exceed these limits. */
 const FLICK = { angle: 0.1, perMs: 0.0022 };
 /** Direction towards the light, in view coordinates. */
 const LIGHT: Vector = [-0.36, 0.72, 0.6];

@@ -6,9 +6,9 @@ import type { Puzzle, SolveMethod } from "./protocol";
 
 export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
-/** Least solve rate of a depth that the agent masters. */
+/** Least solve rate of a depth that counts as mastered. */
 const ABLE = 0.8;
-/** Number of depths, counted from the greatest one, from which the next depth is drawn after a scramble of the greatest depth is solved. */
+/** After a success at the greatest depth, the next depth is drawn from this many of the greatest depths. */
 const FAR = 6;
 /** Limits of the beam search for a puzzle without known distances. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
@@ -19,7 +19,7 @@ export class Practice {
   trying = false;
   dueMs = 0;
 
-  /** `able` returns the greatest depth up to which the solve rate in the newest test is at least `share`. */
+  /** `able` returns the greatest depth such that the newest test's solve rate is at least `share` at each depth up to it. */
   constructor(private readonly able: (share: number) => number) {}
 
   begin(): void {

@@ -22,7 +22,7 @@ export type CellCallbacks = {
 export class Cells {
   readonly element: HTMLCanvasElement;
   cursor = { x: 0, y: 0 };
-  /** Number of cells by which a touch extends around its cell in each direction. */
+  /** Radius of the disc of cells that a touch reaches; 0 for a single cell. */
   reach = 0;
   marked = false;
   private readonly surface: Surface;

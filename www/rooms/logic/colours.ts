@@ -29,7 +29,10 @@ export const cellName = (shows: Shows, value: number): string => (shows === "rgb
 export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 
-/** Blends the colours of each cell by its soft state. `soft` contains the states of all cells for the first channel, then for the next. */
+/**
+ * Blends the colours of each cell by its soft state. `soft` contains the states of all cells for the first channel, then for the second,
+ * and so on.
+ */
 export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Uint32Array): void {
   const channels = Math.log2(colours.length);
   for (let cell = 0; cell < cells; cell++) {

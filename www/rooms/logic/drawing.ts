@@ -49,7 +49,7 @@ function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean):
   return wire?.through.at(-1)?.y ?? nodes[from]!.y;
 }
 
-/** Returns a function for the vertical offset of a gate's input. Of a gate's two wires, the higher one uses the upper input. */
+/** Returns a function that computes the vertical offset of a gate's input. The higher of a gate's two wires uses the upper input. */
 function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: boolean) => number {
   const upper = gates.map(({ a, b }, gate) => a === b || height(layout, a, gate, false) <= height(layout, b, gate, true));
   return (gate, b) => {

@@ -1,5 +1,5 @@
-// All gates of a member as coloured squares, layer by layer. The colour is the most probable operation of a gate, the opacity its
-// probability. Gates settle from soft to hard as the member learns.
+// All gates of a member as coloured squares, layer by layer. A square's colour shows the most probable operation of its gate, the opacity
+// the probability of this operation. Gates settle from soft to hard as the member learns.
 
 import { pen } from "../../parts/canvas";
 import { h, pane, write } from "../../parts/dom";

@@ -15,7 +15,7 @@ import type { AutomatonView, Experiment, GridView, Picture, Shows } from "./prot
 import { GridQueue, type Ask } from "./queue";
 
 const REST_MS = 1600;
-/** Duration of a grid's run over as many steps as in training, in seconds. */
+/** Time in which a grid makes as many steps as in training, in seconds. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
 /**

@@ -15,7 +15,10 @@ export type Placed = {
   /** Positions of the inputs, then of the gates. */
   nodes: Point[];
   outputs: Point[];
-  /** Wires. Each leads from a node through places in the crossed layers to a gate (`b`: its second input) or an output. */
+  /**
+   * Wires. Each leads from a node to an output or a gate; `b` is true for the gate's second input. `through` are its places in the crossed
+   * layers.
+   */
   wires: { from: Wire; to: { gate: number; b: boolean } | { output: number }; through: Point[] }[];
   layers: number;
   rows: number;
@@ -34,7 +37,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
   gates.forEach(({ layer }) => add(Math.max(1, layer)));
   const last = 1 + Math.max(0, ...gates.map(({ layer }) => Math.max(1, layer)));
   const ends = outputs.map(() => add(last));
-  /** Indices of the places of each node's wires, in the layers after the node. */
+  /** For each node, the indices of its wires' places in the layers after it, layer by layer. */
   const chains = nodes.map(() => [] as number[]);
   const reach = (from: Wire, layer: number): number[] => {
     const chain = chains[from]!;
@@ -76,7 +79,8 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
 const mean = (all: number[], of: (k: number) => number): number => all.reduce((sum, k) => sum + of(k), 0) / all.length;
 
 /**
- * Sorts each layer by the mean position of the connected nodes, in sweeps in both directions. Keeps the order with the fewest crossings.
+ * Sorts the nodes of each layer by the mean position of their connected nodes, in sweeps in both directions. Keeps the order with the
+ * fewest crossings.
  */
 function order(nodes: Node[], layers: number[][]): void {
   const number = (layer: number[]): void => layer.forEach((k, at) => (nodes[k]!.at = at));

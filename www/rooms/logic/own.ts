@@ -29,7 +29,7 @@ const HEART = `
 ................`
   .trim()
   .split("\n");
-/** Well-known cellular automata, by rule for a cell and its eight neighbours. */
+/** Well-known cellular automata whose rule depends on a cell and its eight neighbours. */
 const RULES: { rule: string; name: string }[] = [
   { rule: "B3/S23", name: "Life" },
   { rule: "B36/S23", name: "HighLife" },

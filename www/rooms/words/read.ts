@@ -54,7 +54,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
   return windows;
 }
 
-/** Index in `read` of each token; undefined if the token differs there, because a window cut a word. */
+/** For each token, its index in `read`. Undefined if `read` has a different token there, because a window cut a word. */
 function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] {
   const ends = new Map<number, number>();
   let end = 0;
@@ -85,7 +85,10 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
   return reading;
 }
 
-/** Attention weights between the tokens of a window: a square matrix, stored row by row. Weights of tokens that differ in `view` are 0. */
+/**
+ * Attention weights between the tokens of a window: a square matrix, stored row by row. If `view` does not contain a token of the window,
+ * because the window cuts a word, all weights from and to this token are 0.
+ */
 export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
   const weights = floats(view.weights);
   const at = places(tokens, view.tokens);

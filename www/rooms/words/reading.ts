@@ -1,5 +1,5 @@
 // A text field whose tokens show the model's surprise. The pointer or the caret selects a token. The pane then shows the predictions for
-// this token, or the attention of a head from it. The text is read again as the model learns.
+// this token, or a head's attention weights from this token. The text is read again as the model learns.
 
 import { button, Choice, h, id, markInvalid, pane, write } from "../../parts/dom";
 import { figure } from "../../parts/format";

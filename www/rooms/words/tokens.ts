@@ -19,7 +19,10 @@ const utf8 = new TextEncoder();
 export const bytesOf = ({ text }: TokenView): Uint8Array =>
   BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 
-/** Finds the tokens' positions in their text, in which U+FFFD replaces invalid bytes. An incomplete character at the end is omitted. */
+/**
+ * Finds the positions of the tokens in `text`. In this text, U+FFFD replaces invalid bytes, and an incomplete character at the end is
+ * omitted.
+ */
 export function pieces(text: string, tokens: TokenView[]): Piece[] {
   const found: Piece[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -7,7 +7,7 @@ import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
-/** Heights of the tip above the bar at which the colour changes, in links. */
+/** An acrobot's colour changes at these heights of its tip above the bar, in links. */
 const HEIGHTS = [-1, 0, 0.8] as const;
 
 const rods: Rods = {

@@ -27,18 +27,19 @@ const AGES = [25, 100, 250] as const;
 /** Time for which a fallen pole is drawn. */
 const FALL_MS = 320;
 /**
- * Least lean of the pole at an episode's last observation that counts as a fall. The limit of 12 degrees is crossed in the step after this
- * observation.
+ * An episode counts as ended by a fall if the pole leans more than this in the last observation. The limit of 12 degrees is crossed in the
+ * step after this observation.
  */
 const FALLING_RAD = 0.1;
 /**
- * Least distance of the cart from the middle at an episode's last observation that counts as a fall. The limit of 2.4 m is crossed in the
- * step after this observation.
+ * An episode also counts as ended by a fall if the cart is farther than this from the middle in the last observation. The limit of 2.4 m is
+ * crossed in the step after this observation.
  */
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
 /**
- * Forces of the keys on cart and tip. The policy pushes the cart with 10 N, which resists about 0.4 N at the tip, so the visitor can win.
+ * Forces of the keys on the cart and on the tip. For comparison, the policy pushes the cart with 10 N, which resists about 0.4 N at the
+ * tip.
  */
 const KEY_CART_N = 6;
 const KEY_TIP_N = 0.25;

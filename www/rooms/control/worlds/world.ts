@@ -67,7 +67,7 @@ export interface World {
   one: string;
   /** First sentence of the page. `environments` is the formatted number of environments. */
   lead(environments: string): string;
-  /** Sentence about the recent mean return, which is `mean` as text. */
+  /** Sentence about the recent mean return. `mean` is this return as text. */
   soFar(mean: string, environment: Environment): string;
   legend: [string, string, string, string];
   returns: string;
