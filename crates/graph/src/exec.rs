@@ -76,7 +76,7 @@ pub struct Executor {
     timed: Option<Timed>,
 }
 
-/// Measurements of [`Executor::time_calls`]: the clock, and for each call of the plan its seconds in all runs.
+/// Measurements of [`Executor::time_calls`]: the clock, and for each call of the plan the sum of its seconds over all runs.
 #[derive(Clone, Debug)]
 struct Timed {
     clock: fn() -> f64,
@@ -228,7 +228,7 @@ struct Memory<'a> {
 
 /// Data that a step may read while the slices that it writes are borrowed: the rest of the arena, and the parameters.
 struct Reads<'a> {
-    /// Offset and contents of each readable range.
+    /// Offset and contents of each readable range of the arena.
     gaps: [(usize, &'a [f32]); 5],
     params: &'a [f32],
     slots: &'a [Range<usize>],
@@ -433,8 +433,8 @@ fn copy(x: &[f32], y: &mut [f32]) {
     flat(y, |part, y| y.copy_from_slice(&x[part]));
 }
 
-/// Calls `f(rows, parts)` for blocks of rows, in parallel if there is enough work; `parts` are the blocks of the outputs. `ys` holds the
-/// outputs, each with its number of columns. The work per row is estimated as `cols` numbers.
+/// `ys` holds the outputs, each with its number of columns. Calls `f(rows, parts)` for blocks of rows, in parallel if there is enough work;
+/// `parts` are these rows of the outputs. The work per row is estimated as `cols` numbers.
 fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
@@ -445,7 +445,7 @@ fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usiz
 /// Operand of a binary operation: its data, its span within a block, and the stride of the blocks in floats.
 type Side<'a> = (&'a [f32], Span, usize);
 
-/// Computes `y[rows][cols]` = a (op) b in each of `blocks` blocks; y = y (op) b if `a` is `None`.
+/// Computes `y[rows][cols]` = a (op) b in each of `blocks` blocks. If `a` is `None`, computes y = y (op) b.
 fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side>, b: Side, y: &mut [f32]) {
     // Computes a part of y. For each operand, `begin` returns the offset of the part.
     let plain = |rows, cols, y: &mut [f32], begin: &dyn Fn(&Side) -> usize| {

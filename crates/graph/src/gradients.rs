@@ -13,7 +13,7 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    /// Pairs of a parameter's index in the parameter table and the node of its gradient.
+    /// Pairs of indices and nodes: for each parameter, its index in the parameter table, and the node that computes its gradient.
     pub fn iter(&self) -> impl Iterator<Item = (usize, NodeId)> {
         self.of.iter().copied()
     }
@@ -35,8 +35,8 @@ impl Graph {
         Gradients { of: params.iter().zip(nodes).filter_map(|(p, n)| Some((p.0, n?))).collect() }
     }
 
-    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the gradient of the `[1, 1]` node `loss` with
-    /// respect to each node of `wrt`. The result is `None` for a node on which `loss` does not depend.
+    /// Appends the nodes that compute the gradient of `loss`, a `[1, 1]` node, with respect to each node of `wrt`. The result is `None` for
+    /// a node on which `loss` does not depend.
     #[track_caller]
     pub fn grad(&mut self, loss: NodeId, wrt: &[NodeId]) -> Vec<Option<NodeId>> {
         assert_eq!(self.shape(loss), [1, 1], "only a scalar has a gradient");

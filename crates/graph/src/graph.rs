@@ -361,8 +361,8 @@ impl Graph {
         assert_eq!((cols, self.shape(target)), (width, [rows, 1]), "head loss of {rows} rows");
         self.push(Op::HeadLoss, &[x, w, target], [rows, 1])
     }
-    /// Extracts `b` windows of `len` numbers from a sequence: corpus `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`. A window begins `shift`
-    /// after its start. Positions beyond the end repeat the last number.
+    /// Extracts `b` windows of `len` numbers from a sequence: corpus `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`. Window i begins at position
+    /// `starts[i] + shift` of the corpus. Positions beyond the end repeat the last number.
     #[track_caller]
     pub fn windows(&mut self, corpus: NodeId, starts: NodeId, len: usize, shift: usize) -> NodeId {
         let ([one, n], [batch, column]) = (self.shape(corpus), self.shape(starts));

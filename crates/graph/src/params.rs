@@ -58,7 +58,7 @@ impl ParamSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     specs: Vec<ParamSpec>,
-    /// Number of floats of all parameters and gaps; it may exceed `usize::MAX`.
+    /// Number of floats of all parameters and the gaps between them; it may exceed `usize::MAX`.
     floats: u64,
 }
 
@@ -76,7 +76,7 @@ impl Table {
         usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of all parameters and gaps. If they exceed the address range (a browser has 32 bits), [`Params::new`] panics.
+    /// Bytes of all parameters and the gaps between them. If they exceed the address range (a browser has 32 bits), [`Params::new`] panics.
     pub fn bytes(&self) -> u64 {
         bytes(self.floats)
     }
@@ -111,7 +111,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Initial values, equal on every machine. The values of a parameter depend only on the seed and its name.
+    /// Creates the initial values, which are the same on every machine. The values of a parameter depend only on the seed and its name.
     ///
     /// # Panics
     /// If this machine cannot address the parameters.

@@ -46,7 +46,8 @@ pub enum PlanError {
 pub enum Place {
     /// Absent operand.
     Nowhere,
-    /// Tensor in the arena, by its index in [`Plan::slots`]. Exactly one call writes it; no call writes an input or a constant.
+    /// Tensor in the arena, by its index in [`Plan::slots`]. No call writes an input or a constant. Exactly one call writes each remaining
+    /// tensor.
     Slot(usize),
     /// Range of the parameter values, in floats.
     Param(Range<usize>),
@@ -236,8 +237,8 @@ pub(crate) struct Pack {
 /// One input or kernel of a plan, as a node of a drawing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PlanNode {
-    /// Name of the layer of the first parameter, such as `policy.0`. Without parameters: the name of the input, the output or the
-    /// operation.
+    /// Name of the layer to which the kernel's first parameter belongs, such as `policy.0`. Without parameters: the name of the input, the
+    /// output or the operation.
     pub name: String,
     /// Operations of the kernel, such as `linear + bias + tanh`.
     pub op: String,
@@ -353,8 +354,8 @@ impl Plan {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most the given number of multiply-adds, unless
-    /// it has only one product.
+    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most `multiply_adds` multiply-adds, unless it
+    /// has only one product.
     pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
         let mut sum = 0.0;
@@ -374,7 +375,7 @@ impl Plan {
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Multiply-adds of the largest call. A limit of [`Plan::parts`] below this number does not divide the call.
+    /// Multiply-adds of the largest call. [`Plan::parts`] does not divide a call, even if the given limit is lower.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
@@ -437,8 +438,8 @@ struct Planner<'g> {
     batch: usize,
     /// Nodes that read each node.
     readers: Vec<Vec<usize>>,
-    /// Number of uses of each node: reads, outputs and gradients. A gradient's reads of values that the forward kernel saves for it (the
-    /// input and the statistics of a norm) do not count.
+    /// Number of uses of each node: reads, outputs and gradients. Two kinds of reads do not count: a norm's gradient reads the norm and its
+    /// input, and the gradient of a head's loss reads the loss.
     uses: Vec<usize>,
     live: Vec<bool>,
     /// Whether each node belongs to a product's chain.
@@ -647,7 +648,7 @@ impl<'g> Planner<'g> {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
     }
 
-    /// Nodes of the gradients of a head's loss with respect to x and to w. `None` if no node needs the gradient.
+    /// Nodes that compute the gradients of a head's loss with respect to x and to w; `None` for a gradient that no node computes.
     fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
         [true, false].map(|of_x| {
             let wanted = Op::HeadLossGrad { of_x };
@@ -677,8 +678,9 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Extends a product of a node and a parameter to a [`Chain`] with bias, layer norm, residual and activation, or with the addition of
-    /// another gradient. Extends an embedding bag with bias and relu.
+    /// Fuses the product of a node and a parameter with the operations after it, as a [`Chain`]. If the parameter is transposed (in a
+    /// layer), these are bias, layer norm, residual and activation. Otherwise (in a layer's gradient), it is the addition of another
+    /// gradient. An embedding bag is fused with bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

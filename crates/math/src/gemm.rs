@@ -196,8 +196,8 @@ pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32],
     matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
 
-/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, and y is `[batch/PANEL][out][PANEL]`. The norm's saved input
-/// has the layout of y; its saved statistics are `[batch rounded up to whole panels][2]`.
+/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, and y is `[batch/PANEL][out][PANEL]`. The saved input of the
+/// norm has the layout of y. The saved statistics are `[batch rounded up to whole panels][2]`.
 pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
@@ -285,18 +285,18 @@ pub(crate) unsafe fn panel_product(
     run_tiles(isa, product, None);
 }
 
-/// Rounds n up to whole vectors of 16 lanes, which is an approximation for narrower vectors.
+/// Rounds n up to a multiple of 16, the lanes of the widest vector. For narrower vectors, this is an approximation.
 fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }
 
 /// Number of rows whose output is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Number of steps of k for which a block of B stays in the first-level cache.
+/// Maximum length of a block of B along k. A block of this length stays in the first-level cache.
 const K_BLOCK: usize = 384;
 /// Replaces [`K_BLOCK`] if B is packed on the stack during the product.
 const K_STACK: usize = 128;
-/// Number of columns of C for which a block of A stays in cache.
+/// Maximum number of columns of C per copied block of A. The block stays in cache while these columns are computed.
 const N_LARGE: usize = 2048;
 /// Stride of the rows of a copied block, in floats. It is one cache line longer than a row, so that the rows use different cache sets.
 const ROW_LARGE: usize = K_LARGE + 16;
@@ -334,9 +334,9 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Numbers of pieces (down, across) with the least lost time; each piece has at least [`PIECE`] multiply-adds. More pieces read operands
-/// more often: reading a number of A costs as much as `of_a` multiply-adds, reading a number of B as much as `of_b`. Fewer pieces make
-/// threads wait longer for the last piece.
+/// Returns the numbers of pieces (down, across) that lose the least time. Each piece has at least [`PIECE`] multiply-adds. With more
+/// pieces, operands are read more often: reading one element of A costs as much as `of_a` multiply-adds, reading one element of B as much
+/// as `of_b`. With fewer pieces, threads wait longer for the last piece.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -384,9 +384,9 @@ fn run_large(isa: Isa, product: Product) {
     run_tiles(isa, product, Some(&mut blocks));
 }
 
-/// Computes a product tile by tile. Without copied blocks, the loops are, from the outermost: columns of a tile, blocks of k, rows. With
-/// copied blocks: blocks of rows, blocks of columns, blocks of k (whose rows of A are copied together), tiles of the block. Never inlined,
-/// so that a WebAssembly module contains the tiles once.
+/// Computes a product tile by tile. Without copied blocks, the loops are, from the outermost: columns of tiles, blocks of k, tiles of a
+/// column. With copied blocks: blocks of rows, blocks of columns, blocks of k (each copies a block of A), tiles of the block. Never
+/// inlined, so that a WebAssembly module contains the tiles once.
 #[inline(never)]
 fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
@@ -601,7 +601,7 @@ unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps:
     (to.cast_const(), ROW_LARGE, 1)
 }
 
-/// Stride of the tiles in a copy by [`copy_tiles`], in floats. A tile is padded by one cache line, so that the tiles use different cache
+/// Stride in floats of the tiles that [`copy_tiles`] writes. A tile is padded by one cache line, so that the tiles use different cache
 /// sets.
 #[inline(always)]
 fn tile_stride<S: Simd>(steps: usize) -> usize {

@@ -1,6 +1,6 @@
 //! First layer over inputs that are small integers, most of them 0. Each value of an input selects a row of a table, and the layer is the
-//! sum of the selected rows. Rows are integers, so sums are exact, and an incrementally corrected sum has the same bits as a new one
-//! (Nasu's efficiently updatable neural networks, 2018, here on a layer that trains).
+//! sum of the selected rows. Rows are integers, so sums are exact: a sum that is corrected after a change of inputs has the same bits as a
+//! sum computed from scratch (Nasu's efficiently updatable neural networks, 2018, here on a layer that trains).
 //!
 //! The rows are derived from trained steps. In a graded input, the row of a value is the row of the next lower value plus a step. So the
 //! row of a rare value starts from its neighbour's row. A slope is the derivative of the loss with respect to a value.

@@ -32,7 +32,7 @@ macro_rules! kernel {
 }
 
 /// Defines an instruction set's methods that work on values, not on memory. `self` is the token: it proves that the machine has the
-/// instructions of the bodies.
+/// instructions that the method bodies use.
 macro_rules! values {
     ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
         #[inline(always)]
@@ -89,8 +89,8 @@ pub enum Isa {
     Portable,
     Avx2,
     Avx512,
-    /// AVX-512 with products of operands rounded to bf16 and sums in f32. The results differ from those of other sets, so this set is used
-    /// only on request.
+    /// AVX-512. Products round their operands to bf16 and are summed in f32. The results differ from those of other sets, so this set is
+    /// used only on request.
     Bf16,
     /// Like [`Isa::Bf16`], but with AMX tiles, which add the products in a different order.
     Amx,

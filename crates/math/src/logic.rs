@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Number of cells in a block.
 pub const CELLS: usize = 32;
-/// Number of partial sums per gate for the slopes of the gate's coefficients: four per coefficient. [`slopes`] adds them up.
+/// Number of partial sums per gate in [`backward`]: four for the slope of each of the four coefficients. [`slopes`] adds them up.
 pub const SUMS: usize = 16;
 /// Number of floats after the last cell that [`gather`] may read and write.
 pub const SLACK: usize = 16;
@@ -38,13 +38,13 @@ pub struct Layer {
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// Whether earlier walks have already written the slope of the first gate's a, and the slopes of every gate's b. If so, this walk adds
-    /// to them; otherwise it overwrites them.
+    /// `stale[0]`: whether an earlier walk has written the slope of the first gate's input a. `stale[1]`: whether earlier walks have
+    /// written the slope of every gate's input b. If so, this walk adds to the slope; otherwise it overwrites the slope.
     stale: [bool; 2],
     gates: Range<usize>,
 }
 
-/// Kind of a walk in which b of each gate is a of the next gate.
+/// Kind of a walk in which input b of each gate is input a of the next gate.
 const PATH: u8 = 0;
 /// Kind of a walk in which all gates have the same two inputs.
 const FAN: u8 = 1;
@@ -408,8 +408,9 @@ impl Backward<'_> {
         }
     }
 
-    /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes; `STALE` is `stale[1]` of the walk, or `adds`. Sets with
-    /// fewer than 16 lanes repeat the walk for each part of the 16 virtual lanes of the sums, so that the sums stay in registers.
+    /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes. `STALE` is true if `adds` or `stale[1]` of the walk is
+    /// true. Sets with fewer than 16 lanes repeat the walk for each part of the 16 virtual lanes of the sums, so that the sums stay in
+    /// registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,

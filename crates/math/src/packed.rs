@@ -163,7 +163,8 @@ pub struct Packed {
 struct Band {
     first: usize,
     rows: usize,
-    /// For each channel: [`FRONT`] words, the row before the band, its rows, the row after it, and words that the last block may read.
+    /// For each channel: [`FRONT`] words, the row before the band, the band's rows, the row after the band, and words that the last block
+    /// may read.
     now: Vec<u32>,
     /// Next state, in the layout of `now`.
     next: Vec<u32>,

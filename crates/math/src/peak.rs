@@ -1,5 +1,5 @@
-//! The f32 multiply-add peak of one or several cores. Every share of peak is relative to this peak. The measurement uses almost no memory.
-//! The caller passes the clock, because this crate has none.
+//! The f32 multiply-add peak of one or several cores. Speeds that are given as a share of peak refer to this peak. The measurement uses
+//! almost no memory. The caller passes the clock, because this crate has none.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, Threads};
@@ -15,8 +15,8 @@ pub struct Peak<'a> {
 }
 
 impl<'a> Peak<'a> {
-    /// Chooses the loop for one core, or for a crew: a pool and its number of threads. Both loops run in turn for a quarter of a second. By
-    /// then a browser has compiled both loops well, and the faster one is known.
+    /// Chooses the loop for one core, or for a crew: a pool and its number of threads. The two loops alternate for a quarter of a second in
+    /// total. By then a browser has compiled both loops well, and the faster one is known.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
         let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };

@@ -169,7 +169,8 @@ pub fn softmax_backward(rows: usize, cols: usize, y: &[f64], dy: &[f64], dx: &mu
     }
 }
 
-/// Probabilities of one head of one sequence, `[len][len]`: the softmax of q·kᵀ/√size over the keys up to each query's own.
+/// Probabilities of one head of one sequence, `[len][len]`: for each query, the softmax of q·kᵀ/√size over the keys up to the query's own
+/// position.
 fn attention(len: usize, size: usize, q: impl Fn(usize, usize) -> f64, k: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut p = vec![0.0; len * len];
     for i in 0..len {
@@ -312,7 +313,8 @@ pub fn norm_backward(
     }
 }
 
-/// Computes the loss of each row of logits = x·wᵀ. From `upstream`, the gradient of each loss, computes dx and adds to dw.
+/// Computes the loss of each row of logits = x·wᵀ. Also computes dx and adds to dw; `upstream` holds the gradient with respect to each
+/// row's loss.
 pub fn head_loss(
     [rows, vocab, inp]: [usize; 3],
     x: &[f64],

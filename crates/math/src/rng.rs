@@ -81,15 +81,15 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
 }
 
 /// [`pcg`] of two words and a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word is first
-/// folded into the lower half. The key's words are even here, so the first step of [`pcg`] makes them odd. Products with odd numbers lose
-/// no bits.
+/// folded into the lower half. The key's words are shifted to even numbers, and the first step of [`pcg`] makes them odd. A product with an
+/// odd number loses no bits.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));
     pcg(s, [a, b, s.splat_u(key[0] << 1), s.splat_u(key[1] << 1)])
 }
 
-/// [`hash`] of two words for a single value instead of lanes.
+/// [`hash`] of two single words instead of lanes.
 pub fn hash_1(key: [u32; 2], words: [u32; 2]) -> [u32; 4] {
     let s = crate::isa::PORTABLE;
     hash(s, key, words.map(|word| s.splat_u(word))).map(|lanes| lanes[0])

@@ -9,7 +9,7 @@ use math::Unary;
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
-    /// Merges the gradient of an activation into the product that computes the gradient's input dy.
+    /// Merges the gradient of an activation into the product that computes dy, the input of this gradient.
     pub(super) fn join_slopes(&mut self) {
         let mut readers = vec![Vec::new(); self.slots.len()];
         for (i, step) in self.steps.iter().enumerate() {
@@ -41,8 +41,8 @@ impl Planner<'_> {
         self.drop_left_out();
     }
 
-    /// Merges the column sums of a matrix with more than [`NARROW`] columns (the gradient of a bias) into the product that reads this
-    /// matrix for the weight's gradient.
+    /// The gradient of a bias is the column sums of a matrix; the product for the weight's gradient reads the same matrix. Merges the sums
+    /// into this product if the matrix has more than [`NARROW`] columns.
     pub(super) fn join_sums(&mut self) {
         let same = |one: &Place, other: &Place| match (one, other) {
             (Place::Grad { range: one, .. }, Place::Grad { range: other, .. }) => one == other,

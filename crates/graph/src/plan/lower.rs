@@ -53,8 +53,8 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Copies or adds the value of node `id` to the parameters' gradients of which the node is a term. Does nothing if the node's kernel
-    /// has written to the gradient itself.
+    /// Adds the value of node `id` to each parameter gradient that has the node as a term; the first term is copied. Does nothing if the
+    /// node's kernel has written to the gradient itself.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));

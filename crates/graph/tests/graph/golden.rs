@@ -1,4 +1,4 @@
-//! Compares three small nets with PyTorch's losses, gradients and Adam steps (tests/golden/graph_nets.py).
+//! Compares losses, gradients and Adam steps of three small nets with those of PyTorch (tests/golden/graph_nets.py).
 
 use crate::nets::{self, Learning};
 use graph::{Adam, Graph, Isa, NodeId, Params, Plan};

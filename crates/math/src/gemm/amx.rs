@@ -1,9 +1,9 @@
-//! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). One instruction adds the products of 16 pairs of k to 16 x 16
-//! sums.
+//! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). The instruction `tdpbf16ps` updates 16 x 16 sums. To each
+//! sum, it adds the products of 16 pairs; a pair is two numbers that are adjacent in k.
 //!
 //! Operands are rounded and packed as for `vdpbf16ps`, the instruction of [`Isa::Bf16`](crate::Isa::Bf16). But `tdpbf16ps` sums the even
-//! and the odd products of its 16 pairs separately and adds both sums to C at the end, so the bits differ. A chain is divided every 16
-//! pairs from its start, independently of blocks and threads. Incomplete tiles are padded with zeros.
+//! and the odd products of its 16 pairs separately and adds both sums to C at the end, so the bits differ. The pairs of a sum are always
+//! grouped by 16 from the first k on, so the groups do not depend on blocks or threads. Incomplete tiles are padded with zeros.
 //!
 //! The tile instructions are in assembly, because the compiler's intrinsics for tiles are not stable. Tile contents do not persist between
 //! assembly blocks. Only the tile shape persists; [`run`] sets and releases it.
@@ -118,7 +118,7 @@ pub(super) unsafe fn run(p: Product) {
     unsafe { asm!("tilerelease", options(nostack, nomem)) };
 }
 
-/// Operands of a block of C with at most [`ROWS`] rows and [`PANEL`] columns: two by two tiles.
+/// Operands and destination of a block of C with at most [`ROWS`] rows and [`PANEL`] columns: two by two tiles.
 struct TileBlock {
     a: *const u32,
     b: *const u32,

@@ -11,13 +11,14 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Number of pairs of k for which a block of B stays in the first-level cache and a block of A in the second.
+/// Maximum length of a block along k, in pairs. With this length, a block of B stays in the first-level cache, and a block of A in the
+/// second-level cache.
 pub(super) const PAIRS: usize = 256;
 /// Stride of the rows in a copied block of A, in words. It is one cache line longer than a row, so that the rows use different cache sets.
 pub(super) const ROW: usize = PAIRS + 16;
 /// Number of rows of a tile.
 const HEIGHT: usize = 8;
-/// Stride of the tiles in a block that [`copy_columns`] writes, in words.
+/// Stride in words of the tiles that [`copy_columns`] writes to a block.
 const TILE: usize = HEIGHT * PAIRS + 16;
 
 /// Number of rows between the row that is copied and the row that is prefetched.

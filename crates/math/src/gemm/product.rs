@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Number of rows of a copied block of A. The block stays in the second-level cache while all of B is read.
 pub const M_LARGE: usize = 240;
-/// Number of steps of k of a copied block of A. The columns of B for one tile then stay in the first-level cache.
+/// Maximum length of a copied block of A along k. The columns of B for one tile then stay in the first-level cache.
 pub const K_LARGE: usize = 256;
 
 /// Operand A, which is broadcast number by number.

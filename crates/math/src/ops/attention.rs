@@ -102,8 +102,8 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work: `cols` / 2 multiply-adds per row and
-/// key.
+/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work. The work is counted as `cols` / 2
+/// multiply-adds for each row and each key of its sequence.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -313,13 +313,13 @@ impl Block {
         [(0..self.middle(), 0), (self.middle()..self.keys, HALF)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Ranges of queries, each with the number of keys for which they are processed.
+    /// Ranges of queries, each with the number of keys to process for these queries.
     fn queries(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let half = if self.middle() == self.keys { self.count } else { HALF };
         [(0..half, self.middle()), (half..self.count, self.keys)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Ranges of keys, each with the first query for which they are processed. The keys before the diagonal are a range of their own.
+    /// Ranges of keys, each with the first query to process for these keys. The keys before the diagonal are a range of their own.
     fn keys(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let diagonal = self.keys.min(self.diagonal);
         let parts = [(0..diagonal, 0), (diagonal..self.middle(), 0), (self.middle()..self.keys, HALF)];
@@ -381,8 +381,8 @@ unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     });
 }
 
-/// Ensures that `to` contains the rows `wanted` in the layout of [`copy`]. If `to` already contains the rows `held` from the same first row
-/// on, copies only the missing rows. `all` begins at the row with index 0.
+/// Ensures that `to` contains the rows `wanted` in the layout of [`copy`]. `held` are the rows that `to` already contains; if both ranges
+/// begin at the same row, only the missing rows are copied. `all` begins at the row with index 0.
 unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Rows, to: *mut f32) {
     if held.start != wanted.start {
         *held = wanted.start..wanted.start;
@@ -416,8 +416,8 @@ struct Sums {
     factors: [f32; PANEL],
 }
 
-/// Replaces each score of a block by 2 to the (score - highest)·scale. With `again`, the sums and the highest scores continue from the
-/// previous block of keys.
+/// Replaces each score of a block by 2^((score - highest)·scale). With `again`, the sums and the highest scores continue from the previous
+/// block of keys.
 fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums) {
     kernel!(isa, |s: S, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums| {
         let Sums { tops, sums, factors } = sums;
@@ -489,8 +489,8 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     })
 }
 
-/// Computes the sum of dy·y of each row, which equals the sum of p·dp over the row's keys. The sum has the tree of
-/// [`sum_lanes`](crate::Simd::sum_lanes), applied to the sixteen lanes of all rows at the same time.
+/// Computes the sum of dy·y of each row. It equals the sum of p·dp over the row's keys, where p are the probabilities and dp their slopes.
+/// The sum has the tree of [`sum_lanes`](crate::Simd::sum_lanes), applied to the sixteen lanes of all rows at the same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;

@@ -58,7 +58,8 @@ pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// `y[i]` = f(`inputs[..][i]`). An input has step 1; or step 0 if it is one vector, which is used for every i. y may be one of the inputs.
+/// `y[i]` = f(`inputs[..][i]`). An input has step 1, or step 0 if it is a single vector that is used for every i. y may be one of the
+/// inputs.
 ///
 /// # Safety
 /// Every input of step 1, and y, must be valid for n floats; an input of step 0 for 16.

@@ -65,7 +65,7 @@ fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
     assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
 }
 
-/// Whether a table of `rows` rows should be copied for `named` indices.
+/// Whether to copy a table of `rows` rows, if `named` indices refer to it.
 fn is_packed(rows: usize, named: usize) -> bool {
     rows * 16 <= STRIP && named >= 4 * rows
 }
@@ -260,7 +260,7 @@ impl Bag<'_> {
     }
 }
 
-/// Adds table rows to R sums, which are independent chains of N vectors. The next `k` offsets in `at` belong to each sum.
+/// Adds table rows to R sums, which are independent chains of N vectors. Each sum takes the next `k` offsets of `at`.
 ///
 /// # Safety
 /// `at` must have R·k offsets, and `from` must be valid for N vectors at each.

@@ -6,7 +6,7 @@ use crate::PANEL;
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par;
 
-/// (0, 1/root of the mean square) of one row, the statistics of a root mean square norm.
+/// Statistics of one row for a root mean square norm: (0, 1/root of the mean square).
 #[inline(always)]
 fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     // SAFETY: the pointer is valid for x.len() floats.
@@ -71,7 +71,8 @@ pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usiz
     (means, rstds)
 }
 
-/// Sums over `features` pairs of vectors, which are PANEL floats apart. Vector v of a pair, x, is added to its sum by sum = f(x, v, sum).
+/// Computes the two sums of a [`Pair`] over `features` rows, which are PANEL floats apart. For each row, sum v becomes f(vector v of the
+/// row, v, sum v).
 ///
 /// # Safety
 /// x must be valid for these reads.

@@ -33,8 +33,8 @@ fn wide(x: &[f32]) -> Vec<f64> {
     x.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// Runs `run` on every set. Results must be within `tolerance` of `want` (relative above 1, absolute below) and have the same bits within a
-/// class.
+/// Runs `run` on every set. Results must have the same bits within a class, and must be within `tolerance` of `want`. The error is relative
+/// if the wanted value is above 1 in magnitude, else absolute.
 #[track_caller]
 fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     let mut classes: [Option<(Isa, Vec<f32>)>; 2] = [None, None];
@@ -57,12 +57,12 @@ fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     }
 }
 
-/// Returns a new slice of `n` numbers after `write`. Its initial numbers are wrong, so `write` must overwrite all of them.
+/// Returns a slice of `n` numbers that `write` has filled. Its initial numbers are wrong, so `write` must overwrite all of them.
 fn written(n: usize, write: impl FnOnce(&mut [f32])) -> Vec<f32> {
     changed(&vec![9.0; n], write)
 }
 
-/// Returns a copy of `old` after `change`.
+/// Returns a copy of `old` that `change` has changed.
 fn changed(old: &[f32], change: impl FnOnce(&mut [f32])) -> Vec<f32> {
     let mut new = old.to_vec();
     change(&mut new);

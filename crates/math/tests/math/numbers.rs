@@ -4,7 +4,7 @@
 use math::{Isa, Rng, kernel, poly, rng};
 use testkit::test;
 
-/// Largest error of `f` for x in [from, to] on every set, relative to the expected value or to `absolute`, whichever is larger.
+/// Largest error of `f` for x in [from, to] over all sets. An error is relative to the expected value, or to `absolute` if that is larger.
 fn worst(from: f32, to: f32, absolute: f64, f: impl Fn(Isa, f32) -> f32, want: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 40_000;
     let error = |isa, i| {
@@ -248,8 +248,8 @@ fn pcg_matches_its_definition() {
     }
 }
 
-/// Hashes small first and second words under a key, as in an inner loop. Outputs of adjacent inputs, as pairs, are uniform on a board of 32
-/// by 32. If an input bit is flipped, each of the upper 24 output bits flips half of the time.
+/// Hashes pairs of small numbers, an environment and an episode, under a key. Pairs of output words, such as those of adjacent inputs, are
+/// uniform on a board of 32 by 32. If one input bit is flipped, each of the upper 24 bits of every output word flips half of the time.
 #[test]
 fn hash_is_uniform_and_flips_half_of_the_bits() {
     const SIDE: u32 = 256;
