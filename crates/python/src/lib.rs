@@ -43,7 +43,7 @@ fn every_room(py: Python) -> PyResult<Bound<PyDict>> {
     Ok(rooms)
 }
 
-/// Knobs of a room's variant. Without `variant`, the room's first variant is used.
+/// Knobs of a room's variant. Without `variant`, the room's default variant is used.
 #[pyfunction]
 #[pyo3(signature = (room, variant=None))]
 fn knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {
