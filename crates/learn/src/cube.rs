@@ -132,7 +132,7 @@ impl Stats {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Sums that a save in the middle of an iteration contains: loss, gradient norm, learning rate.
+    /// Sums of the losses, gradient norms and learning rates, for a save in the middle of an iteration.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }

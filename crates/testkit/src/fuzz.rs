@@ -31,7 +31,7 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Boundary values, which are ends of ranges or lengths that are too large.
+/// Boundary values: lengths that are too large, and ends of number ranges.
 const EDGES: [u64; 14] =
     [0, 1, 2, 7, 255, 256, 65_535, (1 << 31) - 1, 1 << 31, u32::MAX as u64, 1 << 40, i64::MAX as u64, 1 << 63, u64::MAX];
 /// Strings with a special meaning in some file format.
@@ -70,7 +70,7 @@ impl Mutator {
         Mutator(seed ^ u64::from(case).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Random number from all 64-bit numbers, by SplitMix64.
+    /// Random 64-bit number, by SplitMix64.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -22,7 +22,7 @@ pub struct Tally {
     pub pairs: u64,
     /// Points won minus points lost.
     pub points: i64,
-    /// Sum over all pairs of the squared points. The points of a pair's two games are added before they are squared.
+    /// For each pair, the points of its two games are added, and their sum is squared. This field is the total over all pairs.
     pub squares: u64,
     /// Numbers of single games, gammons and backgammons that the first player won.
     pub won: [u64; 3],

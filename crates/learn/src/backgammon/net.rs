@@ -310,15 +310,16 @@ impl Valuer {
         self.boards = boards;
     }
 
-    /// Index in [`Valuer::boards`] of the best result. `roll` is an index into the rolls of the last call of [`Valuer::value_rolls`].
+    /// Index in [`Valuer::boards`] of the best result of one roll. `roll` is the index of this roll in the last call of
+    /// [`Valuer::value_rolls`].
     pub fn best(&self, roll: usize) -> usize {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
         first + outcomes::best(&self.probs[first..self.ends_of[roll]])
     }
 
     /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, from
-    /// the same player's point of view. The first-layer sum of `root` is computed once. For each board, only the rows of inputs that differ
-    /// from those of `root` are added and removed.
+    /// the same player's point of view. The first-layer sum of `root` is computed once. The sum of each board follows from it: for each
+    /// input with a different value, the row of `root` is removed and the board's row is added.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
         self.nets.clear();

@@ -51,7 +51,7 @@ struct Branch {
 }
 
 impl Branch {
-    /// Outcome probabilities for the player who moved: searched, or static if no roll was tried.
+    /// Outcome probabilities for the player who moved: the mean over the tried rolls, or the static evaluation if no roll was tried.
     fn chances(&self) -> OutcomeProbs {
         if self.ways == 0 {
             return self.probs;
@@ -71,7 +71,7 @@ impl SearchPlayer {
         SearchPlayer { network, evals, valuer: Valuer::default(), branches: Vec::new(), order: Vec::new() }
     }
 
-    /// Evaluates all results of a roll and sorts them in `order`, best first. Searches if the player has more than one evaluation.
+    /// Evaluates all results of a roll and sorts them in `order`, best first. Afterwards searches the best results if `evals` exceeds 1.
     fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.valuer.value_rolls(&self.network, board, &[roll]);
         self.branches.clear();

@@ -31,7 +31,7 @@ use replay::{Replay, Transition};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances};
 
-/// Interval in optimizer steps at which tiny Adam moments are set to 0.
+/// Tiny Adam moments are set to 0 whenever this number of optimizer steps has passed.
 const STILL: u64 = 64;
 /// Random streams of a seed.
 const PLAY: u32 = 0x504C_4159;
@@ -66,12 +66,12 @@ impl<P: Cube> Shard<P> {
     }
 }
 
-/// Packed weights for the plans. `learning` is the trained network in the training plan.
+/// The networks, packed for the plans that use them. `learning` is the trained network, packed for the training plan.
 struct PackedNets {
     learning: Packed,
-    /// The trained network in the plan for the values of next states.
+    /// The trained network, packed for the plan that computes the values of next states.
     values: Packed,
-    /// The target network in the plan for the values of next states.
+    /// The target network, packed for the same plan as `values`.
     target: Packed,
 }
 
@@ -363,7 +363,8 @@ impl<P: Cube> Learner for Dqn<P> {
 
     crate::learner_settings!(config, set, DqnConfig::check::<P>);
 
-    /// Plays a round if a round is due, and then runs one optimizer step. Before the warm-up is complete, only plays a round.
+    /// During pretraining, runs one optimizer step on labels. Later, plays a round if a round is due, and then runs one optimizer step.
+    /// Until the warm-up is complete, only plays a round.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {

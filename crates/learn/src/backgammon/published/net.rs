@@ -120,7 +120,8 @@ fn plan(mut g: Graph, [policy, value]: [NodeId; 2], layout: Layout, isa: Isa) ->
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// Plan of a search, from the first layer's sums to the policy's last hidden layer and the five probabilities.
+/// Compiles the plan of a search. Its input is the first layer's sums. Its outputs are the policy's last hidden layer and the five
+/// probabilities.
 pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let stem = g.input("stem", [rows, shape.width]);
@@ -128,8 +129,8 @@ pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan that computes the outputs of [`plan_search`] from the network's inputs, in row layout. Devices that also compute the first layer
-/// use this plan.
+/// Compiles a plan with the layout [`Layout::Rows`]. Its input is the network's inputs, and its outputs are those of [`plan_search`].
+/// Devices that also compute the first layer use this plan.
 pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);
@@ -188,12 +189,12 @@ pub struct Weights {
     stem: Buffer,
     /// Range of the first layer's biases in the parameter vector.
     biases: Range<usize>,
-    /// Ranges of the weights and of the biases of the policy's last layer in the parameter vector.
+    /// Two ranges in the parameter vector: the weights and the biases of the policy's last layer.
     last: [Range<usize>; 2],
 }
 
 impl Weights {
-    /// Memory in bytes. The packed copy is counted as large as the parameters.
+    /// Memory in bytes. The estimate assumes that the packed matrices are as large as all parameters together.
     pub fn bytes(shape: Shape) -> f64 {
         4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }

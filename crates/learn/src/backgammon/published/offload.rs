@@ -165,7 +165,7 @@ impl Published {
         Ok(OffloadSlice::Played)
     }
 
-    /// Calls the device and adds the seconds that the call takes to `waited_s`.
+    /// Runs `call`, which calls the device, and adds its duration in seconds to `waited_s`.
     fn timed<T>(&self, waited_s: &mut f64, call: impl FnOnce() -> T) -> T {
         let since_s = (self.clock)();
         let result = call();

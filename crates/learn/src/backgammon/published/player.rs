@@ -78,7 +78,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// Writes the board after the most likely action of each decision to `chosen`. Each half of a double plays its most likely action.
+    /// For each decision, writes to `chosen` the board that results from the policy's most likely action. For a double, each half plays its
+    /// most likely action.
     fn choose_by_policy(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {

@@ -67,7 +67,7 @@ pub struct Games {
     pub traces: Vec<u32>,
 }
 
-/// Arguments of play that all actors share in a slice.
+/// Values that all actors need for playing. They do not change during a slice.
 #[derive(Clone, Copy)]
 pub struct Playing<'a> {
     pub config: &'a PublishedConfig,

@@ -50,8 +50,8 @@ impl Limits {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Number of pieces of optimizer steps that fit in a slice in addition to `played` multiply-adds of play. If `played` is 0, the result
-    /// is at least 1.
+    /// Number of pieces of optimizer steps that a slice can run if it also plays games with `played` multiply-adds. If `played` is 0, the
+    /// result is at least 1.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }

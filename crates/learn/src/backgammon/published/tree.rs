@@ -125,7 +125,7 @@ pub struct Tree {
     most_edges: usize,
     /// Number that varies the order of the dice between searches.
     salt: u64,
-    /// Buffer for copying: the new index of each copied node, then of each copied chance node.
+    /// Buffer of `copy_to`: the new indices of the copied nodes, followed by the new indices of the copied chance nodes.
     moved: Box<[u16]>,
 }
 
@@ -191,7 +191,8 @@ impl Tree {
         &self.edges[node.first as usize..][..usize::from(node.count)]
     }
 
-    /// Node of the second half of a double to which an edge of the root leads. `None` if the edge leads elsewhere or was not used.
+    /// Returns the node of the second half of a double if the root's edge `edge` leads to it. Returns `None` if the edge leads elsewhere or
+    /// was not used.
     pub fn second(&self, edge: usize) -> Option<u16> {
         let child = self.edges(ROOT)[edge].child;
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)

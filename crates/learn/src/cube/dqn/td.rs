@@ -29,7 +29,7 @@ impl Rewards {
         self.gamma > 0.0 && (self.step < 0.0 || self.goal > 0.0 && self.gamma < 1.0)
     }
 
-    /// Return of a solution of `moves` moves.
+    /// Return (sum of the discounted rewards) of a solution with `moves` moves.
     pub fn of_moves(&self, moves: usize) -> f32 {
         self.of_steps(moves, true).0
     }
