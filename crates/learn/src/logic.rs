@@ -194,9 +194,9 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
     order
 }
 
-/// Draws the cells of a sample that fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell fires with
-/// probability `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training it is the number of updates
-/// before the rollout.
+/// Draws which cells of a sample fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell fires with probability
+/// `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training it is the number of updates before the
+/// rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
     rng.fill_uniform(isa, sample, cells);

@@ -343,7 +343,7 @@ pub trait Settings: Clone {
     /// Calls `see` for each setting whose `when` condition holds, in declaration order. The arguments are the setting and its field.
     fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
 
-    /// Returns true if a learner with the settings `self` can change to the settings `other`: if they differ in live fields only.
+    /// Returns true if a learner with the settings `self` can change to the settings `other`: if the two differ in live fields only.
     fn can_become(&self, other: &Self) -> bool;
 
     fn values(&self) -> Vec<(&'static Setting, Value)> {

@@ -155,7 +155,7 @@ pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, S
     if sound { Ok(Some(values)) } else { Err(bad(PARTIAL)) }
 }
 
-/// Copies the arrays that [`save`] created into the groups with the same prefixes.
+/// Restores the groups from the arrays that [`save`] created. The groups must have the same prefixes as in [`save`].
 pub(crate) fn load<'a>(
     find: &Find,
     table: &Table,

@@ -11,8 +11,8 @@ pub enum GateForm {
     /// 4 logits: the outputs for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others: "Light Differentiable
     /// Logic Gate Networks", 2025).
     Four,
-    /// 16 logits with Gumbel noise. In training, the gate is the operation of the largest noisy logit; its gradient is that of the softmax
-    /// at this temperature (Yousefi and others: "Mind the Gap", 2025).
+    /// 16 logits with Gumbel noise. In training, the gate computes the operation with the largest noisy logit. Its gradient is that of the
+    /// softmax of the noisy logits at this temperature (Yousefi and others: "Mind the Gap", 2025).
     Gumbel { temperature: f32 },
 }
 

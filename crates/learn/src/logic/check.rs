@@ -137,8 +137,8 @@ impl<'a> Fresh<'a> {
     }
 }
 
-/// Runs one step of a grid. If `fire_rate` is given, only the firing cells change. `place` contains the rollout, the step and the sample,
-/// as in [`fire`].
+/// Runs one step of a grid. If `fire_rate` is given, only the firing cells change. `place` contains the arguments `draw`, `step` and
+/// `sample` of [`fire`].
 pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),

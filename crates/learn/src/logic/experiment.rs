@@ -357,7 +357,7 @@ impl Experiment {
         }
     }
 
-    /// Returns the target of a grid of this size. Returns `None` for a rule, and if no target of this size is known.
+    /// Returns the target of a grid of this size. Returns `None` for a rule, or if no target of this size is known.
     pub fn target(&self, width: usize, height: usize) -> Option<Grid> {
         let Task::Pattern { target, starts } = &self.task else { return None };
         if (width, height) == (target.width, target.height) {

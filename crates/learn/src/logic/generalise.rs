@@ -14,7 +14,7 @@ pub struct Generalised {
     /// Share on grids with the size and steps of the experiment, from new starts. For a rule, the share of the 512 neighbourhoods for which
     /// the next state is correct.
     pub perfect: Option<f64>,
-    /// Share on a larger grid, for most presets after more steps.
+    /// Share on a larger grid. For most presets, the rollout is also longer.
     pub larger: Option<f64>,
     /// Share of correct cells outside a block that is blanked after every step.
     pub damaged: Option<f64>,
@@ -138,7 +138,7 @@ impl Generalisation {
     }
 }
 
-/// Returns the trials of an experiment: for a published preset, the published trials. User-defined targets have the trials of a similar
+/// Returns the trials of an experiment. Published presets have the published trials. User-defined targets have the trials of a similar
 /// preset.
 fn trials(experiment: &Experiment) -> Vec<Trial> {
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);

@@ -62,7 +62,7 @@ struct Twin<'a> {
     circuit: Circuit,
     /// For each gate, the weight of each operation in the forward pass.
     mix: Vec<[f64; OPS]>,
-    /// For each gate, the weights of the operations from which the gradient of the parameters is computed.
+    /// For each gate, the weight of each operation in the formula for the gradient of the parameters.
     soft: Vec<[f64; OPS]>,
 }
 

@@ -1,6 +1,6 @@
-//! Soft rollout, forward and backward. The forward pass keeps only the state before each step. The backward pass processes one block of
-//! cells at a time: it recomputes the block's activations in a step, and immediately propagates gradients through them. The activations of
-//! a block fit into the second-level cache.
+//! Soft rollout, forward and backward. The forward pass keeps only the state before each step. In each step, the backward pass processes
+//! one block of cells at a time: it recomputes the block's activations, and immediately propagates gradients through them. The activations
+//! of a block fit into the second-level cache.
 //!
 //! Arrays of a block have one lane for each of the block's [`CELLS`] cells. A gradient array has the prefix `d_`.
 
@@ -255,7 +255,7 @@ impl Grids {
     }
 }
 
-/// Maximum size, in bytes, of the first layer's values in a chunk.
+/// Maximum size, in bytes, of the outputs of the perception's first layer for one chunk of kernels.
 const FIRST_CACHE: usize = 1 << 14;
 
 /// Minimum number of gate evaluations of a piece in one step. A smaller piece does not justify another thread.
@@ -269,7 +269,7 @@ struct Piece {
     out: Vec<f32>,
     /// Contribution of this piece to the gradient with respect to the state before the step.
     d_grids: Vec<f32>,
-    /// Samples with cells in the blocks: the index of each sample, and the range of cells in its planes where `d_grids` can be nonzero.
+    /// For each sample with cells in the blocks: its index, and the range within each channel's grid where `d_grids` can be nonzero.
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,

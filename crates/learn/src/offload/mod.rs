@@ -188,7 +188,7 @@ pub trait PlanTrainer: Movable {
     /// Starts an Adam step with the sum of gradients. If the norm of this sum is not finite, the step changes nothing.
     fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
 
-    /// Starts a run as [`PlanTrainer::accumulate`] does, and then an update.
+    /// Starts a run, as [`PlanTrainer::accumulate`] does, and then an Adam step, as [`PlanTrainer::update`] does.
     fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
         self.accumulate()?;
         self.update(adam)

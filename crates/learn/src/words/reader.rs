@@ -198,7 +198,7 @@ impl Reader {
         self.len += rows;
     }
 
-    /// Computes the logits of the next token after each of the last `last` tokens that the newest [`Reader::read`] read. Their shape is
+    /// For each of the last `last` tokens of the newest [`Reader::read`], computes the logits of the token that follows. Their shape is
     /// `[last][vocab]`.
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;

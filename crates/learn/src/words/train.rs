@@ -80,7 +80,7 @@ pub struct Pretrainer {
     packed: Packed,
     /// At the end of a step, the gradients of the first lane receive the sum over all lanes.
     lanes: Vec<Lane>,
-    /// For each slice of a run, the range of the plan's calls that the slice executes.
+    /// For each slice of a run, the range of the plan's kernel calls that the slice executes.
     slices: Vec<Range<usize>>,
     corpus: Arc<Corpus>,
     batches: Batches,

@@ -10,8 +10,8 @@ pub struct Sampling {
     pub temperature: f32,
     /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
     pub top_k: usize,
-    /// Total probability of the most likely tokens from which the next token is chosen (Holtzman et al. 2020). Their number is the smallest
-    /// that reaches this probability. 1 for all tokens.
+    /// The next token is chosen only from the most likely tokens (Holtzman et al. 2020). Their number is the smallest for which their total
+    /// probability reaches `top_p`. 1 for all tokens.
     pub top_p: f32,
     pub seed: u32,
 }

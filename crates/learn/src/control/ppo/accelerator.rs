@@ -28,9 +28,10 @@ pub struct LearnerSpec {
     pub learning: Arc<Plan>,
     /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
-    /// Key of the random words for action sampling. Environment e uses the block with counter (32·⌊e/128⌋ + e mod 32, lower half of step,
-    /// upper half of step, 0). A discrete action uses word ⌊e/32⌋ mod 4 of this block. Continuous actions use normal numbers instead: words
-    /// 2i and 2i + 1 give the numbers of the two environments that have these words. Steps count from the start of the run.
+    /// Key of the random words for action sampling. The counter of environment e's block of four words is (32·⌊e/128⌋ + e mod 32, lower
+    /// half of step, upper half of step, 0). For a discrete action, the environment uses word ⌊e/32⌋ mod 4 of its block. For continuous
+    /// actions, words 2i and 2i + 1 give two normal numbers, one for each of the two environments that have these words. Steps count from
+    /// the start of the run.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,

@@ -39,7 +39,8 @@ pub(super) struct Actor {
     pub finished: Vec<Episode>,
     /// Samples, `[T][count][features + 4]`: observation, action, log-probability, advantage, value.
     pub samples: Vec<f32>,
-    /// Sums over the samples of R, R², R - V and (R - V)². R is the target of the critic, and V is the critic's value during the rollout.
+    /// Four sums over the samples: of R, of R², of R - V, and of (R - V)². R is the critic's target, and V is the critic's value during the
+    /// rollout.
     pub value_errors: [f64; 4],
     /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
     /// difference.
@@ -317,7 +318,7 @@ mod tests {
         }
 
         /// Returns the flags of a step. An episode terminates after a length that depends on lane and episode. The time limit truncates it
-        /// after `LIMIT` steps. Some episodes reach both in the same step.
+        /// after `LIMIT` steps. Some episodes terminate in the same step in which they reach the limit.
         fn end(lane: usize, episode: u32, length: u32) -> u32 {
             let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
             (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)

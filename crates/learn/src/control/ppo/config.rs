@@ -87,7 +87,7 @@ impl PpoConfig {
         Self { normalize_observation: true, normalize_reward: true, hidden: 64, tanh: true, lr: 0.003, lr_floor: 0.1, ..Self::default() }
     }
 
-    /// Returns the learning rate `env_steps` environment steps after the last change of a setting.
+    /// Returns the learning rate after `env_steps` environment steps, counted from the last change of a setting.
     pub fn lr_after(&self, env_steps: u64) -> f32 {
         let Self { lr, anneal_steps, lr_floor, .. } = *self;
         let left = 1.0 - env_steps as f32 / anneal_steps;

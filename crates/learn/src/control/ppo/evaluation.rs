@@ -40,7 +40,8 @@ struct Played {
     normalizer: Option<Normalizer>,
     episodes: u32,
     seed: u32,
-    /// Index of the first episode in the current batch. The evaluation ends when `first` reaches `episodes`.
+    /// Index of the first episode in the current batch. A batch has one episode for each lane of the evaluators. The evaluation ends when
+    /// `first` reaches `episodes`.
     first: u32,
     sum: f64,
     min: f32,

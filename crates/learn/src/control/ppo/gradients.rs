@@ -107,7 +107,7 @@ impl Gradients {
         &mut self.workers[0].executor
     }
 
-    /// Returns the seconds that the first worker spent on the newest minibatch: on gathering, then on the gradient.
+    /// For the newest minibatch, returns the seconds that the first worker spent on gathering samples, then on the gradient.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
     }
@@ -123,7 +123,7 @@ struct Worker {
     /// Sum of the gradients of this group's shards.
     grads: Vec<f32>,
     metrics: [f64; METRICS.len()],
-    /// Seconds spent on gathering, then seconds spent on the gradient. Only the first worker measures them.
+    /// Seconds spent on gathering samples, then seconds spent on the gradient. Only the first worker measures them.
     seconds: [f64; 2],
 }
 

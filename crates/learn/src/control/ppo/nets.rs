@@ -237,7 +237,7 @@ mod tests {
         value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
     }
 
-    /// Largest absolute difference between the numbers, divided by the largest absolute value of the expected numbers.
+    /// Returns the largest absolute difference between `found` and `expected`, divided by the largest absolute value in `expected`.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
         testkit::distance(found, expected) as f32 / largest

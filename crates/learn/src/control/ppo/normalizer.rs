@@ -47,7 +47,7 @@ impl Clone for Normalizer {
         Self { moments: self.moments.clone(), mean: self.mean.clone(), scale: self.scale.clone() }
     }
 
-    /// Does not allocate if the sizes are equal.
+    /// Does not allocate if both normalisers have the same number of features.
     fn clone_from(&mut self, source: &Self) {
         self.moments.clone_from(&source.moments);
         self.mean.clone_from(&source.mean);

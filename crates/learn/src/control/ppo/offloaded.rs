@@ -1,4 +1,4 @@
-//! Machines other than the CPU that a learner uses, with their newest outputs.
+//! Machines that a learner uses besides the CPU, with their newest outputs.
 
 use super::accelerator::{Accelerator, IterationOutput};
 use math::par::Pinned;
@@ -16,7 +16,7 @@ pub(super) struct OffloadSlots {
 /// Machine that runs iterations of a learner.
 pub(super) struct Offloaded {
     pub accelerator: Pinned<Box<dyn Accelerator>>,
-    /// Setting `clip_value` for which the machine's graph of the loss was built.
+    /// Value of the setting `clip_value` with which the machine's graph of the loss was built.
     pub clip_value: bool,
     /// Output of the newest iteration, with the current state of the environments; valid only if `has_output`.
     pub output: IterationOutput,

@@ -9,7 +9,8 @@ use std::f32::consts::{PI, TAU};
 /// their panels share a random block of four words. Panel w uses word w.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
-    /// Counter of the random blocks: the number of the first lane, then the lower and the upper half of the step number.
+    /// Counter of the first lane's random block: 32 times the actor's index, then the lower and the upper half of the step number. Lane l
+    /// of a panel adds l to the first number.
     pub counter: [u32; 3],
     /// Outputs of the policy, `[LANES/PANEL][outputs][PANEL]`.
     pub policy: &'a [f32],

@@ -44,7 +44,7 @@ impl Offloaded {
         Ok(())
     }
 
-    /// Draws the data of the next update and starts the update; requests the result after the last update of an iteration.
+    /// Draws the data of the next update and starts the update. After the last update of an iteration, it also requests the result.
     fn begin_update(&mut self, population: &Population) -> Result<(), Fault> {
         let (members, experiment) = (&population.members, &population.experiment);
         if self.begun == 0 {

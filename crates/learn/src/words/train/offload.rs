@@ -1,6 +1,6 @@
-//! Offloaded steps. A machine keeps a text that is not too long, and receives the index of each sequence's first token. For a longer text,
-//! it receives the tokens of the sequences instead. A run processes the whole batch, or `micro` sequences if the machine's memory is too
-//! small.
+//! Offloaded steps. If a text is not too long, the machine keeps it. For each run, the machine then receives only the index of each
+//! sequence's first token. If a text is longer, the machine receives the tokens of the sequences instead. A run processes the whole batch,
+//! or `micro` sequences if the machine's memory is too small.
 
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;
