@@ -100,10 +100,7 @@ brief: string,
  * are no such columns.
  */
 spread: Array<string>,
-/**
- * Counter and time unit, if the number is the growth of a counter per time; null for other numbers. The run computes such a
- * number.
- */
+/** Counter and time unit, if the number is the growth of a counter per time, which the run computes; null for other numbers. */
 rate: Rate | null, };
 
 export type Rate = { counter: string,
@@ -237,7 +234,7 @@ solved_at: number | null, done: boolean,
 /** True if the run stopped early because its weights are no longer finite. */
 diverged: boolean, };
 
-/** All calls of one operation with one shape, in the plan that computes a learner's gradients, and their total time. */
+/** Calls of one operation with one shape, and their total time, in the plan that computes a learner's gradients. */
 export type Operation = {
 /** Name of the operation, for example `linear`. */
 name: string,

@@ -37,8 +37,8 @@ pub(crate) struct Devices {
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Sum, over the options whose first pass has ended, of the seconds from the beginning of the probe to the end of this pass. A pause
-    /// restarts the time of the current option.
+    /// Total seconds of waiting for first passes, which [`PATIENCE_S`] limits. When the first pass of an option's probe ends, the time
+    /// since the beginning of this probe is added. After a pause, the current probe counts as just begun.
     waited_s: f64,
     /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,

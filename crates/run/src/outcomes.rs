@@ -1,5 +1,5 @@
-//! Results of a sweep: quartiles over the seeds of each setting, and a text table. A setting is the set of all runs whose knobs have equal
-//! values.
+//! Results of a sweep: quartiles over the seeds of each setting, and a text table. A setting is the set of all runs with the same values of
+//! the knobs.
 
 use crate::format;
 use crate::protocol::{Column, Knobs};

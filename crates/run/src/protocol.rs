@@ -124,8 +124,7 @@ sent_data! {
         /// Columns that show the spread: the column with the standard error, or the two columns with minimum and maximum. Empty if there
         /// are no such columns.
         pub spread: &'static [&'static str],
-        /// Counter and time unit, if the number is the growth of a counter per time; null for other numbers. The run computes such a
-        /// number.
+        /// Counter and time unit, if the number is the growth of a counter per time, which the run computes; null for other numbers.
         pub rate: Option<Rate>,
     }
 
@@ -377,7 +376,7 @@ plain_data! {
         pub diverged: bool,
     }
 
-    /// All calls of one operation with one shape, in the plan that computes a learner's gradients, and their total time.
+    /// Calls of one operation with one shape, and their total time, in the plan that computes a learner's gradients.
     pub struct Operation {
         /// Name of the operation, for example `linear`.
         pub name: String,

@@ -19,7 +19,8 @@ macro_rules! questions {
             $($(#[$doc])* $name { $($field : $type),* }),*
         }
 
-        /// Names and TypeScript types of the answers: the question `name` has the answer `Answers["name"]`.
+        /// Name of each question, and the type of its answer. In TypeScript, the type of the answer to the question `name` is
+        /// `Answers["name"]`.
         pub const ANSWERS: &[(&str, $crate::room::TypeName)] =
             &[$((stringify!($name), $crate::room::type_name::<$answer>)),*];
     };

@@ -130,8 +130,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         self.learner_mut().ok_or("The training data is not prepared yet")?.offload()
     }
-    /// Computes pieces of an iteration for a learner in any process. `_due` are the tensors that [`learn::Sharing::due`] returned. A piece
-    /// that is not due is an error.
+    /// Computes pieces of an iteration for a learner, which may be in another process. `_due` are the tensors that [`learn::Sharing::due`]
+    /// returned. A piece that is not due is an error.
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }

@@ -75,7 +75,7 @@ export type Step = { from: number, to: number, hit: boolean, };
 
 /** Evaluation of a position before the roll. */
 export type Outlook = { chances: [number, number, number, number, number, number],
-/** Expected points per game without a cube. In a match, the chance of winning the match is converted to points. */
+/** Expected points per game without a cube. In a match, it is the chance of winning the match, converted to points. */
 equity: number, cube: CubeOutlook, };
 
 /** Request for the other player's best replies to a move, one per roll. */
@@ -177,7 +177,7 @@ candidates: Array<Candidate>, };
 export type EngineAct = "played" | "doubled" | "took" | "passed";
 
 export type Ending = { winner: number,
-/** Points that the winner gained, multiplied by the cube. */
+/** Points that the winner gained: `level` multiplied by the cube. */
 points: number,
 /** Kind of win: 1 for a single game, 2 for a gammon, 3 for a backgammon. */
 level: number, how: EndedBy,

@@ -53,8 +53,8 @@ loss: number | null,
 /** Share of cells and colours that the hardened automaton got wrong in its newest check. */
 hard_loss: number, state: MemberState,
 /**
- * Output of the hardened automaton in its newest check. For a pattern, it is the first grid. For a rule, it is the result for each
- * of the 512 neighbourhoods, in the order of their numbers.
+ * Output of the hardened automaton in its newest check. For a pattern, it is the end state of the check's first grid. For a
+ * rule, it is the result for each of the 512 neighbourhoods, in the order of their numbers.
  */
 picture: Picture, };
 

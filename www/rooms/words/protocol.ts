@@ -100,7 +100,7 @@ export type Sampling = {
 temperature: number,
 /** Number of the most likely tokens that can be chosen; 0 for all tokens. */
 top_k: number,
-/** Total probability that the most likely tokens must reach. Only as many tokens as this needs can be chosen; 1 means all tokens. */
+/** Limits the choice to the most likely tokens, as few as are needed to reach this total probability; 1 means all tokens. */
 top_p: number, seed: number, };
 
 export type GenerationView = {

@@ -1,5 +1,5 @@
-//! Converts a player's evaluation of a position to display data. The data contain the candidates in notation; or, for a position before the
-//! roll, the chances and the cube advice; or the best replies to a move. Players compute all evaluations.
+//! Converts a player's evaluation of a position to display data. With a roll, the data contain the candidates in notation. Before the roll,
+//! they contain the chances and the cube advice. After a move, they contain the best replies to it. Players compute all evaluations.
 //!
 //! A result is a board that a roll can lead to, from the point of view of the player who moves. A candidate is a result with its
 //! evaluation.
@@ -167,8 +167,8 @@ pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candid
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
-/// Evaluates the result `of` one ply ahead. The value is the weighted mean over all 21 rolls of the other player, who makes the best reply
-/// to each.
+/// Evaluates the result `of` one ply ahead. For each of the 21 rolls, the other player makes the best reply. The value is the mean over the
+/// rolls, weighted by their probabilities.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
@@ -188,9 +188,9 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
 /// Returns all results of a roll and the result that the player chooses. The results are sorted, best first. If any result was searched,
 /// the unsearched ones come last.
 ///
-/// With look-ahead (`evals` above 1), every result that was searched over fewer than 21 rolls is evaluated again, over all 21 rolls, so
-/// that compared results have the same depth. In a match, this also applies to results that were already searched over all 21 rolls. If no
-/// result was searched, only the best one is evaluated over all rolls, unless its value is exact.
+/// With look-ahead (`evals` above 1), some results are evaluated again, over all 21 rolls, so that compared results have the same depth:
+/// - If results were searched over rolls: those that were searched over fewer than 21 rolls; in a match, all of them.
+/// - If no result was searched: only the best one, unless its value is exact.
 pub(crate) fn considered(
     players: &mut PlayerPool,
     engine: Engine,

@@ -1,6 +1,5 @@
 //! Scores a player's choices in decisions whose equities are known. A score is the mean loss in thousandths of a point per game. It takes
-//! seconds to compute. To show the same difference between strong players by results of games, a very large number of games would be
-//! necessary.
+//! seconds to compute. Results of games would show the same difference between strong players only after a very large number of games.
 //!
 //! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. The object
 //! contains every result of the roll once, with its equity in points per game. Positions are from the point of view of the player who makes

@@ -95,7 +95,7 @@ impl PlayerLines {
         }
     }
 
-    /// Ends the input. Returns the answers to the lines of an incomplete batch and an error line; empty if no batch is in progress.
+    /// Ends the input. If a batch is incomplete, returns the answers to its lines, then an error line. Otherwise returns nothing.
     pub fn end(&mut self) -> Vec<String> {
         let missing = std::mem::take(&mut self.missing);
         match missing {

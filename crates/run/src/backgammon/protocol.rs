@@ -191,7 +191,7 @@ plain_data! {
     #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
-        /// Expected points per game without a cube. In a match, the chance of winning the match is converted to points.
+        /// Expected points per game without a cube. In a match, it is the chance of winning the match, converted to points.
         pub equity: f64,
         pub cube: CubeOutlook,
     }
@@ -395,7 +395,7 @@ plain_data! {
     #[derive(Copy, Eq)]
     pub struct Ending {
         pub winner: u8,
-        /// Points that the winner gained, multiplied by the cube.
+        /// Points that the winner gained: `level` multiplied by the cube.
         pub points: u32,
         /// Kind of win: 1 for a single game, 2 for a gammon, 3 for a backgammon.
         pub level: u32,

@@ -210,7 +210,7 @@ impl GameSession {
         }
     }
 
-    /// Replaces the steps of the turn by the steps that lead to the result.
+    /// Replaces the steps of the turn by the steps that lead to the board that `result` returns.
     fn set_steps(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
         let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let board = self.game.board();

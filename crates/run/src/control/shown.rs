@@ -10,7 +10,7 @@ pub(super) struct Shown {
     pub step_s: f64,
     pub x: Axis,
     pub y: Axis,
-    /// Observation from which the observation at each point of the plane is made, by replacing the numbers of the two axes.
+    /// Observation in which [`Shown::observation`] replaces the numbers of the two axes.
     base: Vec<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! An agent: a learner of one of the cubes, with the tests of the learner and the answers to questions. Neither affects training. Answers
-//! use the weights of the newest boundary.
+//! An agent: a learner of one of the cubes, with the tests of the learner and the answers to questions. Tests and answers do not affect
+//! training. Answers use the weights of the newest boundary.
 
 use super::judging::{Known, scrambled};
 use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, SolveView, StateView};
@@ -26,7 +26,8 @@ pub trait Agent: Send + Sync {
     /// offloaded.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// Handles a live change of a setting. The change may need another evaluator or change the scale of its values.
+    /// Handles a live change of a setting. After the change, another evaluator may be needed, or the values of the evaluator may have
+    /// another scale.
     fn settings_changed(&mut self);
 
     /// Begins a test. Without `fresh`, the test uses the standard scrambles; with a seed in `fresh`, it uses scrambles drawn with that

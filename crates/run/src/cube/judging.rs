@@ -29,7 +29,7 @@ pub trait Known: cube::Cube {
     type Test: Send + Sync;
     /// Returns the distances of all states; `None` if the cube has too many states.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Begins a test. A test that needs scrambles uses the standard scrambles without `fresh`. With a seed in `fresh`, it uses scrambles
+    /// Begins a test. Without `fresh`, a test that needs scrambles uses the standard scrambles. With a seed in `fresh`, it uses scrambles
     /// drawn with that seed.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
     /// Runs one slice of a test. Returns the test's values at the end, otherwise `None`.

@@ -112,8 +112,8 @@ plain_data! {
         /// Share of cells and colours that the hardened automaton got wrong in its newest check.
         pub hard_loss: f32,
         pub state: MemberState,
-        /// Output of the hardened automaton in its newest check. For a pattern, it is the first grid. For a rule, it is the result for each
-        /// of the 512 neighbourhoods, in the order of their numbers.
+        /// Output of the hardened automaton in its newest check. For a pattern, it is the end state of the check's first grid. For a
+        /// rule, it is the result for each of the 512 neighbourhoods, in the order of their numbers.
         pub picture: Picture,
     }
 

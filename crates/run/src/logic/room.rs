@@ -30,7 +30,7 @@ fn table(variant: &str) -> Table<Config> {
     Table::new(Config::preset(experiments::preset(variant)))
 }
 
-/// Returns the settings of the knobs and the experiment that these settings define.
+/// Returns the settings that the knobs give, and the experiment that these settings define.
 fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
     let config = table(setup.variant).settings(setup.knobs)?;
     let experiment = config.experiment().map_err(RunError::below)?;

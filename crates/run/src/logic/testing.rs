@@ -65,7 +65,7 @@ impl Tests {
     }
 
     /// Returns the index of the member that is displayed, tested and exported. Confirmed members come first, then perfect members without a
-    /// verdict, then the rest. The fewest wrong cells and the smallest circuit decide ties.
+    /// verdict, then the rest. Within a group, the fewest wrong cells decide, then the smallest circuit.
     pub fn best(&self, population: &Population) -> usize {
         let rank = |&member: &usize| {
             let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);

@@ -2,8 +2,8 @@
 //! never waits, and has no information about readers. Readers only read. They can attach and detach at any time, also after the writer has
 //! ended. For a native program the memory is a file; for the page it is the memory of the wasm module.
 //!
-//! The writer takes the protocol's events, and readers return them. This module does not define the source of the memory, the clock or the
-//! use of the events.
+//! The writer takes the protocol's events, and readers return them. This module defines neither the source of the memory, nor a clock, nor
+//! the use of the events.
 //!
 //! The memory consists of 64-bit words. Its parts are a header with live counters, a text of the shell, a text with the run's config and
 //! knobs, and a track for each kind of record. A track has a ring of the newest records. Some tracks also have a history, which is thinned
@@ -48,7 +48,7 @@ const AT_BEGAN: usize = 5;
 const AT_STATE: usize = 6;
 /// Heartbeat: a counter that grows while the writer exists, even if the run is paused.
 const AT_HEARTBEAT: usize = 7;
-/// Four words: the number of counters, of values in a metrics row, of values in a test row, and of parts of time.
+/// Four words: the number of counters, of values in a metrics row, of values in a test row, and of parts of an iteration's time.
 const AT_SIZES: usize = 8;
 const AT_TRACKS: usize = AT_SIZES + 4;
 /// Number of header words per track: the ordinal of this run's first record, the ordinal of the next record, and the number of records in

@@ -13,8 +13,8 @@ use crate::{RunError, shared};
 use learn::{Fault, Learner, Machine};
 use std::ops::Range;
 
-/// Maximum number of consecutive polls without an answer from another machine. After that, a save stops waiting. A native poll takes
-/// milliseconds.
+/// Maximum number of consecutive polls of another machine without an answer, while a save waits for it. After that, the CPU completes the
+/// iteration. A native poll takes milliseconds, so the save waits some seconds.
 const MAX_POLLS: u32 = 4096;
 
 impl<R: Room> Run<R> {

@@ -105,7 +105,8 @@ pub trait AnyRoom: Sync {
     fn bytes(&self, config: &Config, host: Host) -> Result<u64, RunError>;
     /// Returns the description of the user data that the room accepts; `None` if it accepts none.
     fn data(&self) -> Option<DataInfo>;
-    /// Computes pieces for a run in any process. `due` is an output of [`AnyRun::due`]; the result is an input of [`AnyRun::take`].
+    /// Computes pieces for a run, which may be in another process. `due` is an output of [`AnyRun::due`]; the result is an input of
+    /// [`AnyRun::take`].
     fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError>;
 
     fn info(&self) -> RoomInfo {

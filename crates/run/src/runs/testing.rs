@@ -19,7 +19,7 @@ pub(super) struct Tests {
     pub attempts: u32,
 }
 
-/// A test in progress. `progress` is the run's progress at its beginning.
+/// A test in progress. `progress` is the run's progress at the beginning of the test.
 struct Testing {
     progress: Progress,
     /// True if the test is a confirmation.

@@ -189,7 +189,7 @@ plain_data! {
         pub temperature: f32,
         /// Number of the most likely tokens that can be chosen; 0 for all tokens.
         pub top_k: u32,
-        /// Total probability that the most likely tokens must reach. Only as many tokens as this needs can be chosen; 1 means all tokens.
+        /// Limits the choice to the most likely tokens, as few as are needed to reach this total probability; 1 means all tokens.
         pub top_p: f32,
         pub seed: u32,
     }

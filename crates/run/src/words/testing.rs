@@ -31,8 +31,8 @@ pub struct Test {
 }
 
 enum Phase {
-    /// Loss of the windows: the reader of the weights, the number of completed windows, and the number of tokens read in the present
-    /// window.
+    /// Computation of the loss of the windows: the reader of the weights, the number of completed windows, and the number of tokens read in
+    /// the present window.
     Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
     Done,

@@ -8,7 +8,7 @@ use run::protocol::{Command, Config, Event, Knob, KnobKind, Mark, Row, Value};
 use run::{AnyRoom, AnyRun, RunError, permalink};
 use serde_json::json;
 
-/// Returns a random valid value of the knob. Sizes are at most those of `small` or the default.
+/// Returns a random valid value of the knob. An integer is at most `small`, or at most the default if there is no `small`.
 fn any_value(knob: &Knob, small: Option<&Value>, dice: &mut Sequence) -> Value {
     let part = f64::from(dice.uniform());
     match knob.kind {

@@ -1,5 +1,5 @@
-//! Tests of shared runs, in which remote workers compute pieces of iterations. The result depends neither on the workers nor on the
-//! division of the pieces.
+//! Tests of shared runs, in which remote workers compute pieces of iterations. The result depends neither on the workers nor on how the
+//! pieces are divided among them.
 
 use crate::common::*;
 use math::Isa;

@@ -25,11 +25,11 @@ pub struct Twin {
     pub calls_left: Arc<AtomicI64>,
     pub software: bool,
     pub refuses: Option<Fault>,
-    /// Durations in seconds of a slice: with learning offloaded, and with everything offloaded.
+    /// Durations in seconds of a slice: if only learning is offloaded, and if everything is offloaded.
     pub slice_s: [f64; 2],
-    /// Numbers of active offloads: those of learning only, and those of everything.
+    /// Numbers of active offloads. The first counts the offloads of learning only, the second those of everything.
     pub active: [Arc<AtomicU32>; 2],
-    /// Numbers of offloads begun so far: those of learning only, and those of everything.
+    /// Numbers of offloads begun so far, counted as in `active`.
     pub started: [Arc<AtomicU32>; 2],
     /// Number of evaluators created.
     pub evaluators: Arc<AtomicU32>,
