@@ -172,8 +172,8 @@ fn large_step(isa: Isa) -> Training {
     Training::mlp(isa, BATCH, &[INP, OUT, OUT, INP])
 }
 
-/// Measures matrix products and a training step on one and two threads. Their data are far larger than the second-level cache. The results
-/// are shares of the peak that the same number of cores has in the same rounds. This peak counts f32 multiply-adds; bf16 can exceed it by a
+/// Measures matrix products and a training step on one and two threads, with data far larger than the second-level cache. The results are
+/// shares of the peak that the same number of cores has in the same rounds. This peak counts f32 multiply-adds; bf16 can exceed it by a
 /// factor of two.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;

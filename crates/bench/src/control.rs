@@ -83,7 +83,7 @@ fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// Environment steps per second as in [`ppo`], but with the configuration [`small`]. The policy is evaluated after each iteration until its
+/// Environment steps per second as in [`ppo`], but with the configuration [`small`]. After each round, the policy is evaluated, until a
 /// mean return reaches the goal. Returns the rates and the best mean return.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;

@@ -189,7 +189,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     Ok(bytes_per_s)
 }
 
-/// Runs a range of the program's dispatches once, without timing. They prepare the memory.
+/// Runs a range of the program's dispatches once, without timing, to prepare the memory.
 pub fn run_once(program: &Program, range: Range<usize>) {
     let mut encoder = program.gpu().encoder();
     program.encode(&mut encoder, range);

@@ -44,8 +44,8 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Number of gates times number of cells, computed per second, in each round. The hardened circuit has several thousand gates with random
-/// operations.
+/// Gate evaluations per second, in each round. Each step evaluates every gate for every cell. The hardened circuit has several thousand
+/// gates with random operations.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);

@@ -1,8 +1,8 @@
 //! The rules of backgammon: a board in two words of 128 bits, the results of every roll, position ids in GNU Backgammon's format, and a
 //! game with its cube and its match. Money play has no Jacoby rule.
 //!
-//! This module contains no player: cube decisions take the estimated chances as an argument. Results do not include the steps that lead to
-//! them; `notation::route` finds the steps to one result.
+//! This module contains no player: cube decisions take the estimated chances as an argument. A result of a roll is a board after the whole
+//! roll has been played. `notation::route` finds the steps that lead to a result.
 //!
 //! A board is always from the point of view of one player, whose side is `mine`. This player's checkers move from point 24 down to point 1
 //! and are then borne off. The other side, `theirs`, counts the points from its own player's end, so a change of the point of view swaps
@@ -30,8 +30,8 @@ pub const BAR: usize = 25;
 /// Index of the place of checkers that are borne off.
 pub const OFF: usize = 0;
 
-/// For each place, the word of a [`Side`] with a single checker, at this place. A place has four bits of the word. The array is padded to
-/// 32 elements, so that indices of five bits need no check.
+/// For each place, the word of a [`Side`] whose only checker is at this place. A place has four bits of the word. The array is padded to 32
+/// elements, so that indices of five bits need no check.
 const UNIT: [u128; 32] = {
     let mut unit = [0; 32];
     let mut place = OFF;
@@ -169,8 +169,8 @@ impl Board {
         self.mine.rear() + self.theirs.rear() > BAR
     }
 
-    /// Points that the player of `mine` has won, without the cube: 1 for a single game, 2 for a gammon, 3 for a backgammon. The number is
-    /// negative if this player has lost, and 0 for a game in progress.
+    /// Number of points that the player of `mine` has won, before multiplication by the cube: 1 for a single game, 2 for a gammon, 3 for a
+    /// backgammon. The number is negative if this player has lost, and 0 for a game in progress.
     #[inline]
     pub fn points(&self) -> i32 {
         if self.mine.off() == CHECKERS {

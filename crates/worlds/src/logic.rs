@@ -192,8 +192,8 @@ impl Rule {
         Rule { table: std::array::from_fn(bits) }
     }
 
-    /// Creates a rule that counts the active ones among the eight neighbours of a cell. If n of them are active, the cell turns on if bit n
-    /// of `born` is set, and an active cell stays on if bit n of `stays` is set.
+    /// Creates a rule that counts the active ones among the eight neighbours of a cell. If n of them are active, an inactive cell turns on
+    /// if bit n of `born` is set, and an active cell stays on if bit n of `stays` is set.
     fn counted(born: u32, stays: u32) -> Rule {
         Rule::new(|state| {
             let neighbours = (state & !(1 << 4)).count_ones();

@@ -64,8 +64,8 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Smallest batch size from which on the GPU is faster at every size; `None` if the CPU is faster at the largest size. `rates` contains
-/// (states, CPU states/s, GPU states/s) by ascending number of states.
+/// Smallest batch size such that the GPU is faster at this and every larger size; `None` if the CPU is faster at the largest size. `rates`
+/// contains (states, CPU states/s, GPU states/s) by ascending number of states.
 fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)

@@ -1,11 +1,11 @@
-//! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money Games",
-//! 1993), in money play and in matches. The formula interpolates between the equity with a dead cube, which is never turned again,
-//! and the equity with a live cube, which is always turned exactly when the other player is indifferent between taking and passing.
-//! The weight of the live cube is GNU Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the
-//! bear-off. The share of gammons among games won and among games lost is constant.
+//! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money Games", 1993), in
+//! money play and in matches. The formula interpolates between two equities. With a dead cube, the cube is never turned again. With a live
+//! cube, it is always turned exactly when the other player is indifferent between taking and passing. The weight of the live cube is GNU
+//! Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the bear-off. The formula assumes that the
+//! shares of gammons, among wins and among losses, stay the same when the chance to win changes.
 //!
-//! Worth is the value of an ending to the player on roll: points in money play, the chance to win the match in a match. The cash
-//! point of a player is the chance to win at which the other player is indifferent between taking and passing that player's double.
+//! Worth is the value of an ending to the player on roll: points in money play, the chance to win the match in a match. The cash point of a
+//! player is this player's chance to win at which the other player is indifferent between taking and passing a double.
 //!
 //! Chances are an argument; this module does not estimate them. Match-winning chances are [`super::Match::chance`].
 

@@ -140,20 +140,20 @@ impl Standing {
     }
 }
 
-/// Text after a label and an optional `:` or `=`; `None` if the label is missing. Upper and lower case are equal.
+/// Text after a label and an optional `:` or `=`; `None` if the label is missing. Letter case is ignored.
 fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     let at = find(text, label)?;
     let rest = text[at + label.len()..].trim_start();
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// First word before the label `label`, or first word of the whole text if the label is missing. Empty if there is no such word.
+/// First word of the text that precedes `label`, or of the whole text if the label is missing. Empty if there is no such word.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Byte offset of a label; `None` if the label is missing. Upper and lower case are equal.
+/// Byte offset of a label; `None` if the label is missing. Letter case is ignored.
 fn find(text: &str, label: &str) -> Option<usize> {
     text.as_bytes().windows(label.len()).position(|window| window.eq_ignore_ascii_case(label.as_bytes()))
 }

@@ -188,8 +188,9 @@ fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], t
     accelerations(s, angle::sin_cos(s, a), angle::sin_cos(s, b), speeds, torque)
 }
 
-/// Computes the accelerations of [`derivative`] in a shorter form. I is a link's moment of inertia about its end, x is m·l·c·cos b, and d₂
-/// is I + x. Then d₁ is 2·d₂ + m·l², and the determinant of the two equations of motion is I² + I·m·l² - x².
+/// Computes the accelerations of [`derivative`] in a shorter form. Each link has the mass m, the length l, and the moment of inertia I
+/// about its upper end; its centre of mass is at the distance c from this end. With x = m·l·c·cos b, d₂ is I + x and d₁ is 2·d₂ + m·l². The
+/// determinant of the two equations of motion is I² + I·m·l² - x².
 #[inline(always)]
 fn accelerations<S: Simd>(
     s: S,

@@ -16,7 +16,8 @@ pub struct Kind {
     /// Creates one f64 environment.
     pub twin: fn() -> Box<dyn World64>,
     pub many: Make,
-    /// Learner settings that have another default value for this kind, each with this value. A switch is 0 or 1.
+    /// Default values of learner settings for this kind, as pairs (setting, value). They replace the learner's own default values. A switch
+    /// is 0 or 1.
     pub tuned: &'static [(&'static str, f64)],
     /// Step budget of a run, summed over all environments. It is at least twice the number of steps that a learner needs to solve the task.
     pub steps: f64,

@@ -6,8 +6,9 @@
 //! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of a contact between a body and a
 //! piece of ground. A feature is a corner, or an end of an edge.
 //!
-//! Tolerances, orders and the numbers of sweeps are those of Gymnasium with Box2D 2.3. They affect the motion, because 180 sweeps do not
-//! converge for a heavy body on light legs. In free flight the sweeps almost converge; the f32 version computes their limit directly.
+//! Tolerances, the numbers of sweeps, and the order in which a sweep solves hinges and touches are those of Gymnasium with Box2D 2.3. They
+//! affect the motion, because 180 sweeps do not converge for a heavy body on light legs. In free flight the sweeps almost converge; the f32
+//! version computes their limit directly.
 
 use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use crate::named;
@@ -98,7 +99,8 @@ pub const PIECE: f64 = 2.0;
 const POSITION_SWEEPS: usize = 60;
 /// Largest number of position sweeps at a first touch.
 const TOUCH_SWEEPS: usize = 20;
-/// Number of first touches of one body with one piece in a step, after which further touches are ignored.
+/// Limit on the number of first touches of one body with one piece in a step. Once the number exceeds this limit, further touches of the
+/// two are ignored.
 const FIRST_TOUCHES: u32 = 8;
 /// Tolerance for errors of positions, m.
 const SLOP: f64 = 0.005;

@@ -120,7 +120,7 @@ pub trait World64: Send + Sync {
     /// Starts the episode that the seed determines. Gymnasium draws a different initial state from the same seed.
     fn reset(&mut self, seed: u32);
 
-    /// Sets the state, and the number of steps taken in the episode, `elapsed`. Returns an error if the values are invalid.
+    /// Sets the state, and sets the number of steps taken in the episode to `elapsed`. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
     /// Takes one step. The action must be valid; `forces` are [`Moment::forces`].

@@ -44,7 +44,7 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     folds
 });
 
-/// The symmetry that maps R, U and F to the faces `to`, given as indices of [`FACES`].
+/// The symmetry that maps R, U and F to the faces `to`, given as indices in [`FACES`].
 fn symmetry_of(to: [usize; 3]) -> Symmetry {
     let mut face = [0; 6];
     for (from, to) in FACES.into_iter().zip(to.map(|to| FACES[to])) {

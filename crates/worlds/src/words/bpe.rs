@@ -1,4 +1,4 @@
-//! Learns a byte-pair encoding from a text, in slices. After each merge, the pair counts are updated and not counted again.
+//! Learns a byte-pair encoding from a text, in slices. Pairs are counted once; each merge then only changes the counts that it affects.
 
 use super::TextError;
 use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces};
@@ -31,7 +31,7 @@ struct Word {
 #[derive(Default)]
 struct Pair {
     count: u64,
-    /// Indices of the words that contain the pair, and of some words that no longer contain it.
+    /// Indices in [`BpeTraining::words`] of the pieces that contain the pair, and of some pieces that no longer contain it.
     words: Vec<u32>,
 }
 

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 /// Random stream of the stories, separate from all other streams of the same seed.
 const STREAM: u32 = 0x576f_7264;
 
-/// A compiled grammar, which generates an endless sequence of stories. It is a graph of nodes; a text node appends a text.
+/// A compiled grammar, which generates an endless sequence of stories. It is a graph of nodes. When a story passes a text node, the node
+/// appends a text to it.
 pub struct Grammar {
     /// The successors of a node have smaller indices than the node. Descending order therefore leads from the beginning of a story to its
     /// end.
@@ -385,7 +386,7 @@ impl<'a> Compiler<'a> {
         if let [only] = ways[..] { only } else { self.add(Node::Choose(ways)) }
     }
 
-    /// Compiles a template before the node `next`. Returns the template's first node.
+    /// Compiles a template that the node `next` follows. Returns the template's first node.
     fn template(&mut self, template: &str, next: usize) -> usize {
         let Some(at) = template.find(['{', '<', '(']) else {
             return if template.is_empty() { next } else { self.say(vec![template.into()], Source::Fresh, next) };
@@ -406,8 +407,8 @@ impl<'a> Compiler<'a> {
         self.add(Node::Say { texts, source, next })
     }
 
-    /// Compiles the content of a `{…}` before the node `next`. The content is `name`, `name=` or `name.form`, with or without a capital.
-    /// Returns the node.
+    /// Compiles the content of a `{…}` that the node `next` follows. The content is `name`, `name=` or `name.form`, with or without a
+    /// capital. Returns the node.
     fn slot(&mut self, slot: &str, next: usize) -> usize {
         let (name, form) = slot.split_once('.').unwrap_or((slot, ""));
         let (name, draw) = name.strip_suffix('=').map_or((name, false), |name| (name, true));

@@ -27,7 +27,7 @@ enum Way {
     /// Token of each character; also a table of the ASCII characters' tokens, which is faster.
     Chars(HashMap<char, u32>, Box<[Option<u32>; 128]>),
     Bytes,
-    /// Token of each pair of tokens that is merged. Pairs with smaller tokens are merged first.
+    /// For each pair of tokens that can be merged, the token that replaces it. The pair with the smallest replacement is merged first.
     Bpe(HashMap<[u32; 2], u32>),
 }
 
@@ -287,7 +287,8 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// First position, not before `at`, at which a piece begins for any text before `at`. It is the end of a run that is not white space.
+/// First position, not before `at`, at which a piece begins regardless of the text before `at`. It is the end of a run that is not white
+/// space.
 pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     const CHUNK: usize = 256;
     let mut at = character_start(text, at);

@@ -171,9 +171,9 @@ fn equities_are_finite_when_a_match_is_almost_won() {
     assert!([game.equity(&six), equities.no_double, equities.double_take].iter().all(|equity| equity.is_finite()));
 }
 
-/// Without gammons, the equity with the opponent's cube is linear in the chance to win. A live cube rises from -1 at 20% to 1 at
-/// 100%, a dead cube from -1 at 0% to 1 at 100%. The recursion over 12 turns of the cube gives the 20% with an error of at most 0.2
-/// / 4^12.
+/// Without gammons, the equity while the other player owns the cube is linear in the chance to win. With a live cube, it rises from -1 at
+/// 20% to 1 at 100%; with a dead cube, from -1 at 0% to 1 at 100%. The library computes the 20% by a recursion over 12 turns of the cube,
+/// with an error of at most 0.2 / 4^12.
 #[test]
 fn cube_equity_has_the_closed_form_in_contact_race_and_bear_off() {
     let race = |mine: usize, theirs: usize| board(&[(mine, 15)], &[(theirs, 15)]);

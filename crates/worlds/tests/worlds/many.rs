@@ -89,7 +89,7 @@ fn cartpole_follows_the_recordings_for_fifty_steps() {
     }
 }
 
-/// A step amplifies rounding errors more if the links are fast; the recorded links are mostly slow.
+/// A step amplifies rounding errors more if the links are fast. In the recorded episodes, the links are mostly slow.
 #[test]
 fn acrobot_matches_the_reference_at_every_speed() {
     const COUNT: usize = 8192;

@@ -89,8 +89,8 @@ fn floors_decrease_to_the_entropy() {
     assert!(floors[3] > 1.3 * entropy, "{} and {entropy}", floors[3]);
 }
 
-/// An n-gram model, which counts each character after the `order` characters before it. The returned function computes the loss, in nats,
-/// of a character after a context. For unknown contexts, it uses shorter contexts.
+/// Counts how often each character follows each context of at most `order` characters (an n-gram model). The returned function computes the
+/// loss, in nats, of a character after a context. For unknown contexts, it uses shorter contexts.
 fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
     let mut tables: Vec<HashMap<&[u8], HashMap<u8, f64>>> = Vec::new();
     for order in 0..=order {
