@@ -13,7 +13,7 @@ use math::{Binary, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Weights of one plan, in the order in which the plan's products read them. They are packed again after each change of the parameters; any
+/// Weights of one plan, packed in the layouts that the plan's kernels read. They are packed again after each change of the parameters. Any
 /// number of executors may read them.
 #[derive(Clone, Debug)]
 pub struct Packed {

@@ -180,7 +180,7 @@ impl Graph {
         }
     }
 
-    /// Sums `dy`, an adjoint of shape `shape`, to the shape of a broadcast operand.
+    /// Sums `dy`, an adjoint of shape `shape`, down to the shape of a broadcast operand.
     fn reduce(&mut self, dy: NodeId, shape: Shape, operand: NodeId) -> NodeId {
         let to = self.shape(operand);
         let mut repeats = 1;

@@ -64,7 +64,7 @@ pub enum Op {
     Concat,
     /// x. Selects the columns from `from` on.
     SliceCols { from: usize },
-    /// x. Adds zero columns on both sides, `from` of them on the left.
+    /// x. Adds columns of zeros on both sides, `from` of them on the left.
     PadCols { from: usize },
     /// x, treated as a constant
     StopGradient,

@@ -679,8 +679,8 @@ impl<'g> Planner<'g> {
     }
 
     /// Fuses the product of a node and a parameter with the operations after it, as a [`Chain`]. If the parameter is transposed (in a
-    /// layer), these are bias, layer norm, residual and activation. Otherwise (in a layer's gradient), it is the addition of another
-    /// gradient. An embedding bag is fused with bias and relu.
+    /// layer), these are bias, layer norm, residual and activation. Otherwise (in a layer's gradient), only the addition of another
+    /// gradient is fused. An embedding bag is fused with bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

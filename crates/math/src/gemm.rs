@@ -285,7 +285,7 @@ pub(crate) unsafe fn panel_product(
     run_tiles(isa, product, None);
 }
 
-/// Rounds n up to a multiple of 16, the lanes of the widest vector. For narrower vectors, this is an approximation.
+/// Number of lanes that a row of n numbers occupies in vectors of 16 lanes, the widest. In narrower vectors, it may occupy fewer.
 fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }

@@ -1,15 +1,15 @@
 //! Instruction sets, and the trait through which every kernel of the project is written.
 //!
-//! A kernel is the body of [`kernel!`](crate::kernel), or a struct that implements [`Kernel`]. [`dispatch`] runs the kernel with the
-//! vectors of the requested instruction set, compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline,
+//! A kernel is the body of [`kernel!`](crate::kernel), or a struct that implements [`Kernel`]. A kernel is compiled once for each
+//! instruction set, and [`dispatch`] runs it on the requested set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline,
 //! everything below it `#[inline(always)]`). No other crate contains code for an instruction set, or a kernel with `unsafe`.
 //!
 //! **Classes with equal bits.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of one class:
-//! *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which has 16 virtual
-//! lanes and the same tree on every set. There are no approximate reciprocals.
+//! *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which adds 16
+//! virtual lanes in the same order on every set. There are no approximate reciprocals.
 
 /// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
-/// (see [`Kernel`]). Each other parameter has the name of a variable in the caller's scope, because a kernel captures nothing.
+/// (see [`Kernel`]). A kernel captures nothing, so every other parameter takes the value of the caller's variable of the same name.
 #[macro_export]
 macro_rules! kernel {
     ($isa:expr, |$s:ident: $S:ident $(, $arg:ident: $t:ty)*| -> $r:ty $body:block) => {{

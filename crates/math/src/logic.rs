@@ -2,8 +2,8 @@
 //! The four coefficients of a gate are computed once per step from its parameters. A slope is the derivative of the loss with respect to a
 //! value.
 //!
-//! Activations are `[feature][width]`. The width is the number of cells that share the gates: the [`CELLS`] cells of a block, in one
-//! channel or in two. So the width is 32 or 64.
+//! Activations are `[feature][width]`. A feature has one value for each of the [`CELLS`] cells of a block, in one channel or in two. So the
+//! width is 32 or 64.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;

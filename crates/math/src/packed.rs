@@ -2,9 +2,9 @@
 //!
 //! A row is one leading word and then words of 32 cells, the first cell in the lowest bit. Each row also stores the cells beyond its ends.
 //! The highest bit of the leading word is the cell before the first cell; the bit after the last cell is the cell after it. If the last
-//! word is full, the bit after the last cell is in the leading word of the next row. So rows are adjacent in memory, and a neighbour is a
-//! load at an offset and a shift. The gates process blocks of words, which may span several rows. Values are kept in reused slots, so that
-//! the slots of a block stay in the first-level cache.
+//! word is full, the bit after the last cell is in the leading word of the next row. So rows are adjacent in memory, and a load at an
+//! offset, followed by a shift, gives the neighbours. The gates process blocks of words, which may span several rows. Values are kept in
+//! reused slots, so that the slots of a block stay in the first-level cache.
 //!
 //! The rows are divided into bands; the number of bands depends on the problem size. Each band also stores copies of the rows before and
 //! after it. Threads share the bands.

@@ -67,8 +67,9 @@ fn stretch(isa: Isa, chains: Chains) -> f64 {
 #[derive(Clone, Copy)]
 struct Chains {
     rounds: usize,
-    /// Whether to run [`wide`] instead of [`narrow`]. [`wide`] has 12 chains, for units of long latency. [`narrow`] has 6 chains, which fit
-    /// into 16 registers even if each product needs a register.
+    /// Whether to run [`wide`] instead of [`narrow`]. In a chain, each multiply-add needs the result of the one before. [`wide`] has 12
+    /// chains, for processors whose multiply-adds have a long latency. [`narrow`] has 6 chains, which fit into 16 registers even if each
+    /// product needs a register.
     wide: bool,
 }
 

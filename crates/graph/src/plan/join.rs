@@ -4,8 +4,8 @@ use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// Maximum number of columns of a matrix for which a GPU thread computes whole rows. Such a thread also sums the columns, so column sums of
-/// such a matrix are not merged into a product.
+/// On the GPU, each thread computes a whole row of a matrix with at most this many columns, and the same kernel can sum the columns. So the
+/// column sums of such a matrix are not merged into a product.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {

@@ -81,8 +81,8 @@ pub const ROWS: [OfOne; 11] = [
 
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
-/// Heads for a shape of rows, vocabulary and inputs. The gradients of the mean loss are computed in the same pass as the loss; those of the
-/// weighted rows are computed later. The third head needs no gradient of its input.
+/// Losses of a head, for a shape `[rows, vocabulary, inputs]`. If all rows have the same weight (in the first and the third), the gradients
+/// are computed in the same pass as the losses. Otherwise (in the second), they are computed later. The third needs no gradient of x.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
         let x = g.param("x", [shape[0], shape[2]], INIT);

@@ -72,7 +72,8 @@ fn a_residual_block_is_two_kernels() {
     assert_eq!((count("layer norm"), count("layer norm gradient")), (0, 3));
 }
 
-/// The forward kernel saves the input of its gradient; a head's gradients are computed with its loss.
+/// The kernel of the layer also saves the gelu's input, which the gelu's gradient needs. A head's gradients are computed by the same kernel
+/// as its losses.
 #[test]
 fn training_fuses_gelu_and_a_head() {
     let mut g = Graph::new();

@@ -6,7 +6,7 @@ use math::par::Threads;
 use std::sync::Arc;
 use testkit::test;
 
-/// Number of rows with which calls are divided among threads.
+/// Number of rows, large enough that calls are divided among threads.
 const ROWS: usize = 331;
 const WIDTH: usize = 320;
 

@@ -1,9 +1,10 @@
 //! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). The instruction `tdpbf16ps` updates 16 x 16 sums. To each
-//! sum, it adds the products of 16 pairs; a pair is two numbers that are adjacent in k.
+//! sum, it adds the products of 16 pairs of A with 16 pairs of B. A pair is two numbers that are adjacent in k, so there are 16 even and 16
+//! odd products.
 //!
 //! Operands are rounded and packed as for `vdpbf16ps`, the instruction of [`Isa::Bf16`](crate::Isa::Bf16). But `tdpbf16ps` sums the even
-//! and the odd products of its 16 pairs separately and adds both sums to C at the end, so the bits differ. The pairs of a sum are always
-//! grouped by 16 from the first k on, so the groups do not depend on blocks or threads. Incomplete tiles are padded with zeros.
+//! and the odd products separately and adds both sums to C at the end, so the bits differ. The pairs of a sum are always grouped by 16 from
+//! the first k on, so the groups do not depend on blocks or threads. Incomplete tiles are padded with zeros.
 //!
 //! The tile instructions are in assembly, because the compiler's intrinsics for tiles are not stable. Tile contents do not persist between
 //! assembly blocks. Only the tile shape persists; [`run`] sets and releases it.

@@ -117,8 +117,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// i+2, i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
-    /// Adds to `y` four numbers for each of four sums of 16 virtual lanes: (lane j + lane j+8) + (lane j+4 + lane j+12) of sum i is added
-    /// to `y[4i + j]`. The lanes of a sum are in its first [`Simd::PARTS`] vectors.
+    /// Reduces each of four sums from 16 virtual lanes to four numbers, and adds these to `y`. For sum i, `y[4i + j]` += (lane j + lane
+    /// j+8) + (lane j+4 + lane j+12). The lanes of a sum are in its first [`Simd::PARTS`] vectors.
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);

@@ -490,7 +490,7 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
 }
 
 /// Computes the sum of dy·y of each row. It equals the sum of p·dp over the row's keys, where p are the probabilities and dp their slopes.
-/// The sum has the tree of [`sum_lanes`](crate::Simd::sum_lanes), applied to the sixteen lanes of all rows at the same time.
+/// A row's sum has sixteen lanes, which are added in the order of [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;
@@ -534,7 +534,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// Replaces the scores in `p` by probabilities, and the slopes of the probabilities in `ds` by the slopes of q·k.
+/// Replaces the scores in `p` by probabilities. `ds` holds the slopes of the probabilities; they are replaced by the slopes of q·k.
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
