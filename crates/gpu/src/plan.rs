@@ -176,8 +176,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// First time (defined in `fusion.rs`) at which a value needs memory, if the value is available at `time`. A group may write sums while
-/// some of its threads still read, so sums need memory from the group's start.
+/// Time from which a value needs memory (`fusion.rs` defines times); `time` is when the value is available. A sum needs memory from the
+/// start of its group, because threads may still read when other threads write sums.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }

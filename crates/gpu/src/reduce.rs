@@ -1,14 +1,14 @@
-//! Sums and maxima over the threads of a workgroup, by two methods with the same order and the same bits. Without subgroups, the whole tree
-//! of sums is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are in workgroup memory; in the
-//! lower levels, threads of a subgroup exchange numbers without barriers.
+//! Sums and maxima over the threads of a workgroup, by two methods. Both add in the same order, so they give the same bits. Without
+//! subgroups, the whole tree of sums is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are in
+//! workgroup memory; in the lower levels, threads of a subgroup exchange numbers without barriers.
 //!
 //! A level of the tree adds the number of thread i + `half` to that of thread i; `half` is halved from level to level, down to 1. With
 //! subgroups, each thread first adds the numbers of the upper levels, in which `half` is at least the width of a subgroup.
 //! `subgroupShuffleXor` adds the numbers of the lower levels. Then every thread has the sum, because a + b equals b + a exactly.
 //!
-//! The mapping of threads to subgroups is unknown. So a thread's place is its index in its subgroup plus the first of the places that its
-//! subgroup reserves from a counter. The assignment of rows to threads thus differs between runs, but the result does not. Full subgroups
-//! are assumed, so an adapter is tested for them when it is opened (`open.rs`).
+//! The mapping of threads to subgroups is unknown. So each subgroup reserves places from a counter. A thread's place is the subgroup's
+//! first place plus the thread's index in the subgroup. The assignment of rows to threads thus differs between runs, but the result does
+//! not. Full subgroups are assumed, so an adapter is tested for them when it is opened (`open.rs`).
 
 use std::fmt::Write;
 

@@ -5,14 +5,14 @@ use learn::Fault;
 use std::any::Any;
 use std::sync::RwLock;
 
-/// Function that creates offloaded work of one room, other than plans. Returns `None` if the request belongs to another room.
+/// Function that creates offloaded work (other than plans) for one room. Returns `None` if the request belongs to another room.
 pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
 
 #[cfg(feature = "every_room")]
 static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special, crate::logic::special];
 #[cfg(not(feature = "every_room"))]
 static SPECIAL: &[Special] = &[];
-/// Entries that shells add to the list.
+/// Functions that [`add_special`] has added.
 static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
 
 /// Adds a room's kernels. Call this before a run uses a GPU.

@@ -38,7 +38,7 @@ pub struct Trainer {
     what: Asked,
 }
 
-/// Readback that a request selects; its number is an index in `Trainer::readbacks`.
+/// Readback that a request selects. The number of the variant is the index in `Trainer::readbacks`.
 #[derive(Clone, Copy)]
 enum Asked {
     All,

@@ -107,7 +107,7 @@ impl Session {
         None
     }
 
-    /// Advances with work that does not depend on the due pieces, until the time is up. Returns false if no such work remains.
+    /// Does work that does not depend on the due pieces, until the time is up. Returns false if no such work remains.
     fn work_meanwhile(&mut self, for_s: f64) -> bool {
         let began = Instant::now();
         while began.elapsed().as_secs_f64() < for_s {
@@ -141,9 +141,9 @@ impl Session {
         self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
-    /// Advances until the first counter has reached `target` at a boundary. With `end`, any boundary suffices. With `late`, so does any
-    /// point within a long iteration at which the run can be saved. Returns false if the time is up first, and true otherwise, also after
-    /// divergence.
+    /// Advances to the first boundary at which the first counter has reached `target`. With `end`, the counter does not matter. With
+    /// `late`, any point within a long iteration at which the run can be saved counts as a boundary. Returns false if the time is up first,
+    /// and true otherwise, also after divergence.
     fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
@@ -232,8 +232,9 @@ impl Run {
         Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }
 
-    /// Trains for at most `for_s` seconds, until the first counter has reached `target` at a boundary. With `end`, any boundary suffices.
-    /// With `late`, so does any point within a long iteration at which the run can be saved. Returns false if the time was up first.
+    /// Trains to the first boundary at which the first counter has reached `target`, but for at most `for_s` seconds. With `end`, the
+    /// counter does not matter. With `late`, any point within a long iteration at which the run can be saved counts as a boundary. Returns
+    /// false if the time was up first.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let work = |session: &mut Session| {
             session.run.command(Command::Start)?;

@@ -1,4 +1,4 @@
-//! Text formats of runs and sweeps in the terminal, for runs on a cluster.
+//! Text formats that the terminal uses for runs and sweeps. Runs on a cluster use the same formats.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;

@@ -1,7 +1,7 @@
-// Gathers a minibatch from the samples at the drawn indices, one workgroup per sample. A sample begins with the nine words of its decision,
-// the last of which holds the number of shares from bit 16 on. The next word is the game's outcome for the player who decided. Each share
-// is one word: an action and its number of visits. From word SAMPLE_WORDS on, there is one bit per action, which is 1 if the action is
-// legal.
+// Gathers a minibatch from the samples at the drawn indices, one workgroup per sample. A sample begins with the nine words of its decision.
+// From bit 16 on, the ninth word holds the number of shares. The tenth word is the game's outcome for the player who decided. Each share
+// follows as one word: an action and its number of visits. From word SAMPLE_WORDS on, there is one bit per action, which is 1 if the action
+// is legal.
 
 struct Args {
     packed_samples: u32, drawn: u32, rows: u32,

@@ -122,7 +122,7 @@ pub struct Worlds {
 #[derive(Clone, Copy, Debug)]
 pub struct Stepping {
     pub actions: Region,
-    /// Observations after the step. If an episode ended, the row has the first observation of the next episode.
+    /// Observations after the step. If an environment's episode ended, its row holds the first observation of the next episode.
     pub shown: Region,
     /// Observations after the step but before a restart; `None` if they are not needed.
     pub reached: Option<Region>,

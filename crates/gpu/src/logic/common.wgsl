@@ -18,7 +18,8 @@ struct Args {
     knobs: u32, corrections: u32,
     // In `words`. standing: [member](seed, updates, nonzero if it trains, 0); wires: [member][row - INPUTS], two inputs of 16 bits
     standing: u32, wires: u32,
-    // readers_begin: [member][row] index of the first reader; readers: [member] list of 2 * reading row, + 1 for its second input
+    // readers_begin: [member][row] index of the row's first reader; readers: [member] list of readers. A reader is 2 * the reading row, + 1
+    // if it reads through its second input
     readers_begin: u32, readers: u32,
     // gate_of: [row - INPUTS]; rows_of: [gate](first row, stride, number of rows)
     gate_of: u32, rows_of: u32,

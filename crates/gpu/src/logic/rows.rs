@@ -67,8 +67,9 @@ impl Rows {
         all
     }
 
-    /// Inverts the wires. Returns two lists. The second contains the readers of all rows, row by row; the first contains the index of each
-    /// row's first reader in the second. A reader is twice the index of the row that reads, plus one if it reads through its second input.
+    /// Inverts the wires; returns two lists. The second list contains the readers of each row, row by row. For each row, the first list
+    /// contains the index at which its readers begin in the second list. A reader is twice the index of the reading row, plus one if that
+    /// row reads through its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

@@ -26,8 +26,8 @@ fn go_back(member: u32, lane: u32) {
     }
 }
 
-// Writes the slopes of the previous state of a cell. Adds up the slopes of the neighbourhood rows of all cells that have this cell as a
-// neighbour.
+// Writes the slope of one channel of a cell's previous state: the sum of the slopes of this number in all neighbourhoods that contain the
+// cell. If the cell does not fire, the slope of the next state is added.
 fn unsee(member: u32, channel: u32, lane: u32) {
     let cell = lane % PLANE;
     let at = args.d_state + cell_at(member, lane, channel, cell);

@@ -375,8 +375,8 @@ impl Kernel<'_> {
         names
     }
 
-    /// Expression of one of the elements of an operand that belong to a thread: the one with index `i`. `span` says how the operand is
-    /// broadcast.
+    /// WGSL expression of the value that an operand has at a thread's element. `i` is the index of the element among those that the thread
+    /// computes. `span` says how the operand is broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -397,14 +397,14 @@ impl Kernel<'_> {
         }
     }
 
-    /// Expression of a row's element in a value that has one element per row. The row is the one that the thread processes, or the one that
-    /// contains the thread's element.
+    /// WGSL expression of a value's number for the thread's row, if the value has one number per row. This row is the one that the thread
+    /// processes, or the one that contains the thread's element.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
-    /// WGSL expressions of the column indices of the elements that a thread computes: one for each column if a thread computes a whole row,
-    /// else a single one.
+    /// WGSL expressions of column indices. If a thread computes a whole row, there is one for each column. Otherwise, there is a single
+    /// one, for the column of the thread's element.
     fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
         if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
     }

@@ -1,8 +1,8 @@
 // Gradient of an embedding table. In the forward pass, each output row is the sum of `k` entries (rows of the table). The gradient of an
 // entry is the sum of dy over all indices that select the entry, always in the same order. A workgroup computes one entry. It finds the
 // indices that select the entry, 256 indices at a time, and adds their rows of dy, one thread per column. With BY_INDEX, there is one
-// workgroup per index instead, which works only if its index is the first that selects the entry. With ADDS, the sum is added to the
-// contents.
+// workgroup per index instead. It writes the gradient of the entry that its index selects, but only if no earlier index selects this entry.
+// With ADDS, the sum is added to the contents.
 
 struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 

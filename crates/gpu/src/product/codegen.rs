@@ -50,7 +50,7 @@ fn reads(side: Side, count: usize, k: usize) -> Reads {
 enum Writes {
     /// Vectors of four columns of one row.
     Fours,
-    /// Four whole rows of 1 to 3 columns per thread. They are as many vectors of four floats as there are columns.
+    /// Four whole rows per thread, for 1 to 3 columns. With n columns, these are n vectors of four floats.
     Rows,
     /// One number at a time.
     Single,

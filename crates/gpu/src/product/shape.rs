@@ -37,8 +37,8 @@ pub struct Product {
     /// Powers of two by which a and b are multiplied before they are rounded to f16. The f32 sums are divided by both powers. `None`: the
     /// factors stay f32.
     pub half: Option<[f32; 2]>,
-    /// Function f, and the offset of its results y (for GELU: its arguments x) in the layout of c. The sum is multiplied by the derivative
-    /// of f at that point: c = f'·(Σ + residual). Not combined with `adds`.
+    /// Function f whose derivative f' multiplies the sum: c = f'·(Σ + residual). f' is computed from the results of f (for GELU: from its
+    /// arguments), which are at this offset in the layout of c. Not combined with `adds`.
     pub slope: Option<(Unary, u32)>,
     /// Offset of the row sums Σ_k a`[m][k]`, and whether they are added to the contents. If a is dy, they are the gradient of the bias.
     pub row_sums: Option<(u32, bool)>,

@@ -40,8 +40,8 @@ async fn run_case(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
     product::run(gpu, &[(case, values)]).await.remove(0)
 }
 
-/// Covers every memory order, odd sizes, all epilogues, row sums of unrounded factors, products that are split over k, and every tile.
-/// Results are equal up to f32 rounding.
+/// Covers every memory order, odd sizes, all epilogues, products that are split over k, and every tile. Each result equals, up to f32
+/// rounding, the result in f32 with factors that the CPU has rounded. Only the row sums are those of the unrounded factor.
 async fn products_of_rounded_factors_match_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;

@@ -395,9 +395,9 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
     }
 }
 
-/// Asserts that the loss of PPO (all nodes between the last forward product and the first gradient product) is one group of at most two
-/// dispatches. The other groups are products: three per layer, without the gradient of the observations. Equal layers of the two networks
-/// share a dispatch.
+/// Asserts that the loss of PPO is one group of at most two dispatches. The loss consists of all nodes between the last forward product and
+/// the first gradient product. The other groups are products: three per layer, or two for a layer that reads the observations, which need
+/// no gradient. Equal layers of the two networks share a dispatch.
 #[track_caller]
 fn assert_loss_is_one_group(what: &str, parts: &[DispatchGroup], spec: &LearnerSpec) {
     let (products, others): (Vec<&DispatchGroup>, Vec<&DispatchGroup>) = parts.iter().partition(|part| part.is_product);

@@ -125,7 +125,7 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Recorded observations of the last iteration, without the lanes that have no environment, and the ends of episodes.
+/// Observations and ends of episodes that the last iteration recorded. Lanes without an environment are left out.
 fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     let recorded = ppo.recorded();
     let (mut all, mut ended) = (Vec::new(), Vec::new());

@@ -24,7 +24,7 @@ def rooms() -> dict[str, dict[str, Any]]:
     """Every room with its variants and columns, by the room's id."""
 
 def knobs(room: str, variant: str | None = None) -> list[dict[str, Any]]:
-    """Knobs of a room's variant. Without `variant`, the room's first variant is used."""
+    """Knobs of a room's variant. Without `variant`, the room's default variant is used."""
 
 def number(text: str) -> float:
     """Parses a number such as `2000000`, `2_000_000` or `2e6`."""
@@ -42,7 +42,7 @@ def named_knobs(knobs: Mapping[str, float | str]) -> str:
 def sweep_table(
     room: str, test: bool, name: str, settings: list[tuple[Mapping[str, float | str], list[tuple[float | None, float | None, bool]]]]
 ) -> str:
-    """Table with a line per setting. Each run is a result, the first counter when it was solved, and whether it diverged."""
+    """Table with a line per setting. Each run is given by its result, the first counter when it was solved, and whether it diverged."""
 
 class Axis:
     """A knob with its values: `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`."""

@@ -140,7 +140,7 @@ def figures() -> Iterator[_Row]:
 
 
 def _cluster() -> Iterator[_Row]:
-    """Compares two speeds of the same round: played by one worker of a cluster, and in one process."""
+    """Compares the time of rounds on a cluster with the time of the same rounds in one process. Also counts the bytes per round."""
     try:
         import ray
 

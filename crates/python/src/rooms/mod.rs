@@ -1,4 +1,4 @@
-//! Functions of individual rooms that do not concern runs. Each such room has a file and a line here.
+//! Functions that individual rooms provide in addition to runs. Each room with such functions has a file and a line here.
 
 mod backgammon;
 mod control;

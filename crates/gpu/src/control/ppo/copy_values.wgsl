@@ -1,4 +1,4 @@
-// Runs after each run of policy and critic. Stores the critic's values, and copies the observations for the next run of the networks.
+// Stores the critic's values after a run of policy and critic, and copies the observations for the next run.
 
 // Value of `reached` if there is no next run.
 const NOTHING: u32 = 0xffffffffu;

@@ -43,9 +43,11 @@ pub mod input {
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Share of the discounted rewards that comes from earlier iterations. It is the weight of their variance.
+    /// Number of discounted rewards of earlier iterations, divided by the number in all iterations so far. When the variance over all
+    /// iterations is computed, this is the weight of the variance over the earlier ones.
     pub const RETURN_SHARE: usize = 4;
-    /// Share of the discounted rewards that comes from this iteration. It is the weight of their variance.
+    /// Number of discounted rewards of this iteration, divided by the number in all iterations so far. When the variance over all
+    /// iterations is computed, this is the weight of the variance within this iteration.
     pub const NEW_SHARE: usize = 5;
     /// Mean of the discounted rewards of the earlier iterations.
     pub const RETURN_MEAN: usize = 6;

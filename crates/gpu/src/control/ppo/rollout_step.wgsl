@@ -1,6 +1,6 @@
 // Performs one step of every environment, with one thread per environment: draws an action, applies the rules, and starts a new episode if
-// one ended. States are `[STATE][envs]`; results of steps are `[T][envs]`. A line that begins with `#STATE` or `#FEATURES` is repeated for
-// each index, which replaces `#` (`text.rs`).
+// one ended. States are `[STATE][envs]`; results of steps are `[T][envs]`. A line that begins with `#STATE` or `#FEATURES` is repeated, and
+// the index of the repetition replaces `#` (`text.rs`).
 
 struct Args {
     step: u32, envs: u32,
